@@ -1,0 +1,45 @@
+# opshap::torch: LibTorch as an imported target of our own.
+#
+# Debian's libtorch-dev (1.13) by default; with -DOPSHAP_TORCH=<a wheel's torch folder> PyTorch 2.x. The wheel's own find_package(Torch) is not
+# used: with Debian's package installed too it picks up Debian's libc10 and the program aborts at start, and the CUDA wheels' one asks for a full toolkit.
+add_library(opshap_torch INTERFACE)
+add_library(opshap::torch ALIAS opshap_torch)
+
+if(OPSHAP_TORCH)
+  if(NOT EXISTS ${OPSHAP_TORCH}/lib/libtorch_cpu.so)
+    message(FATAL_ERROR "OPSHAP_TORCH=${OPSHAP_TORCH} (no lib/libtorch_cpu.so there). "
+                        "Give the folder that `python3 -c 'import torch; print(torch.__path__[0])'` prints.")
+  endif()
+  set(torch_libraries ${OPSHAP_TORCH}/lib)
+  set(torch_includes ${OPSHAP_TORCH}/include ${OPSHAP_TORCH}/include/torch/csrc/api/include)
+  file(STRINGS ${OPSHAP_TORCH}/version.py torch_version REGEX "__version__ = ")
+  string(REGEX REPLACE ".*['\"](.*)['\"].*" "\\1" torch_version "${torch_version}")
+else()
+  find_library(torch_cpu_library torch_cpu REQUIRED)
+  get_filename_component(torch_libraries ${torch_cpu_library} DIRECTORY)
+  find_path(torch_include torch/types.h REQUIRED PATH_SUFFIXES torch/csrc/api/include)
+  find_path(aten_include ATen/core/Tensor.h REQUIRED)
+  set(torch_includes ${aten_include} ${torch_include})
+  list(REMOVE_DUPLICATES torch_includes)
+  set(torch_version "Debian 1.13")
+endif()
+
+target_include_directories(opshap_torch SYSTEM INTERFACE ${torch_includes})
+target_link_libraries(opshap_torch INTERFACE ${torch_libraries}/libtorch_cpu.so ${torch_libraries}/libc10.so)
+if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)
+  # Kernels register themselves: without a reference to a symbol the linker would drop the CUDA library.
+  target_link_libraries(opshap_torch INTERFACE
+    -Wl,--push-state,--no-as-needed ${torch_libraries}/libtorch_cuda.so ${torch_libraries}/libc10_cuda.so -Wl,--pop-state)
+endif()
+if(OPSHAP_TORCH)
+  target_link_options(opshap_torch INTERFACE -Wl,-rpath,${torch_libraries})
+endif()
+message(STATUS "LibTorch: ${torch_version} in ${torch_libraries}")
+
+# Debian's LibTorch multiplies matrices with whatever BLAS the system has; the reference one is 50 times slower.
+if(NOT OPSHAP_TORCH)
+  file(REAL_PATH /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libblas.so.3 blas)
+  if(blas MATCHES "/blas/libblas")
+    message(WARNING "BLAS: ${blas} (the reference BLAS, about 50 times slower than OpenBLAS). Run: apt-get install libopenblas0-openmp")
+  endif()
+endif()

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace opshap {
+
+/// The options every subcommand understands, before or after its name.
+struct Globals {
+  std::uint64_t seed = 42;
+  std::string device = "cpu";
+  std::filesystem::path config;  ///< --config: a TOML file over the profile
+  std::filesystem::path out;     ///< --out; empty when not given
+  bool json = false;             ///< --json: results as one JSON object on standard output
+  std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
+};
+
+/// Adds --config, --seed, --threads, --device, --out, --json, -q, -v to the application. Values are stored in `globals`, threads and verbosity set at once.
+void add_globals(CLI::App& app, Globals& globals);
+
+/// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error and its exit code.
+/// 0 ok, 1 a check failed, 2 usage, 3 missing or corrupt input, 4 unfit environment, 5 external estimator failed, 6 stopped (resumable), 7 bug.
+int run(CLI::App& app, Globals& globals, int argc, char** argv);
+
+/// A check failed: the subcommand has printed its results and wants exit code 1.
+struct CheckFailed {};
+
+/// Replaces this process by opshap-networks (beside this program) with the same arguments. Returns only by throwing EnvironmentError.
+[[noreturn]] void run_networks(const Globals& globals);
+
+/// Numbers of JSON that may be absent: NaN and infinity are written as {"value":null,"why":why}.
+nlohmann::ordered_json json_number(double value, const std::string& why);
+
+/// Prints one JSON object and a newline on standard output.
+void print_json(const nlohmann::ordered_json& object);
+
+}  // namespace opshap

@@ -1,0 +1,32 @@
+// `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks for the rest.
+
+
+#include "cli/commands.hpp"
+
+int main(int argc, char** argv) {
+  using namespace opshap;
+  Globals globals;
+  CLI::App app("Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain your own operator", "opshap");
+  app.set_version_flag("--version", OPSHAP_VERSION);
+  add_globals(app, globals);
+#define COMMAND(name) add_##name(app, globals);
+#define NETWORK_COMMAND(name, summary)
+#include "cli/commands.def"
+#undef COMMAND
+#undef NETWORK_COMMAND
+
+  const auto hand_over = [&](const char* name, const char* summary) {
+    if (app.get_subcommand_no_throw(name) != nullptr) return;  // a light command of that name decides by its options
+    CLI::App* command = app.add_subcommand(name, summary);
+    command->allow_extras();
+    command->prefix_command();
+    command->set_help_flag();
+    command->callback([&globals] { run_networks(globals); });
+  };
+#define COMMAND(name)
+#define NETWORK_COMMAND(name, summary) hand_over(#name, summary);
+#include "cli/commands.def"
+#undef COMMAND
+#undef NETWORK_COMMAND
+  return run(app, globals, argc, argv);
+}

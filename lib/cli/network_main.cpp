@@ -1,0 +1,24 @@
+// `opshap-networks`: the subcommands that need LibTorch. Started by `opshap`; not meant to be called by hand.
+
+#include <malloc.h>
+
+#include "cli/commands.hpp"
+#include "core/fast_blas.hpp"
+
+int main(int argc, char** argv) {
+  using namespace opshap;
+  restart_with_fast_blas(argv);
+  // Activations are large and short-lived: without these glibc gives them back to the kernel and faults them in again at every layer.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 256 << 20);
+  Globals globals;
+  CLI::App app("The part of opshap that needs LibTorch", "opshap");
+  add_globals(app, globals);
+#define COMMAND(name)
+#define NETWORK_COMMAND(name, summary) add_network_##name(app, globals);
+#include "cli/commands.def"
+#undef COMMAND
+#undef NETWORK_COMMAND
+  return run(app, globals, argc, argv);
+}

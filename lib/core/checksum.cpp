@@ -1,0 +1,16 @@
+#include "core/checksum.hpp"
+
+#include <boost/crc.hpp>
+#include <cstddef>
+
+namespace opshap {
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return crc.checksum();
+}
+
+std::uint32_t crc32c(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
+
+}  // namespace opshap

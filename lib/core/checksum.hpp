@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace opshap {
+
+/// CRC-32C (Castagnoli, reflected), the checksum of the data files. crc32c("123456789") = e3069283.
+std::uint32_t crc32c(std::span<const std::byte> bytes);
+std::uint32_t crc32c(std::string_view text);
+
+}  // namespace opshap

@@ -1,0 +1,126 @@
+#include "core/counted_game.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+constexpr int max_table_players = 24;
+constexpr std::uint64_t table_block = 1 << 14;
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::size_t CountedGame::RowHash::operator()(const std::vector<std::uint64_t>& row) const {
+  std::uint64_t hash = 0x9E3779B97F4A7C15;
+  for (const std::uint64_t word : row) {
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+CountedGame::CountedGame(const Game& game, Budget budget) : game_(game), budget_(budget) {}
+
+std::int64_t CountedGame::all_coalitions() const {
+  return players() < 63 ? std::int64_t{1} << players() : std::numeric_limits<std::int64_t>::max();
+}
+
+void CountedGame::charge(std::int64_t fresh) {
+  if (distinct_ + fresh > budget_.coalitions) {
+    throw std::logic_error(message("counted game: distinct=", distinct_ + fresh, " (the budget is ", budget_.coalitions, " coalitions). This is a bug in the estimator."));
+  }
+  distinct_ += fresh;
+}
+
+std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<double> values = game_.values(coalitions);
+  seconds_ += since(start);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    require<NumericalError>(std::isfinite(values[i]), "game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
+                            " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input.");
+  }
+  return values;
+}
+
+std::vector<double> CountedGame::values(const Coalitions& coalitions) {
+  evaluations_ += static_cast<std::int64_t>(coalitions.size());
+  std::vector<double> values(coalitions.size());
+  std::vector<double*> slots(coalitions.size());
+  std::vector<std::size_t> fresh_rows;
+  std::vector<std::uint64_t> key;
+  for (std::size_t i = 0; i < coalitions.size(); ++i) {
+    key.assign(coalitions.row(i).begin(), coalitions.row(i).end());
+    const auto [place, is_new] = known_.try_emplace(key, std::numeric_limits<double>::quiet_NaN());
+    slots[i] = &place->second;
+    if (is_new) fresh_rows.push_back(i);
+  }
+  if (!fresh_rows.empty()) {
+    try {
+      charge(static_cast<std::int64_t>(fresh_rows.size()));
+      Coalitions fresh(coalitions.players());
+      fresh.reserve(fresh_rows.size());
+      for (const std::size_t i : fresh_rows) fresh.append(coalitions.row(i));
+      const std::vector<double> found = evaluate(fresh);
+      for (std::size_t i = 0; i < fresh_rows.size(); ++i) *slots[fresh_rows[i]] = found[i];
+    } catch (...) {
+      for (const std::size_t i : fresh_rows) known_.erase({coalitions.row(i).begin(), coalitions.row(i).end()});
+      throw;
+    }
+  }
+  for (std::size_t i = 0; i < coalitions.size(); ++i) values[i] = *slots[i];
+  return values;
+}
+
+double CountedGame::empty() {
+  Coalitions one(players());
+  one.append_empty();
+  return values(one).front();
+}
+
+double CountedGame::grand() {
+  Coalitions one(players());
+  one.append_grand();
+  return values(one).front();
+}
+
+std::vector<double> CountedGame::table() {
+  require(players() <= max_table_players, "exact: players=", players(), " (2^n coalitions are enumerated, n <= ", max_table_players,
+          "). Group the cells into fewer players, or use a sampling method such as permutation_antithetic.");
+  const auto all = static_cast<std::uint64_t>(all_coalitions());
+  charge(static_cast<std::int64_t>(all));
+  evaluations_ += static_cast<std::int64_t>(all);
+  std::vector<double> table;
+  table.reserve(all);
+  for (std::uint64_t first = 0; first < all; first += table_block) {
+    const std::vector<double> block = evaluate(Coalitions::enumerate(players(), first, std::min(table_block, all - first)));
+    table.insert(table.end(), block.begin(), block.end());
+  }
+  return table;
+}
+
+std::vector<double> CountedGame::diagonal_gradients(std::span<const double> nodes) {
+  const DifferentiableGame* game = game_.differentiable();
+  require(game != nullptr, "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made from an operator.");
+  gradients_ += static_cast<std::int64_t>(nodes.size());
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<double> gradients = game->diagonal_gradients(nodes);
+  seconds_ += since(start);
+  const auto bad = std::find_if(gradients.begin(), gradients.end(), [](double value) { return !std::isfinite(value); });
+  require<NumericalError>(bad == gradients.end(), "game: gradient=", bad == gradients.end() ? 0.0 : *bad, " (player ",
+                          (bad - gradients.begin()) % players(), " has no finite gradient). Check the operator's weights and input.");
+  return gradients;
+}
+
+}  // namespace opshap

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/game.hpp"
+
+namespace opshap {
+
+/// The most distinct coalitions that may be evaluated, ∅ and N among them.
+struct Budget {
+  std::int64_t coalitions = 0;
+};
+
+/// The door between an estimator and a game: counts, caches, and holds the estimator to its budget.
+///
+/// A coalition is evaluated once however often it is asked for; asking for more distinct ones than the budget allows throws std::logic_error, since an
+/// estimator must plan for its budget. A value that is not finite throws NumericalError naming the coalition.
+class CountedGame {
+ public:
+  CountedGame(const Game& game, Budget budget);
+
+  int players() const { return game_.players(); }
+  Budget budget() const { return budget_; }
+  /// 2^n, or the largest std::int64_t when that is more.
+  std::int64_t all_coalitions() const;
+
+  /// v(S) for each row. Rows seen before cost nothing.
+  std::vector<double> values(const Coalitions& coalitions);
+  double empty();
+  double grand();
+  /// v of all 2^n coalitions, index bit i = player i. Not cached; for n <= 24 and a budget of 2^n only.
+  std::vector<double> table();
+  /// [T, n] as DifferentiableGame::diagonal_gradients. Throws InvalidArgument when the game has no gradients.
+  std::vector<double> diagonal_gradients(std::span<const double> nodes);
+
+  std::int64_t distinct() const { return distinct_; }
+  std::int64_t evaluations() const { return evaluations_; }
+  std::int64_t gradients() const { return gradients_; }
+  double seconds() const { return seconds_; }
+
+ private:
+  struct RowHash {
+    std::size_t operator()(const std::vector<std::uint64_t>& row) const;
+  };
+
+  std::vector<double> evaluate(const Coalitions& coalitions);
+  void charge(std::int64_t fresh);
+
+  const Game& game_;
+  Budget budget_;
+  std::unordered_map<std::vector<std::uint64_t>, double, RowHash> known_;
+  std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace opshap

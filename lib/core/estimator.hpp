@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "core/attribution.hpp"
+#include "core/counted_game.hpp"
+#include "core/rng.hpp"
+
+namespace opshap {
+
+/// What an estimator may ask a game for. Methods of different access are compared only when the reader is told.
+enum class Access {
+  values,    ///< coalition values alone: a black box
+  gradient,  ///< gradients of the operator
+};
+
+enum class Bias {
+  none,       ///< the mean of the estimate is the Shapley value, at every budget
+  vanishing,  ///< the bias goes to 0 as the budget grows
+  lasting,    ///< it estimates something else (integrated gradients: the Aumann–Shapley value)
+};
+
+enum class Efficiency {
+  exact,       ///< the values add up to v(N) − v(∅) up to rounding, on every sample
+  quadrature,  ///< up to a quadrature error
+  none,
+};
+
+/// What an estimator promises; properties/ and convergence/ hold every registered one to it. "Exact" is up to rounding and on every sample.
+struct Guarantees {
+  Access access = Access::values;
+  Bias bias = Bias::none;
+  Efficiency efficiency = Efficiency::exact;
+  double mse_rate = 1;                 ///< E|φ̂ − φ|² = O(budget^-rate); infinity when exact, 0 when it does not converge to φ
+  bool exact_on_additive = false;      ///< on v(S) = Σ_{i∈S} w_i
+  bool exact_on_two_additive = false;  ///< when no interaction involves more than two players
+  bool zero_for_null_player = false;   ///< a player that never changes the value gets exactly 0
+  bool zero_on_even = false;           ///< v(S) = v(N∖S) for all S gives 0 for all players
+  bool same_on_dual = false;           ///< v and its dual v(N) − v(N∖S) get the same values from the same sample
+  bool linear = false;                 ///< on the same sample, the estimate is linear in v
+  bool exact_at_full_budget = false;   ///< a budget of 2^n gives the Shapley value
+};
+
+inline constexpr double exact_rate = std::numeric_limits<double>::infinity();
+
+/// A method that estimates Shapley values of a game from a limited number of its values.
+///
+/// Immutable. Adding one: a file in lib/estimators and a line in lib/estimators/registry.def.
+class Estimator {
+ public:
+  virtual ~Estimator() = default;
+  /// Registry key.
+  virtual std::string_view name() const = 0;
+  /// One line for `opshap list estimators`: what it is and where it comes from.
+  virtual std::string_view summary() const = 0;
+  virtual Guarantees guarantees() const = 0;
+  /// The smallest budget the method can work with for n players.
+  virtual Budget minimum(int players) const = 0;
+
+  /// Fills values, standard errors, v(∅), v(N) and `exact`. Called through attribute(), which has checked the budget and does the book-keeping.
+  virtual Attribution estimate(CountedGame& game, Rng& rng) const = 0;
+};
+
+/// Runs an estimator on a game: checks the budget, counts and caches evaluations, measures time.
+///
+/// A budget of 2^n or more is cut to 2^n. Methods that do not use one (`exact`, gradient methods) get what they need.
+/// Throws InvalidArgument when the budget is below the minimum, NumericalError when the game gives a value that is not finite.
+Attribution attribute(const Estimator& estimator, const Game& game, Budget budget, std::uint64_t seed);
+
+}  // namespace opshap

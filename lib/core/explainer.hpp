@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/attribution.hpp"
+#include "core/field.hpp"
+#include "core/partition.hpp"
+
+namespace opshap {
+
+/// An amortised explainer: attributions from the input field alone, at the price of one forward pass.
+///
+/// What its training cost is reported beside every number it produces.
+class Explainer {
+ public:
+  virtual ~Explainer() = default;
+  virtual std::string describe() const = 0;
+
+  /// Attribution densities, [B, 1, points], before normalisation.
+  virtual FieldBatch densities(const FieldBatch& inputs) const = 0;
+};
+
+/// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells' volumes so that they add up to
+/// grand − empty (Algorithm 1 of the paper, "normalize").
+std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition, double empty, double grand);
+
+}  // namespace opshap

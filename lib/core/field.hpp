@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/domain.hpp"
+
+namespace opshap {
+
+/// `batch` fields of `channels` channels on one domain; values are [batch, channels, points], row-major.
+struct FieldBatch {
+  Domain domain;
+  std::int64_t batch = 0;
+  int channels = 1;
+  std::vector<double> values;
+
+  static FieldBatch zeros(Domain domain, std::int64_t batch, int channels);
+
+  /// Doubles in one field: channels × points.
+  std::size_t field_size() const { return static_cast<std::size_t>(channels * domain.points()); }
+  std::span<double> field(std::int64_t index) { return {values.data() + static_cast<std::size_t>(index) * field_size(), field_size()}; }
+  std::span<const double> field(std::int64_t index) const {
+    return {values.data() + static_cast<std::size_t>(index) * field_size(), field_size()};
+  }
+  /// A copy of one field, as a batch of one.
+  FieldBatch one(std::int64_t index) const;
+};
+
+/// Every s-th point of each axis from point 0 on (no filter), where s = native points / wanted points. Throws InvalidArgument unless it divides.
+FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape);
+
+/// Throws DataError naming the first value of `fields` that is NaN or infinite; `who` starts the message.
+void require_finite(const FieldBatch& fields, const char* who);
+
+}  // namespace opshap

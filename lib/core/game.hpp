@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/coalitions.hpp"
+
+namespace opshap {
+
+class DifferentiableGame;
+
+/// A cooperative game v: 2^N → R. Immutable, deterministic, and safe to call from several threads.
+class Game {
+ public:
+  virtual ~Game() = default;
+  /// n >= 1.
+  virtual int players() const = 0;
+  /// v(S) for each row, [B]. Always a batch: one call should carry all coalitions that are known to be wanted.
+  virtual std::vector<double> values(const Coalitions& coalitions) const = 0;
+  /// This game with its gradients, or nullptr when it has none.
+  virtual const DifferentiableGame* differentiable() const { return nullptr; }
+};
+
+/// A game whose Shapley values are known in closed form: the oracle of the tests.
+class SolvedGame : public Game {
+ public:
+  /// [n].
+  virtual std::vector<double> shapley_values() const = 0;
+};
+
+/// A game that extends smoothly to the unit cube, f: [0,1]^n → R with f(1_S) = v(S), and has gradients on the diagonal.
+class DifferentiableGame : public Game {
+ public:
+  const DifferentiableGame* differentiable() const final { return this; }
+  /// ∂f/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
+  virtual std::vector<double> diagonal_gradients(std::span<const double> nodes) const = 0;
+};
+
+}  // namespace opshap

@@ -1,0 +1,42 @@
+#include "core/names.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+std::size_t levenshtein(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  const auto best = std::min_element(candidates.begin(), candidates.end(), [name](const std::string& a, const std::string& b) {
+    return levenshtein(name, a) < levenshtein(name, b);
+  });
+  return best == candidates.end() ? "" : *best;
+}
+
+void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
+  throw InvalidArgument(message(kind, ": name=", name, " (not registered). Did you mean ", nearest_name(name, candidates), "? `opshap list ", kind,
+                                "s` prints all."));
+}
+
+}  // namespace opshap

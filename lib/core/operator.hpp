@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/field.hpp"
+
+namespace opshap {
+
+/// One number of an output field: its channel and its point.
+struct Query {
+  std::int64_t point = 0;
+  int channel = 0;
+};
+
+/// An operator G: input fields to output fields on the same grid, at any resolution it supports.
+///
+/// Immutable after construction; every member may be called from several threads at once.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  /// Registry name and the facts that tell two operators apart, for reports: "fno 1D, width 64, 16 modes, 4 layers".
+  virtual std::string describe() const = 0;
+  virtual int dimension() const = 0;
+  virtual int input_channels() const = 0;
+  virtual int output_channels() const = 0;
+
+  /// [B, Cin, points] to [B, Cout, points]. Throws InvalidArgument for a wrong channel count or dimension.
+  virtual FieldBatch apply(const FieldBatch& inputs) const = 0;
+
+  /// G(input)(query) for each input, [B]. The default applies and picks; an operator that can stop early overrides it.
+  virtual std::vector<double> values_at(const FieldBatch& inputs, Query query) const;
+
+  struct Gradient {
+    std::vector<double> values;  ///< G(input)(query), [B]
+    FieldBatch gradient;         ///< ∂G(input)(query)/∂input, the shape of the inputs; cell volumes are already in it
+  };
+  /// Values at the query and their gradients with respect to the inputs: one reverse pass for the batch.
+  virtual Gradient gradient_at(const FieldBatch& inputs, Query query) const = 0;
+
+  /// How many fields of this domain the operator likes to see in one call: what fits its caches.
+  virtual std::int64_t preferred_batch(const Domain& domain) const;
+};
+
+/// Throws InvalidArgument unless the query is a point and channel of this operator's outputs on this domain.
+void require_query(const Operator& op, const Domain& domain, Query query);
+
+}  // namespace opshap

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/domain.hpp"
+
+namespace opshap {
+
+/// Which player owns each grid point: cell_of[point] in 0..players-1, and the volume of each player's cells together.
+struct Partition {
+  int players = 0;
+  std::vector<int> player_of;   ///< [points]
+  std::vector<double> volumes;  ///< [players]
+
+  static Partition one_player_per_point(const Domain& domain);
+  /// Contiguous blocks of equal size. 1D: player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks, row-major.
+  /// Throws InvalidArgument unless the blocks are equal.
+  static Partition blocks(const Domain& domain, int players);
+  /// From one label per point. Labels are 0..players-1 and each occurs; otherwise throws InvalidArgument.
+  static Partition from_labels(const Domain& domain, const std::vector<std::int64_t>& labels);
+};
+
+}  // namespace opshap

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace opshap {
+
+enum class Verbosity { quiet, normal, verbose };
+/// Set once by the command line; quiet switches progress off.
+void set_verbosity(Verbosity verbosity);
+Verbosity verbosity();
+
+/// Progress of long work on standard error: a line with rate and time left that is rewritten on a terminal, else one line per 10 %.
+///
+/// Safe to advance from several threads.
+class Progress {
+ public:
+  /// `unit` is what is counted: "samples", "epochs", "coalitions".
+  Progress(std::string label, std::int64_t total, std::string unit);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+  /// `note` is shown after the numbers: "val 0.012".
+  void advance(std::int64_t count = 1, const std::string& note = "");
+
+ private:
+  void show(const std::string& note, bool last);
+
+  std::string label_, unit_;
+  std::int64_t total_, done_ = 0;
+  int tenths_shown_ = 0;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_, last_shown_;
+  std::mutex mutex_;
+};
+
+}  // namespace opshap

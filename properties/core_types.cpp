@@ -1,0 +1,233 @@
+// The vocabulary: random streams, coalitions, partitions, the counted game, files.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include <unistd.h>
+
+#include "core/checksum.hpp"
+#include "core/coalitions.hpp"
+#include "core/counted_game.hpp"
+#include "core/error.hpp"
+#include "core/explainer.hpp"
+#include "core/file.hpp"
+#include "core/names.hpp"
+#include "core/partition.hpp"
+#include "core/rng.hpp"
+#include "core/threads.hpp"
+
+namespace opshap {
+namespace {
+
+/// v(S) = |S|², counting how many coalitions it was asked for.
+class SquaredSize final : public Game {
+ public:
+  explicit SquaredSize(int players) : players_(players) {}
+  int players() const override { return players_; }
+  std::vector<double> values(const Coalitions& coalitions) const override {
+    asked += static_cast<int>(coalitions.size());
+    std::vector<double> values;
+    for (std::size_t i = 0; i < coalitions.size(); ++i) values.push_back(std::pow(coalitions.cardinality(i), 2));
+    return values;
+  }
+  mutable int asked = 0;
+
+ private:
+  int players_;
+};
+
+TEST(Rng, MatchesThePublishedPhiloxVectors) {
+  // Random123's known answers for philox4x32-10 with zero key and counter: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+  // The key is (seed, crc32c(domain) + seed/2^32); the empty domain has checksum 0.
+  Rng rng(0, "", 0, 0);
+  EXPECT_EQ(0x6627e8d5u, rng.bits32());
+  EXPECT_EQ(0xe169c58du, rng.bits32());
+  EXPECT_EQ(0xbc57ac4cu, rng.bits32());
+  EXPECT_EQ(0x9b00dbd8u, rng.bits32());
+}
+
+TEST(Rng, StreamsOfDifferentNamesDiffer) {
+  std::set<std::uint64_t> first;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (std::uint32_t purpose = 0; purpose < 4; ++purpose) {
+      for (std::uint64_t item = 0; item < 4; ++item) {
+        first.insert(Rng(seed, "a", purpose, item).bits64());
+        first.insert(Rng(seed + (std::uint64_t{1} << 32), "a", purpose, item).bits64());
+        first.insert(Rng(seed, "b", purpose, item).bits64());
+      }
+    }
+  }
+  EXPECT_EQ(3u * 64u, first.size());
+}
+
+TEST(Rng, AStreamStartsFromItsBeginningHoweverMuchItsParentHasDrawn) {
+  Rng parent(7, "test");
+  const std::uint64_t expected = parent.stream(3, 5).bits64();
+  parent.normal();
+  EXPECT_EQ(expected, parent.stream(3, 5).bits64());
+}
+
+TEST(Rng, MomentsOfUniformAndNormalNumbers) {
+  Rng rng(1, "moments");
+  constexpr int draws = 200000;
+  double uniform_sum = 0, normal_sum = 0, normal_squares = 0;
+  for (int i = 0; i < draws; ++i) {
+    uniform_sum += rng.uniform();
+    const double normal = rng.normal();
+    normal_sum += normal;
+    normal_squares += normal * normal;
+  }
+  const double five_sigma = 5 / std::sqrt(draws);
+  EXPECT_NEAR(0.5, uniform_sum / draws, five_sigma * std::sqrt(1.0 / 12));
+  EXPECT_NEAR(0, normal_sum / draws, five_sigma);
+  EXPECT_NEAR(1, normal_squares / draws, five_sigma * std::sqrt(2.0));
+}
+
+TEST(Checksum, Crc32cHasItsKnownAnswer) { EXPECT_EQ(0xe3069283u, crc32c("123456789")); }
+
+TEST(Coalitions, KeepTheBitsBeyondTheLastPlayerZero) {
+  for (const int players : {1, 2, 63, 64, 65, 128, 1000}) {
+    Coalitions coalitions(players);
+    coalitions.append_grand();
+    coalitions.append_complement(coalitions.row(0));
+    coalitions.append_complement(coalitions.row(1));
+    EXPECT_EQ(players, coalitions.cardinality(0)) << players;
+    EXPECT_EQ(0, coalitions.cardinality(1)) << players;
+    EXPECT_TRUE(std::ranges::equal(coalitions.row(0), coalitions.row(2))) << players;
+  }
+}
+
+TEST(Coalitions, RefuseImpossibleNumbersOfPlayers) {
+  EXPECT_THROW(Coalitions(0), InvalidArgument);
+  EXPECT_THROW(Coalitions(Coalitions::max_players + 1), InvalidArgument);
+  EXPECT_NO_THROW(Coalitions(Coalitions::max_players));
+}
+
+TEST(CountedGame, EvaluatesEachCoalitionOnce) {
+  const SquaredSize game(10);
+  CountedGame counted(game, {4});
+  Coalitions asked(10);
+  asked.append_empty();
+  asked.append_grand();
+  asked.append_grand();
+  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(asked));
+  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(asked));
+  EXPECT_EQ(2, game.asked);
+  EXPECT_EQ(2, counted.distinct());
+  EXPECT_EQ(6, counted.evaluations());
+}
+
+TEST(CountedGame, RefusesMoreDistinctCoalitionsThanTheBudget) {
+  const SquaredSize game(4);
+  CountedGame counted(game, {5});
+  EXPECT_THROW(counted.values(Coalitions::enumerate(4, 0, 6)), std::logic_error);
+  EXPECT_NO_THROW(counted.values(Coalitions::enumerate(4, 0, 5)));
+}
+
+TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
+  class Broken final : public Game {
+   public:
+    int players() const override { return 3; }
+    std::vector<double> values(const Coalitions& coalitions) const override {
+      std::vector<double> values(coalitions.size(), 1.0);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (coalitions.contains(i, 2) && coalitions.cardinality(i) == 2) values[i] = std::numeric_limits<double>::quiet_NaN();
+      }
+      return values;
+    }
+  };
+  const Broken game;
+  CountedGame counted(game, {8});
+  try {
+    counted.values(Coalitions::enumerate(3, 0, 8));
+    FAIL() << "no exception";
+  } catch (const NumericalError& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("v({0, 2})=nan")) << error.what();
+  }
+}
+
+TEST(Partition, BlocksFollowTheirDefinition) {
+  const Partition line = Partition::blocks(Domain::unit({8}), 4);
+  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}), line.player_of);
+  const Partition square = Partition::blocks(Domain::unit({4, 4}), 4);
+  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}), square.player_of);
+  EXPECT_DOUBLE_EQ(1.0, std::accumulate(square.volumes.begin(), square.volumes.end(), 0.0));
+  EXPECT_THROW(Partition::blocks(Domain::unit({8}), 3), InvalidArgument);
+  EXPECT_THROW(Partition::blocks(Domain::unit({8, 8}), 8), InvalidArgument);
+}
+
+TEST(Partition, RefusesLabelsWithGaps) {
+  EXPECT_THROW(Partition::from_labels(Domain::unit({3}), {0, 2, 2}), InvalidArgument);
+  EXPECT_THROW(Partition::from_labels(Domain::unit({3}), {0, -1, 1}), InvalidArgument);
+  EXPECT_THROW(Partition::from_labels(Domain::unit({3}), {0, 1}), InvalidArgument);
+}
+
+TEST(CellValues, AddUpToTheTotalAndShareTheGapByVolume) {
+  const Domain domain = Domain::unit({4});
+  const Partition partition = Partition::from_labels(domain, {0, 1, 1, 1});
+  const std::vector<double> density = {4, 0, 0, 0};  // integrates to 1, all of it in player 0
+  const std::vector<double> values = cell_values(density, domain, partition, 0.5, 3.5);
+  EXPECT_DOUBLE_EQ(1 + 2 * 0.25, values[0]);
+  EXPECT_DOUBLE_EQ(0 + 2 * 0.75, values[1]);
+}
+
+TEST(Strided, TakesEveryNthPointFromTheFirst) {
+  FieldBatch fields = FieldBatch::zeros(Domain::unit({4, 4}), 1, 1);
+  std::iota(fields.values.begin(), fields.values.end(), 0.0);
+  EXPECT_EQ((std::vector<double>{0, 2, 8, 10}), strided(fields, {2, 2}).values);
+  EXPECT_THROW(strided(fields, {3, 2}), InvalidArgument);
+}
+
+TEST(ParallelFor, DoesEveryTaskOnceAndPassesOnTheFirstFailure) {
+  for (const int count : {1, 2, 7}) {
+    set_threads(count);
+    std::vector<int> done(1000, 0);
+    parallel_for(done.size(), [&](std::size_t i) { ++done[i]; });
+    EXPECT_EQ(std::vector<int>(1000, 1), done);
+    EXPECT_THROW(parallel_for(100, [](std::size_t i) { require(i != 50, "task: i=", i, " (planted). None."); }), InvalidArgument);
+  }
+}
+
+TEST(Names, FindTheNearestRegisteredOne) {
+  EXPECT_EQ("kernel_shap", nearest_name("kernelshap", {"exact", "permutation", "kernel_shap"}));
+  EXPECT_EQ("", nearest_name("x", {}));
+}
+
+class FileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("opshap_file_test_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(FileTest, WritingReplacesInOneStepAndLeavesNoTemporaryFile) {
+  write_file(folder_ / "a" / "b.txt", "first");
+  write_file(folder_ / "a" / "b.txt", "second");
+  EXPECT_EQ("second", read_file(folder_ / "a" / "b.txt"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a" / "b.txt.tmp"));
+}
+
+TEST_F(FileTest, AFullDiskIsAnEnvironmentErrorAndAMissingFolderTheCallersMistake) {
+  EXPECT_THROW(write_file("/proc/opshap/file", "x"), InvalidArgument);
+  EXPECT_THROW(read_file(folder_ / "missing"), DataError);
+  EXPECT_THROW(read_file(folder_), DataError);
+}
+
+TEST_F(FileTest, ALogDropsTheLineThatAKillCutOff) {
+  { LineLog(folder_ / "log").append("one"); }
+  write_file(folder_ / "log", "one\ntw");
+  { LineLog(folder_ / "log").append("three"); }
+  EXPECT_EQ("one\nthree\n", read_file(folder_ / "log"));
+}
+
+}  // namespace
+}  // namespace opshap
