@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
 #undef NETWORK_COMMAND
 
   const auto hand_over = [&](const char* name, const char* summary) {
-    if (app.get_subcommand_no_throw(name) != nullptr) return;  // a light command of that name decides by its options
+    // A light command of that name decides by its options and hands over itself.
+    if (!app.get_subcommands([name](const CLI::App* known) { return known->get_name() == name; }).empty()) return;
     CLI::App* command = app.add_subcommand(name, summary);
     command->allow_extras();
     command->prefix_command();
