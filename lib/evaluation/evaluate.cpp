@@ -66,7 +66,7 @@ class Unit {
     for (const BudgetCurve& curve : evaluation_.settings.curves) {
       if (curve.players != players_ || !in_curve(curve)) continue;
       for (const std::string& method : evaluation_.settings.methods) {
-        if (estimators::find(method)->guarantees().access != Access::values) continue;
+        if (estimators::find(method).guarantees().access != Access::values) continue;
         for (const std::int64_t budget : curve.budgets) {
           if (done.emplace(method, budget).second) score_estimator(method, budget);
         }
@@ -121,12 +121,12 @@ class Unit {
 
   void score_estimator(const std::string& method, std::int64_t budget) {
     throw_if_stopped("evaluation");
-    const auto estimator = estimators::find(method);
-    const bool budgeted = estimator->guarantees().access == Access::values;
+    const Estimator& estimator = estimators::find(method);
+    const bool budgeted = estimator.guarantees().access == Access::values;
     const std::optional<std::int64_t> shown = budgeted ? std::optional(budget) : std::nullopt;
     const std::uint64_t seed = Rng(seed_, method, 0, static_cast<std::uint64_t>(budget)).bits64();
     try {
-      add_row(method, budgeted ? "values" : "gradient", shown, seed, attribute(*estimator, *game_, {budget}, seed));
+      add_row(method, budgeted ? "values" : "gradient", shown, seed, attribute(estimator, *game_, {budget}, seed));
     } catch (const InvalidArgument& error) {
       AttributionRow row = row_of(method, budgeted ? "values" : "gradient", shown, seed);
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};

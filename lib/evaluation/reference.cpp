@@ -48,7 +48,7 @@ class PooledPairs {
 };
 
 Reference sampled_reference(const Game& game, const EvaluationSettings& settings, std::uint64_t seed) {
-  const auto estimator = estimators::find("permutation_antithetic");
+  const Estimator& estimator = estimators::find("permutation_antithetic");
   const std::int64_t pair_cost = 2 * (game.players() - 1);
   const std::int64_t affordable = std::max<std::int64_t>(2, (settings.reference_budget - 2) / pair_cost);
   PooledPairs pooled(static_cast<std::size_t>(game.players()));
@@ -59,7 +59,7 @@ Reference sampled_reference(const Game& game, const EvaluationSettings& settings
     // Rounds as large as all before: the error is looked at often enough and the operator gets large batches.
     std::int64_t pairs = std::min(std::max<std::int64_t>(2, done), affordable - done);
     if (affordable - done - pairs == 1) ++pairs;  // one pair alone has no standard error
-    const Attribution round = attribute(*estimator, game, {2 + pairs * pair_cost}, Rng(seed, "reference", 0, static_cast<std::uint64_t>(done)).bits64());
+    const Attribution round = attribute(estimator, game, {2 + pairs * pair_cost}, Rng(seed, "reference", 0, static_cast<std::uint64_t>(done)).bits64());
     pooled.add(round, static_cast<double>(pairs));
     done += pairs;
     sum.empty = round.empty;
@@ -80,7 +80,7 @@ Reference sampled_reference(const Game& game, const EvaluationSettings& settings
 
 Reference reference(const Game& game, const EvaluationSettings& settings, std::uint64_t seed) {
   if (game.players() > settings.exact_players) return sampled_reference(game, settings, seed);
-  Attribution exact = attribute(*estimators::find("exact"), game, {}, seed);
+  Attribution exact = attribute(estimators::find("exact"), game, {}, seed);
   exact.standard_errors.emplace(exact.values.size(), 0.0);
   return {.method = "exact", .attribution = std::move(exact), .error = 0};
 }
