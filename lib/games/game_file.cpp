@@ -1,6 +1,5 @@
 #include "games/game_file.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -58,11 +57,11 @@ void require_keys(const json& object, std::initializer_list<const char*> require
   }
 }
 
-double number(const json& value, std::string_view who, const std::string& where) {
-  require<DataError>(value.is_number(), who, ": ", where, " (", value.type_name(), " instead of a number). Give a number.");
-  const auto found = value.get<double>();
-  require<DataError>(std::isfinite(found), who, ": ", where, "=", found, " (not finite). Give a finite number.");
-  return found;
+/// The parser has refused numbers beyond the range of doubles already. Where it is comes in parts, which only a message joins: tables have millions of numbers.
+template <typename... Where>
+double number(const json& value, std::string_view who, const Where&... where) {
+  if (!value.is_number()) throw DataError(message(who, ": ", where..., " (", value.type_name(), " instead of a number). Give a number."));
+  return value.get<double>();
 }
 
 /// An integer in low..high; the bound keeps what is allocated for it small.
@@ -89,7 +88,7 @@ std::unique_ptr<Game> parse_table(const json& file, std::string_view who) {
                      " = ", std::size_t{1} << players, " coalitions). Give one value per coalition.");
   std::vector<double> values;
   values.reserve(given.size());
-  for (const json& value : given) values.push_back(number(value, who, message("key=values[", values.size(), "]")));
+  for (const json& value : given) values.push_back(number(value, who, "key=values[", values.size(), "]"));
   return table_game(players, std::move(values));
 }
 
@@ -101,7 +100,7 @@ std::unique_ptr<Game> parse_terms(const json& file, std::string_view who) {
   for (const json& given : array(file, "terms", who)) {
     const std::string where = message("terms[", terms.size(), "]");
     require_keys(given, {"coalition", "coefficient"}, {}, who, where);
-    UnanimityTerm term{.coalition = {}, .coefficient = number(given.at("coefficient"), who, where + ".coefficient")};
+    UnanimityTerm term{.coalition = {}, .coefficient = number(given.at("coefficient"), who, where, ".coefficient")};
     for (const json& player : array(given, "coalition", who)) {
       term.coalition.push_back(integer(player, 0, players - 1, who, where + ".coalition player"));
     }
