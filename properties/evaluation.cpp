@@ -16,47 +16,12 @@
 #include "evaluation/reference.hpp"
 #include "games/unanimity_sum.hpp"
 #include "reporting/results.hpp"
+#include "support/weighted_mean_operator.hpp"
 
 namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// G(u)(x) = m(x) + m(x)³/2 with m the mean of u over the domain weighted by 1 + cos 2π(x − y): nonlinear, smooth, cheap.
-class CubicMean final : public Operator {
- public:
-  std::string describe() const override { return "cubic of a weighted mean"; }
-  int dimension() const override { return 1; }
-  int input_channels() const override { return 1; }
-  int output_channels() const override { return 1; }
-  FieldBatch apply(const FieldBatch& inputs) const override {
-    FieldBatch outputs = inputs;
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      for (int x = 0; x < inputs.domain.shape[0]; ++x) {
-        const double mean = weighted_mean(inputs.field(b), inputs.domain, x);
-        outputs.field(b)[static_cast<std::size_t>(x)] = mean + mean * mean * mean / 2;
-      }
-    }
-    return outputs;
-  }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    Gradient result{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 1)};
-    const int n = inputs.domain.shape[0];
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      const double mean = weighted_mean(inputs.field(b), inputs.domain, static_cast<int>(query.point));
-      for (int y = 0; y < n; ++y) result.gradient.field(b)[static_cast<std::size_t>(y)] = (1 + 1.5 * mean * mean) * weight(static_cast<int>(query.point), y, n) / n;
-    }
-    return result;
-  }
-
- private:
-  static double weight(int x, int y, int n) { return 1 + std::cos(2 * M_PI * (x - y) / n); }
-  static double weighted_mean(std::span<const double> u, const Domain& domain, int x) {
-    double sum = 0;
-    for (int y = 0; y < domain.shape[0]; ++y) sum += weight(x, y, domain.shape[0]) * u[static_cast<std::size_t>(y)];
-    return sum / domain.shape[0];
-  }
-};
 
 /// Fails after a number of calls, as a signal or a full disk would end the work at some point.
 class FailsAfter final : public Operator {
@@ -73,7 +38,7 @@ class FailsAfter final : public Operator {
   Gradient gradient_at(const FieldBatch& inputs, Query query) const override { return inner_.gradient_at(inputs, query); }
 
  private:
-  CubicMean inner_;
+  WeightedMeanOperator inner_{0.5};
   mutable int left_;
 };
 
@@ -88,7 +53,7 @@ Dataset small_data() {
   Dataset data{.pde = "burgers1d", .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "0"};
   Rng rng(3, "evaluation test");
   for (double& value : data.inputs.values) value = rng.normal();
-  data.targets = CubicMean().apply(data.inputs);
+  data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
   data.split = {Split::train, Split::validation, Split::test, Split::test};
   data.resolution_slot = {0, 1, 0, 1};
   return data;
@@ -176,7 +141,7 @@ class EvaluateTest : public ::testing::Test {
   void run() const { evaluate({.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_); }
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
-  CubicMean backbone_;
+  WeightedMeanOperator backbone_{0.5};
   InputAsDensity explainer_;
   Dataset data_ = small_data();
 };
