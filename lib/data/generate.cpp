@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -187,11 +188,7 @@ class Shards {
         lock_(folder_),
         manifest_(folder_ / "manifest.jsonl") {
     std::istringstream lines(read_file(folder_ / "manifest.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      const Json entry = Json::parse(line, nullptr, false);
-      if (entry.is_object() && entry.value("request_xxh64", "") == request_hash_)
-        known_[entry.value("shard", std::int64_t{-1})] = entry.value("xxh64", "");
-    }
+    for (std::string line; std::getline(lines, line);) recorded_.insert(line);
   }
 
   std::int64_t count() const { return (samples_ + shard_samples - 1) / shard_samples; }
@@ -200,22 +197,15 @@ class Shards {
 
   /// The bytes of a finished shard; empty when it is not there or not what was recorded.
   std::string bytes(std::int64_t shard) const {
-    const auto known = known_.find(shard);
-    if (known == known_.end() || !fs::is_regular_file(file(shard))) return {};
+    if (!fs::is_regular_file(file(shard))) return {};
     std::string bytes = read_file(file(shard));
-    return xxh64(bytes) == known->second ? bytes : std::string();
+    return recorded_.contains(record(shard, bytes)) ? bytes : std::string();
   }
 
   void store(std::int64_t shard, const std::string& bytes) {
     write_file(file(shard), bytes);
-    known_[shard] = xxh64(bytes);
-    manifest_.append(Json{
-        {"shard", shard},
-        {"first", first(shard)},
-        {"samples", size(shard)},
-        {"request_xxh64", request_hash_},
-        {"xxh64",
-         known_[shard]}}.dump());
+    manifest_.append(record(shard, bytes));
+    recorded_.insert(record(shard, bytes));
   }
 
  private:
@@ -225,12 +215,22 @@ class Shards {
     return folder_ / name;
   }
 
+  /// The line of the manifest for a shard with these bytes.
+  std::string record(std::int64_t shard, const std::string& bytes) const {
+    return Json{{"shard", shard},
+                {"first", first(shard)},
+                {"samples", size(shard)},
+                {"request_xxh64", request_hash_},
+                {"xxh64", xxh64(bytes)}}
+        .dump();
+  }
+
   fs::path folder_;
   std::string request_hash_;
   std::int64_t samples_;
   FolderLock lock_;
   LineLog manifest_;
-  std::map<std::int64_t, std::string> known_;
+  std::set<std::string> recorded_;
 };
 
 /// True when the data set is there; throws when something else is.

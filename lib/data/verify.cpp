@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -77,16 +78,27 @@ class Verification {
   DataCheck layout() const {
     const Column split = file_.column("/split"), slot = file_.column("/resolution_slot");
     std::vector<std::int64_t> parts(3, 0);
-    bool contiguous = std::is_sorted(held<std::uint8_t>(split).begin(), held<std::uint8_t>(split).end());
     for (const std::uint8_t part : held<std::uint8_t>(split)) ++parts.at(std::min<std::size_t>(part, 2));
-    const bool counts =
-        parts == std::vector<std::int64_t>{request_.at("train"), request_.at("validation"), request_.at("test")};
-    bool slots = slot.shape[0] == samples_;
-    for (std::size_t i = 0; slots && i < static_cast<std::size_t>(samples_); ++i)
-      slots = held<std::uint8_t>(slot)[i] == i % request_.at("resolutions").size();
-    return {"layout", contiguous && counts && slots,
-            message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ",
-                    request_.at("resolutions").size(), " resolution slots", slots ? "" : " that are not in turn")};
+    const std::vector<std::int64_t> wanted = {request_.at("train"), request_.at("validation"), request_.at("test")};
+    if (parts != wanted || !std::is_sorted(held<std::uint8_t>(split).begin(), held<std::uint8_t>(split).end())) {
+      return {"layout", false, "the split is not train, validation, test in the numbers asked for"};
+    }
+    const std::size_t slots = request_.at("resolutions").size();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(samples_); ++i) {
+      if (slot.shape[0] != samples_ || held<std::uint8_t>(slot)[i] != i % slots)
+        return {"layout", false, "the resolution slots are not taken in turn"};
+    }
+    const Domain domain = pde().native_domain();
+    for (int axis = 0; axis < domain.dimension(); ++axis) {
+      const Column column = file_.column(axis == 0 ? "/x" : "/y");
+      const std::vector<double>& coordinates = held<double>(column);
+      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape[static_cast<std::size_t>(axis)]);
+      for (std::size_t i = 0; same && i < coordinates.size(); ++i)
+        same = coordinates[i] == domain.coordinate(axis, static_cast<int>(i));
+      if (!same) return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
+    }
+    return {"layout", true,
+            message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ", slots, " resolution slots")};
   }
 
   /// The laws the solver watched, as stored, against the limits of today.
@@ -121,15 +133,20 @@ class Verification {
       if (again.input.size() != width)
         return {"regenerated", false, message("sample ", sample, " has another size when made again")};
       double largest = 0, apart = 0;
-      for (std::size_t j = 0; j < width; ++j) {
-        const double input = inputs_[sample * width + j], target = targets_[sample * width + j];
-        largest = std::max({largest, std::abs(input), std::abs(target)});
-        apart = std::max({apart, std::abs(input - again.input[j]), std::abs(target - again.target[j])});
+      for (std::size_t j = 0; j < 2 * width; ++j) {
+        const bool input = j < width;
+        const double stored = (input ? inputs_ : targets_)[sample * width + j % width],
+                     made = (input ? again.input : again.target)[j % width];
+        largest = std::max(largest, std::abs(made));
+        apart =
+            std::isfinite(stored) ? std::max(apart, std::abs(stored - made)) : std::numeric_limits<double>::infinity();
+        if (std::isinf(apart)) break;
       }
       difference = std::max(difference, apart / largest);
-      if (!(difference <= other_machine))
+      if (difference > other_machine) {
         return {"regenerated", false,
                 message("sample ", sample, " differs by ", difference, " of its largest value when made again")};
+      }
     }
     return {"regenerated", true,
             message(chosen.size(), " samples come out ",
