@@ -1,9 +1,9 @@
 #include "estimators/kernel_regression.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -18,8 +18,8 @@ using Vector = Eigen::Map<Eigen::VectorXd>;
 
 Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
 
-/// What rounding leaves of a zero eigenvalue of an n x n matrix of norm 1.
-double rounding_noise(std::size_t n) { return 4 * static_cast<double>(n) * std::numeric_limits<double>::epsilon(); }
+/// Below this share of the largest eigenvalue (or pivot) one counts as 0. Samples that determine x stay above 1e-8, rounding noise below 1e-12.
+constexpr double negligible = 1e-11;
 
 /// G = P A P with A = Σ w 1_S 1_Sᵀ and P = I − 11ᵀ/n: the mean of each row, of each column, and of all are taken out.
 std::vector<double> projected_gram(const Coalitions& coalitions, std::span<const double> weights) {
@@ -32,13 +32,14 @@ std::vector<double> projected_gram(const Coalitions& coalitions, std::span<const
   return gram;
 }
 
-int rank(const Coalitions& coalitions, std::span<const double> weights) {
+/// By Cholesky with pivoting. At most n−2: it is asked for only when the factorisation has found G singular.
+int deficient_rank(const Coalitions& coalitions, std::span<const double> weights) {
   std::vector<double> gram = projected_gram(coalitions, weights);
   const Eigen::Index n = coalitions.players();
   const Matrix matrix(gram.data(), n, n);
   const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(matrix).vectorD().cwiseAbs();
-  const double noise = rounding_noise(static_cast<std::size_t>(n)) * pivots.maxCoeff();
-  return static_cast<int>((pivots.array() > noise).count());
+  const auto counted = (pivots.array() > negligible * pivots.maxCoeff()).count();
+  return static_cast<int>(std::min(counted, n - 2));
 }
 
 /// Calls visit(player) for the members of a coalition.
@@ -66,10 +67,10 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   // G has the direction 1 in its kernel; raised to the mean of the other eigenvalues it changes no solution that sums to 0.
   matrix.array() += matrix.trace() / players / players;
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
-  const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > rounding_noise(static_cast<std::size_t>(players));
+  const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
   if (!determined) {
-    throw InvalidArgument(message(who, ": rank=", rank(coalitions, weights), " (needs n-1=", players - 1, " independent coalitions to tell ", players,
-                                  " players apart, and this sample of ", weights.size(), " has fewer). Raise the budget."));
+    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1, " independent ones among the ", weights.size(),
+                                  " sampled). Raise the budget."));
   }
 }
 

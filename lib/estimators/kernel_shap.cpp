@@ -12,34 +12,59 @@ namespace opshap::estimators {
 
 namespace {
 
+/// The factors 1/√(1 − h_S) that make residuals as large as the errors they stand for in the mean (HC2, MacKinnon & White 1985), h the leverages.
+///
+/// Exact leverages would take an n x n solve for each row. With G nearly a multiple of the identity but for the row itself, h_S = q_S/(1 + q_S) with
+/// q_S = c·w_S|r_S|², and c follows from Σ h_S = n − 1.
+std::vector<double> residual_factors(const KernelSample& sample) {
+  const int players = sample.coalitions.players();
+  std::vector<double> lengths(sample.weights);  // w_S |r_S|²
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    const double size = sample.coalitions.cardinality(row);
+    lengths[row] *= size * (players - size) / players;
+  }
+  const auto trace = [&](double c) {
+    double sum = 0;
+    for (const double length : lengths) sum += c * length / (1 + c * length);
+    return sum;
+  };
+  double low = 0, high = 1;
+  while (trace(high) < players - 1) high *= 2;  // ends, as the trace tends to the number of rows, of which there are more
+  while (high - low > 1e-3 * high) {
+    const double middle = (low + high) / 2;
+    (trace(middle) < players - 1 ? low : high) = middle;
+  }
+  for (double& length : lengths) length = std::sqrt(1 + high * length);
+  return lengths;
+}
+
 /// Standard errors by random groups: the draws are dealt to groups, and what each group's draws alone move the solution by is compared.
 ///
 /// To first order the error of the solution is G⁻¹ Σ_draws ω e_S r_S with the residuals e, a sum of independent terms (the delta method for M-estimators);
-/// the spread of its parts between groups gives its variance without an n x n covariance. Residuals of a fit are smaller than the errors they
-/// stand for; m/(m−(n−1)) makes up for that in the mean. None when a fit leaves too little to compare.
+/// the spread of its parts between groups gives its variance without an n x n covariance. None with fewer than three rows per unknown: the
+/// first order is not enough then.
 std::optional<std::vector<double>> random_group_errors(const KernelSample& sample, const KernelRegression& regression, std::span<const double> residuals) {
   constexpr std::size_t groups = 32;
   const auto n = static_cast<std::size_t>(sample.coalitions.players());
-  const std::size_t rows = residuals.size();
-  if (sample.draws.size() < 2 * groups || 2 * rows < 3 * n) return std::nullopt;
+  if (sample.draws.size() < 4 * groups || residuals.size() < 3 * (n - 1)) return std::nullopt;
+  const std::vector<double> factors = residual_factors(sample);
   std::vector<double> mean(n, 0.0), squares(n, 0.0);
   for (std::size_t group = 0; group < groups; ++group) {
-    std::vector<std::size_t> drawn;
+    std::vector<std::size_t> rows;
     std::vector<double> pulls;
     for (std::size_t draw = group; draw < sample.draws.size(); draw += groups) {
-      drawn.push_back(sample.draws[draw]);
-      pulls.push_back(sample.draw_weight * residuals[sample.draws[draw]]);
+      const std::size_t row = sample.draws[draw];
+      rows.push_back(row);
+      pulls.push_back(sample.draw_weight * factors[row] * residuals[row]);
     }
-    const std::vector<double> moved = regression.response(drawn, pulls);
+    const std::vector<double> moved = regression.response(rows, pulls);
     for (std::size_t player = 0; player < n; ++player) {
       const double before = moved[player] - mean[player];
       mean[player] += before / static_cast<double>(group + 1);
       squares[player] += before * (moved[player] - mean[player]);
     }
   }
-  const double freedom = static_cast<double>(rows) / static_cast<double>(rows - (n - 1));
-  const double factor = freedom * static_cast<double>(groups) / static_cast<double>(groups - 1);
-  for (double& error : squares) error = std::sqrt(factor * error);
+  for (double& error : squares) error = std::sqrt(error * static_cast<double>(groups) / static_cast<double>(groups - 1));
   return squares;
 }
 
