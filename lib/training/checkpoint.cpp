@@ -12,7 +12,7 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
   file.metadata["counters"] = checkpoint.counters;
   for (const auto& [name, tensor] : checkpoint.tensors) {
     const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
-    Tensor& stored = file.tensors[name];
+    StoredTensor& stored = file.tensors[name];
     stored.dtype = "F32";
     stored.shape.assign(values.sizes().begin(), values.sizes().end());
     stored.bytes.resize(static_cast<std::size_t>(values.nbytes()));
