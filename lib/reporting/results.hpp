@@ -12,6 +12,7 @@ namespace opshap {
 ///
 ///   manifest.json       what ran: command, profile and its resolved configuration, seed, commit, environment, departures from the paper, stage times
 ///   results.jsonl       one row an attribution, operator error or training (below); metrics only
+///   training.jsonl      what training cost
 ///   attributions.jsonl  the attributions themselves, so that metrics can be recomputed
 ///   fields.jsonl        inputs, solutions and predictions that figures show
 ///   log.jsonl           the log
@@ -94,7 +95,7 @@ std::string to_json_line(const OperatorRow& row);
 std::string to_json_line(const TrainingRow& row);
 std::string to_json_line(const FieldsRow& row);
 
-/// Reads results.jsonl, attributions.jsonl and fields.jsonl of a run folder (files that are not there are empty).
+/// Reads results.jsonl, training.jsonl, attributions.jsonl and fields.jsonl of a run folder (files that are not there are empty).
 /// Rows that repeat a key keep the last one. Throws DataError naming file and line for a line it cannot read.
 Results read_results(const std::filesystem::path& run);
 
