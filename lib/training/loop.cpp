@@ -12,7 +12,6 @@
 #include "core/file.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
-#include "operators/weights.hpp"
 #include "training/adamw.hpp"
 #include "training/checkpoint.hpp"
 
@@ -175,7 +174,7 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
   }
 
   assign(network, state.best);
-  write_network(network, folder / "model.safetensors");
+  save_network(network, folder / "model.safetensors");
   write_file(folder / summary_file,
              ordered_json{{"schema", "opshap.training_summary/1"}, {"identity", loop.identity}, {"epochs", summary.epochs}, {"best_epoch", summary.best_epoch},
                           {"best_validation", summary.best_validation}, {"operator_evaluations", summary.operator_evaluations}, {"seconds", summary.seconds}}
