@@ -39,9 +39,13 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
       const auto orderings = all_orderings(table.players);
       const auto game = as_game(table);
       CountedGame counted(*game, {std::int64_t{1} << table.players});
-      const auto listed = [&](std::int64_t index, std::span<int> ordering) { std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin()); };
-      const Attribution found = mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
-      RC_ASSERT(mismatch(textbook_shapley_values(table), found.values, rounding(static_cast<double>(orderings.size()), table.scale())) == "");
+      const auto listed = [&](std::int64_t index, std::span<int> ordering) {
+        std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
+      };
+      const Attribution found =
+          mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
+      RC_ASSERT(mismatch(textbook_shapley_values(table), found.values,
+                         rounding(static_cast<double>(orderings.size()), table.scale())) == "");
     });
   }
 }
@@ -80,7 +84,8 @@ TEST(EstimatorUnbiasedness, StandardErrorsAreThoseOfTheMeanOverUnits) {
       }
     }
     std::vector<double> expected;
-    for (std::size_t i = 0; i < 5; ++i) expected.push_back(std::sqrt((squares[i] - sum[i] * sum[i] / units) / (units - 1) / units));
+    for (std::size_t i = 0; i < 5; ++i)
+      expected.push_back(std::sqrt((squares[i] - sum[i] * sum[i] / units) / (units - 1) / units));
     ASSERT_TRUE(together.standard_errors.has_value());
     EXPECT_EQ("", mismatch(expected, *together.standard_errors, rounding(1e4, 10)));
   }
@@ -123,7 +128,8 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
       const std::vector<double> exact = textbook_shapley_values(as_table(*game));
       std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
       for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-        const Attribution found = attribute(*estimator, *game, {std::min<std::int64_t>(3 * players, (1 << players) - 1)}, seed);
+        const Attribution found =
+            attribute(*estimator, *game, {std::min<std::int64_t>(3 * players, (1 << players) - 1)}, seed);
         for (std::size_t i = 0; i < exact.size(); ++i) {
           sum[i] += found.values[i];
           squares[i] += found.values[i] * found.values[i];
@@ -132,7 +138,8 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
       for (std::size_t i = 0; i < exact.size(); ++i) {
         const double mean = sum[i] / replicates;
         const double error = std::sqrt((squares[i] / replicates - mean * mean) / (replicates - 1));
-        EXPECT_EQ("", mismatch(exact[i], mean, sampling(error, 6))) << estimator->name() << " n=" << players << " player " << i;
+        EXPECT_EQ("", mismatch(exact[i], mean, sampling(error, 6)))
+            << estimator->name() << " n=" << players << " player " << i;
       }
     }
   }
@@ -156,7 +163,8 @@ TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
     }
     for (std::size_t i = 0; i < exact.size(); ++i) {
       const double mean = sum[i] / replicates, spread = std::sqrt(squares[i] / replicates - mean * mean);
-      EXPECT_EQ("", mismatch(exact[i], mean, sampling(spread / std::sqrt(replicates) + spread / 25))) << estimator->name() << " player " << i;
+      EXPECT_EQ("", mismatch(exact[i], mean, sampling(spread / std::sqrt(replicates) + spread / 25)))
+          << estimator->name() << " player " << i;
     }
   }
 }
@@ -189,7 +197,8 @@ TEST(EstimatorUnbiasedness, KernelDrawsFollowTheirLaw) {
   EXPECT_LT(chi_squared, 38.3) << "the 1 - 1e-6 quantile of chi-squared with 6 degrees of freedom";
   ASSERT_EQ(56u, triples.size());
   chi_squared = 0;
-  for (const auto& [row, count] : triples) chi_squared += std::pow(count - drawn_triples / 56, 2) / (drawn_triples / 56);
+  for (const auto& [row, count] : triples)
+    chi_squared += std::pow(count - drawn_triples / 56, 2) / (drawn_triples / 56);
   EXPECT_LT(chi_squared, 121.7) << "the 1 - 1e-6 quantile of chi-squared with 55 degrees of freedom";
 }
 

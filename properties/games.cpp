@@ -1,7 +1,5 @@
 // Games: their values against their definitions, and the game of masked cells against the operator it is made from.
 
-#include "core/operator.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "core/coalition_columns.hpp"
 #include "core/error.hpp"
+#include "core/operator.hpp"
 #include "estimators/registry.hpp"
 #include "games/additive_game.hpp"
 #include "games/cell_mask_game.hpp"
@@ -72,7 +71,8 @@ TEST(Games, AUnanimitySumAddsTheTermsThatACoalitionContains) {
     std::vector<double> expected(coalitions.size(), 5.0);
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
       for (const UnanimityTerm& term : terms) {
-        const bool contained = std::ranges::all_of(term.coalition, [&](int player) { return coalitions.contains(row, player); });
+        const bool contained =
+            std::ranges::all_of(term.coalition, [&](int player) { return coalitions.contains(row, player); });
         expected[row] += contained ? term.coefficient : 0.0;
       }
     }
@@ -105,7 +105,8 @@ TEST(Games, GradientsOfEveryClosedFormGameIntegrateToItsShapleyValues) {
       const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
       if (solved == nullptr || game->differentiable() == nullptr) continue;
       const Attribution found = attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1);
-      EXPECT_EQ("", mismatch(solved->shapley_values(), found.values, rounding(1e3, 10))) << kind.name << " n=" << players;
+      EXPECT_EQ("", mismatch(solved->shapley_values(), found.values, rounding(1e3, 10)))
+          << kind.name << " n=" << players;
     }
   }
 }
@@ -127,14 +128,17 @@ TEST(Games, RefuseWhatIsNotAGame) {
 /// G(u)(x) = L + c·L³ with L = Σ_{channels, y} w(channel, x − y)·u(y): a linear operator with a cubic nonlinearity.
 class CubicOperator final : public Operator {
  public:
-  CubicOperator(int dimension, int channels, double cubic) : dimension_(dimension), channels_(channels), cubic_(cubic) {}
+  CubicOperator(int dimension, int channels, double cubic)
+      : dimension_(dimension), channels_(channels), cubic_(cubic) {}
   std::string describe() const override { return "cubic functional of a convolution"; }
   int dimension() const override { return dimension_; }
   int input_channels() const override { return channels_; }
   int output_channels() const override { return 2; }
   std::int64_t preferred_batch(const Domain&) const override { return 3; }
 
-  double weight(std::size_t entry, std::int64_t point) const { return std::cos(static_cast<double>(entry) - static_cast<double>(point)) / 4; }
+  double weight(std::size_t entry, std::int64_t point) const {
+    return std::cos(static_cast<double>(entry) - static_cast<double>(point)) / 4;
+  }
 
   FieldBatch apply(const FieldBatch& inputs) const override {
     largest_batch = std::max(largest_batch, inputs.batch);
@@ -155,7 +159,8 @@ class CubicOperator final : public Operator {
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
       const double linear = linear_part(inputs.field(b), query.point);
       const double slope = query.channel == 0 ? 1 + 3 * cubic_ * linear * linear : 1;
-      for (std::size_t entry = 0; entry < inputs.field_size(); ++entry) result.gradient.field(b)[entry] = slope * weight(entry, query.point);
+      for (std::size_t entry = 0; entry < inputs.field_size(); ++entry)
+        result.gradient.field(b)[entry] = slope * weight(entry, query.point);
     }
     return result;
   }
@@ -211,7 +216,8 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
   const Query query{.point = 5};
   std::vector<double> expected(8, 0.0);
   for (std::size_t point = 0; point < 16; ++point) {
-    expected[static_cast<std::size_t>(partition.player_of[point])] += op.weight(point, 5) * (input.values[point] - baseline.values[point]);
+    expected[static_cast<std::size_t>(partition.player_of[point])] +=
+        op.weight(point, 5) * (input.values[point] - baseline.values[point]);
   }
   const auto game = cell_mask_game(op, input, baseline, partition, query);
   for (const auto& estimator : estimators::all()) {
@@ -226,7 +232,8 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   const Domain domain = Domain::unit({12});
   const CubicOperator op(1, 1, cubic);
   const FieldBatch input = random_field(domain, 1, 5);
-  const auto game = cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2});
+  const auto game =
+      cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2});
   std::vector<double> part;
   for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
   const double total = std::accumulate(part.begin(), part.end(), 0.0);
@@ -237,10 +244,13 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
     shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
   }
   EXPECT_EQ("", mismatch(shapley, attribute(estimators::find("exact"), *game, {0}, 1).values, rounding(1e4, 4)));
-  EXPECT_EQ("", mismatch(aumann_shapley, attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1).values, rounding(1e4, 4)));
+  EXPECT_EQ("", mismatch(aumann_shapley,
+                         attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1).values,
+                         rounding(1e4, 4)));
   // The midpoint rule on t²: 1/3 − 1/(12K²) with K = 50.
   const Tolerance midpoint = discretisation(3 * cubic * total * total * largest(part) / 12, 1.0 / 50, 2);
-  EXPECT_EQ("", mismatch(aumann_shapley, attribute(estimators::find("integrated_gradients"), *game, {0}, 1).values, Tolerance{midpoint.bound * 1.001, midpoint.reason}));
+  EXPECT_EQ("", mismatch(aumann_shapley, attribute(estimators::find("integrated_gradients"), *game, {0}, 1).values,
+                         Tolerance{midpoint.bound * 1.001, midpoint.reason}));
 }
 
 TEST(CellMaskGame, RefusesWhatDoesNotFit) {
@@ -252,11 +262,14 @@ TEST(CellMaskGame, RefusesWhatDoesNotFit) {
   EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 8}), InvalidArgument);
   EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
   EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 2, 1), field, partition, {}), InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}),
+               InvalidArgument);
   EXPECT_THROW(cell_mask_game(op, field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}), InvalidArgument);
   EXPECT_THROW(cell_mask_game(op, field, field, Partition::blocks(Domain::unit({16}), 4), {}), InvalidArgument);
   const Domain square = Domain::unit({4, 4});
-  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1), Partition::blocks(square, 4), {}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1),
+                              Partition::blocks(square, 4), {}),
+               InvalidArgument);
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(cell_mask_game(op, broken, field, partition, {}), DataError);

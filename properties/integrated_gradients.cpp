@@ -18,7 +18,8 @@ namespace {
 
 double integral_of_power(const Quadrature& quadrature, int power) {
   double sum = 0;
-  for (std::size_t k = 0; k < quadrature.nodes.size(); ++k) sum += quadrature.weights[k] * std::pow(quadrature.nodes[k], power);
+  for (std::size_t k = 0; k < quadrature.nodes.size(); ++k)
+    sum += quadrature.weights[k] * std::pow(quadrature.nodes[k], power);
   return sum;
 }
 
@@ -30,10 +31,12 @@ TEST(Quadrature, GaussLegendreIsExactUpToDegreeTwoNodesMinusOne) {
     EXPECT_GT(rule.nodes.front(), 0);
     EXPECT_LT(rule.nodes.back(), 1);
     for (int power = 0; power < 2 * nodes; power += std::max(1, nodes / 16)) {
-      EXPECT_EQ("", mismatch(1.0 / (power + 1), integral_of_power(rule, power), rounding(64.0 * nodes, 1))) << nodes << " nodes, t^" << power;
+      EXPECT_EQ("", mismatch(1.0 / (power + 1), integral_of_power(rule, power), rounding(64.0 * nodes, 1)))
+          << nodes << " nodes, t^" << power;
     }
     if (nodes <= 5) {
-      EXPECT_NE("", mismatch(1.0 / (2 * nodes + 1), integral_of_power(rule, 2 * nodes), rounding(1e4, 1))) << "degree " << 2 * nodes << " is too high";
+      EXPECT_NE("", mismatch(1.0 / (2 * nodes + 1), integral_of_power(rule, 2 * nodes), rounding(1e4, 1)))
+          << "degree " << 2 * nodes << " is too high";
     }
   }
 }

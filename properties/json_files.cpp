@@ -1,6 +1,8 @@
 // Game files: what they mean, what is refused and how it is said, and that no text can crash the reader or make it take much memory.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,9 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <malloc.h>
-#include <unistd.h>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -57,14 +56,18 @@ std::string complaint(std::string_view text) {
 }
 
 TEST(GameFiles, ListTheValuesOfAllCoalitions) {
-  EXPECT_EQ((std::vector<double>{0, 1, -2.5, 1e3}), read_table(R"({"players": 2, "values": [0, 1, -2.5, 1e3]})").values);
+  EXPECT_EQ((std::vector<double>{0, 1, -2.5, 1e3}),
+            read_table(R"({"players": 2, "values": [0, 1, -2.5, 1e3]})").values);
 }
 
 TEST(GameFiles, ListTheTermsOfASumOfUnanimityGames) {
-  const char* text = R"({"terms": [{"coalition": [1, 0], "coefficient": 4}, {"coefficient": -1, "coalition": [1]}], "players": 2, "empty": 0.5})";
+  const char* text =
+      R"({"terms": [{"coalition": [1, 0], "coefficient": 4}, {"coefficient": -1, "coalition": [1]}], "players": 2, "empty": 0.5})";
   EXPECT_EQ((std::vector<double>{0.5, 0.5, -0.5, 3.5}), read_table(text).values);
   EXPECT_EQ((std::vector<double>{0, 0}), read_table(R"({"players": 1, "terms": []})").values);
-  EXPECT_EQ(65536, parse_game(R"({"players": 65536, "terms": [{"coalition": [65535], "coefficient": 1}]})", "test")->players());
+  EXPECT_EQ(
+      65536,
+      parse_game(R"({"players": 65536, "terms": [{"coalition": [65535], "coefficient": 1}]})", "test")->players());
 }
 
 TEST(GameFiles, AreReadFromDisk) {
@@ -136,8 +139,12 @@ TEST(GameFiles, SurviveOneHundredThousandMutations) {
       R"({"players": 3, "values": [0, 1.5, -2, 3e2, 4, 5, 6, 7]})",
       R"({"players": 65536, "terms": [{"coalition": [0, 9, 3], "coefficient": 1.25}, {"coalition": [], "coefficient": -3}], "empty": 0.5})",
   };
-  const std::vector<std::string> pieces = {"[", "]", "{", "}", "\"", ",", ":", "\\u0000", "-", "1e308", "1e309", "99999999999999999999", "null", "true", "\xff",
-                                           "\"players\":", "\"values\":", "\"terms\":", "[[[[[[[[", "{\"a\":{\"a\":{\"a\":", "0.0000001", "62", "\n"};
+  const std::vector<std::string> pieces = {"[",           "]",          "{",        "}",
+                                           "\"",          ",",          ":",        "\\u0000",
+                                           "-",           "1e308",      "1e309",    "99999999999999999999",
+                                           "null",        "true",       "\xff",     "\"players\":",
+                                           "\"values\":", "\"terms\":", "[[[[[[[[", "{\"a\":{\"a\":{\"a\":",
+                                           "0.0000001",   "62",         "\n"};
   Rng rng(1, "mutations");
   int games = 0, refused = 0;
   for (int round = 0; round < 100000; ++round) {
@@ -145,10 +152,17 @@ TEST(GameFiles, SurviveOneHundredThousandMutations) {
     for (std::uint64_t edits = 1 + rng.below(4); edits > 0; --edits) {
       const std::size_t place = rng.below(text.size() + 1);
       switch (rng.below(4)) {
-        case 0: text.insert(place, pieces[rng.below(pieces.size())]); break;
-        case 1: text.erase(place, 1 + rng.below(6)); break;
-        case 2: if (place < text.size()) text[place] = static_cast<char>(rng.below(256)); break;
-        default: text.insert(place, text.substr(rng.below(text.size() + 1), rng.below(20)));
+        case 0:
+          text.insert(place, pieces[rng.below(pieces.size())]);
+          break;
+        case 1:
+          text.erase(place, 1 + rng.below(6));
+          break;
+        case 2:
+          if (place < text.size()) text[place] = static_cast<char>(rng.below(256));
+          break;
+        default:
+          text.insert(place, text.substr(rng.below(text.size() + 1), rng.below(20)));
       }
     }
     const std::size_t before = live_bytes;

@@ -39,7 +39,8 @@ KernelSample whole_kernel(int players) {
 std::vector<double> centred_gains(const Table& table, const Coalitions& coalitions) {
   std::vector<double> targets;
   for (std::size_t row = 0; row < coalitions.size(); ++row) {
-    targets.push_back(table.values[coalitions.row(row)[0]] - table.empty() - table.gain() * coalitions.cardinality(row) / table.players);
+    targets.push_back(table.values[coalitions.row(row)[0]] - table.empty() -
+                      table.gain() * coalitions.cardinality(row) / table.players);
   }
   return targets;
 }
@@ -70,7 +71,8 @@ TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
     const auto n = static_cast<std::size_t>(players);
     const double diagonal = gram[0], beside = gram[1];
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) EXPECT_EQ("", mismatch(i == j ? diagonal : beside, gram[i * n + j], rounding(4096, diagonal)));
+      for (std::size_t j = 0; j < n; ++j)
+        EXPECT_EQ("", mismatch(i == j ? diagonal : beside, gram[i * n + j], rounding(4096, diagonal)));
     }
     // P(aI + b11ᵀ)P = aP with a = diagonal − beside.
     EXPECT_EQ("", mismatch(1.0 / players, diagonal - beside, rounding(4096, diagonal))) << players;
@@ -97,7 +99,8 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
     distance += shift * shift;
     double excess = 0;
     std::vector<double> subsets(n + 1, 1.0);
-    for (std::size_t s = 1; s <= n; ++s) subsets[s] = subsets[s - 1] * static_cast<double>(n - s + 1) / static_cast<double>(s);
+    for (std::size_t s = 1; s <= n; ++s)
+      subsets[s] = subsets[s - 1] * static_cast<double>(n - s + 1) / static_cast<double>(s);
     for (std::size_t mask = 1; mask + 1 < table.values.size(); ++mask) {
       const auto s = static_cast<std::size_t>(std::popcount(mask));
       double loss = table.values[mask] - table.empty(), best = loss;
@@ -108,7 +111,8 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
       }
       excess += law.probability(static_cast<int>(s)) / subsets[s] * (loss * loss - best * best);
     }
-    RC_ASSERT(mismatch(distance / (2 * harmonic(table.players - 1)), excess, rounding(1e4, std::pow(table.scale() + 10, 2))) == "");
+    RC_ASSERT(mismatch(distance / (2 * harmonic(table.players - 1)), excess,
+                       rounding(1e4, std::pow(table.scale() + 10, 2))) == "");
   });
 }
 
@@ -133,7 +137,9 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
       const Eigen::VectorXd expected = matrix.completeOrthogonalDecomposition().solve(right);
       const std::vector<double> found = KernelRegression(sample.coalitions, sample.weights, "test").fit(targets);
       // Condition numbers of these designs are below 1e3.
-      EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), found, rounding(1e4, expected.cwiseAbs().maxCoeff()))) << players;
+      EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), found,
+                             rounding(1e4, expected.cwiseAbs().maxCoeff())))
+          << players;
     }
   }
 }
@@ -155,7 +161,8 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
       }
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < n; ++j) {
-          if (coalitions.contains(index, static_cast<int>(i)) && coalitions.contains(index, static_cast<int>(j))) expected[i * n + j] += weights.back();
+          if (coalitions.contains(index, static_cast<int>(i)) && coalitions.contains(index, static_cast<int>(j)))
+            expected[i * n + j] += weights.back();
         }
       }
     }
@@ -170,8 +177,9 @@ TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
     std::int64_t interior;
     std::vector<int> sizes;
   };
-  for (const Case& known : {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}}, Case{128, 1022, {}},
-                            Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
+  for (const Case& known :
+       {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
+        Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
     EXPECT_EQ(known.sizes, enumerated_sizes(known.players, known.interior)) << known.players;
   }
 }
@@ -195,7 +203,8 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
     RC_ASSERT(seen.size() == sample.coalitions.size() * (paired ? 2 : 1));
     RC_ASSERT(static_cast<std::int64_t>(seen.size()) <= interior);
     // Eight draws for each coalition wanted leave out few, and none when a quarter of them is wanted.
-    if (interior <= all / 4) RC_ASSERT(static_cast<std::int64_t>(seen.size()) == (paired ? interior - interior % 2 : interior));
+    if (interior <= all / 4)
+      RC_ASSERT(static_cast<std::int64_t>(seen.size()) == (paired ? interior - interior % 2 : interior));
     RC_ASSERT(std::is_sorted(sample.weights.begin(), sample.weights.end()));
   });
 }
@@ -228,7 +237,8 @@ TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
       const double expected = 1.0 / static_cast<double>(size * (players - size));
       const double error = std::sqrt(std::max(0.0, squares[size] - mean[size] * mean[size]) / replicates);
       // Stopping at a number of distinct coalitions biases the weights by O(1/budget), here 1 %.
-      EXPECT_EQ("", mismatch(expected, mean[size], Tolerance{sampling(error).bound + 0.01 * expected, "sampling"})) << "size " << size;
+      EXPECT_EQ("", mismatch(expected, mean[size], Tolerance{sampling(error).bound + 0.01 * expected, "sampling"}))
+          << "size " << size;
     }
   }
 }
@@ -286,7 +296,8 @@ TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
         const Attribution found = attribute(estimators::find(name), *game, {budget}, 1);
         EXPECT_LE(found.distinct, budget);
         // The last sizes are drawn, with random weights; they are a share of about 1/n of the kernel.
-        EXPECT_EQ("", mismatch(exact, found.values, discretisation(2 * largest(exact), 1.0 / players, 1))) << name << " n=" << players;
+        EXPECT_EQ("", mismatch(exact, found.values, discretisation(2 * largest(exact), 1.0 / players, 1)))
+            << name << " n=" << players;
       }
     }
   }
@@ -299,7 +310,8 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
     int players;
     std::int64_t budget;
   };
-  for (const Case& studied : {Case{"kernel_shap", 12, 400}, Case{"kernel_shap", 32, 400}, Case{"kernel_shap_paired", 32, 600}}) {
+  for (const Case& studied :
+       {Case{"kernel_shap", 12, 400}, Case{"kernel_shap", 32, 400}, Case{"kernel_shap_paired", 32, 600}}) {
     double errors = 0, promised = 0;
     int covered = 0, all = 0;
     for (std::uint64_t replicate = 0; replicate < 200; ++replicate) {
@@ -317,8 +329,10 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
       }
     }
     // First order only: 10 % on the error scale, 3 points of coverage.
-    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1))) << studied.name << " n=" << studied.players;
-    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1))) << studied.name << " n=" << studied.players;
+    EXPECT_EQ("", mismatch(1, std::sqrt(promised / errors), discretisation(0.1, 1, 1)))
+        << studied.name << " n=" << studied.players;
+    EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)))
+        << studied.name << " n=" << studied.players;
   }
 }
 

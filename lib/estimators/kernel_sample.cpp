@@ -58,7 +58,9 @@ class RowSet {
   };
   struct Equal {
     const Coalitions* coalitions;
-    bool operator()(std::size_t a, std::size_t b) const { return std::ranges::equal(coalitions->row(a), coalitions->row(b)); }
+    bool operator()(std::size_t a, std::size_t b) const {
+      return std::ranges::equal(coalitions->row(a), coalitions->row(b));
+    }
   };
   std::unordered_set<std::size_t, Hash, Equal> rows_;
 };
@@ -94,7 +96,8 @@ void draw_rest(KernelSample& sample, const std::vector<bool>& sizes, std::size_t
     sample.draws.push_back(row);
   }
   double mass = 0;
-  for (int size = 1; size < players; ++size) mass += sizes[static_cast<std::size_t>(size)] ? size_weight(players, size) : 0;
+  for (int size = 1; size < players; ++size)
+    mass += sizes[static_cast<std::size_t>(size)] ? size_weight(players, size) : 0;
   sample.draw_weight = mass / static_cast<double>(sample.draws.size());
   for (const double count : times) sample.weights.push_back(count * sample.draw_weight);
 }
@@ -103,7 +106,8 @@ void draw_rest(KernelSample& sample, const std::vector<bool>& sizes, std::size_t
 void sort_by_weight(KernelSample& sample) {
   std::vector<std::size_t> order(sample.weights.size()), place(order.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sample.weights[a] < sample.weights[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sample.weights[a] < sample.weights[b]; });
   Coalitions coalitions(sample.coalitions.players());
   coalitions.reserve(order.size());
   std::vector<double> weights;
@@ -131,7 +135,9 @@ std::vector<int> enumerated_sizes(int players, std::int64_t interior) {
       coalitions += binomial(players, size);
     }
     // A budget for all that is left is enough whatever rounding makes of the law.
-    const auto fits = [&, budget](int size) { return budget >= coalitions || budget * law.probability(size) / mass >= binomial(players, size); };
+    const auto fits = [&, budget](int size) {
+      return budget >= coalitions || budget * law.probability(size) / mass >= binomial(players, size);
+    };
     const auto rest = std::stable_partition(left.begin(), left.end(), fits);
     if (rest == left.begin()) break;
     for (auto size = left.begin(); size != rest; ++size) budget -= binomial(players, *size);
@@ -153,7 +159,8 @@ KernelSample sample_kernel(int players, std::int64_t interior, Pairing pairing, 
     if (paired && 2 * size > players) continue;
     // Of a pair of equal sizes the coalition without player 0 is taken.
     append_all(sample.coalitions, paired && 2 * size == players ? 1 : 0, size);
-    sample.weights.resize(sample.coalitions.size(), (paired ? 2 : 1) * size_weight(players, size) / binomial(players, size));
+    sample.weights.resize(sample.coalitions.size(),
+                          (paired ? 2 : 1) * size_weight(players, size) / binomial(players, size));
   }
   if (std::ranges::find(drawn, true) != drawn.end()) {
     draw_rest(sample, drawn, static_cast<std::size_t>(interior) / (paired ? 2 : 1), pairing, rng);
