@@ -30,7 +30,8 @@ void estimate(benchmark::State& state, const Estimator& estimator) {
   const int players = static_cast<int>(state.range(0));
   const auto game = random_unanimity_sum(players, rng);
   // Eight coalitions a player are enough for every sampling method.
-  run(state, estimator, *game, {std::max<std::int64_t>(8 * players, estimator.minimum(std::min(players, 24)).coalitions)});
+  run(state, estimator, *game,
+      {std::max<std::int64_t>(8 * players, estimator.minimum(std::min(players, 24)).coalitions)});
 }
 
 void exact(benchmark::State& state) {
@@ -48,13 +49,18 @@ void kernel_shap(benchmark::State& state, const char* name) {
 
 void register_all() {
   for (const auto& estimator : estimators::all()) {
-    auto* row = benchmark::RegisterBenchmark(("estimate/" + std::string(estimator->name())).c_str(), estimate, std::cref(*estimator));
+    auto* row = benchmark::RegisterBenchmark(("estimate/" + std::string(estimator->name())).c_str(), estimate,
+                                             std::cref(*estimator));
     row->ArgName("n")->Arg(16)->Unit(benchmark::kMillisecond)->UseRealTime();
     if (estimator->guarantees().mse_rate != exact_rate) row->Arg(64)->Arg(256)->Arg(1024);
   }
   benchmark::RegisterBenchmark("exact", exact)->ArgName("n")->Arg(22)->Unit(benchmark::kMillisecond)->UseRealTime();
   for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
-    benchmark::RegisterBenchmark(name, kernel_shap, name)->ArgNames({"n", "budget"})->Args({1024, 8192})->Unit(benchmark::kMillisecond)->UseRealTime();
+    benchmark::RegisterBenchmark(name, kernel_shap, name)
+        ->ArgNames({"n", "budget"})
+        ->Args({1024, 8192})
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
   }
 }
 

@@ -203,6 +203,7 @@ TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
   request.parameters = {{"nu", 3e-4}};
   EXPECT_THROW(generate(request, file("set.h5")), NumericalError);
   EXPECT_FALSE(fs::exists(file("set.h5")));
+  EXPECT_FALSE(fs::exists(shards("set.h5")));
 }
 
 TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {

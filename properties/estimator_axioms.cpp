@@ -50,11 +50,16 @@ struct Effort {
   int part = 0;
   std::uint64_t seed = 0;
 };
-std::ostream& operator<<(std::ostream& out, Effort effort) { return out << "part=" << effort.part << "/256 seed=" << effort.seed; }
+std::ostream& operator<<(std::ostream& out, Effort effort) {
+  return out << "part=" << effort.part << "/256 seed=" << effort.seed;
+}
 
 rc::Gen<Effort> any_effort() {
-  return rc::gen::resize(rc::kNominalSize, rc::gen::apply([](int part, int seed) { return Effort{part, static_cast<std::uint64_t>(seed)}; },
-                                                          rc::gen::inRange(0, 256), rc::gen::inRange(0, 1000000)));
+  return rc::gen::resize(rc::kNominalSize, rc::gen::apply(
+                                               [](int part, int seed) {
+                                                 return Effort{part, static_cast<std::uint64_t>(seed)};
+                                               },
+                                               rc::gen::inRange(0, 256), rc::gen::inRange(0, 1000000)));
 }
 
 class EstimatorAxioms : public ::testing::TestWithParam<std::string> {
@@ -90,8 +95,11 @@ TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
     const Attribution found = estimate(table, *any_effort());
     RC_TAG(table.players);
     // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ |c_T| |T|³.
-    const double third_derivative = std::pow(table.players, 3) * largest(moebius_coefficients(table).values) * std::pow(2, table.players);
-    const Tolerance tolerance = promise().efficiency == Efficiency::exact ? rounding_of(table) : discretisation(third_derivative / 24, 1.0 / 50, 2);
+    const double third_derivative =
+        std::pow(table.players, 3) * largest(moebius_coefficients(table).values) * std::pow(2, table.players);
+    const Tolerance tolerance = promise().efficiency == Efficiency::exact
+                                    ? rounding_of(table)
+                                    : discretisation(third_derivative / 24, 1.0 / 50, 2);
     RC_ASSERT(mismatch(table.gain(), std::accumulate(found.values.begin(), found.values.end(), 0.0), tolerance) == "");
     RC_ASSERT(mismatch(0, found.efficiency_gap(), tolerance) == "");
     RC_ASSERT(found.empty == table.empty());
@@ -103,7 +111,8 @@ TEST_P(EstimatorAxioms, AdditiveGamesAreExplainedExactly) {
   if (!promise().exact_on_additive) GTEST_SKIP() << "not promised";
   for_all([this] {
     const Table table = *additive_games(most_players);
-    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) == "");
+    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) ==
+              "");
   });
 }
 
@@ -111,7 +120,8 @@ TEST_P(EstimatorAxioms, GamesOfPairwiseInteractionsAreExplainedExactly) {
   if (!promise().exact_on_two_additive) GTEST_SKIP() << "not promised";
   for_all([this] {
     const Table table = *two_additive_games(most_players);
-    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) == "");
+    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) ==
+              "");
   });
 }
 
@@ -129,7 +139,8 @@ TEST_P(EstimatorAxioms, GamesEqualOnComplementsGiveNothingToAnyone) {
   if (!promise().zero_on_even) GTEST_SKIP() << "not promised";
   for_all([this] {
     const Table table = *even_games(most_players);
-    RC_ASSERT(mismatch(std::vector<double>(static_cast<std::size_t>(table.players), 0.0), estimate(table, *any_effort()).values, rounding_of(table)) == "");
+    RC_ASSERT(mismatch(std::vector<double>(static_cast<std::size_t>(table.players), 0.0),
+                       estimate(table, *any_effort()).values, rounding_of(table)) == "");
   });
 }
 
@@ -162,7 +173,8 @@ TEST_P(EstimatorAxioms, AConstantAddedToTheGameChangesNothing) {
     const Effort effort = *any_effort();
     Table shifted = table;
     for (double& value : shifted.values) value += 4096;
-    RC_ASSERT(mismatch(estimate(table, effort).values, estimate(shifted, effort).values, rounding(1e6, table.scale() + 4096)) == "");
+    RC_ASSERT(mismatch(estimate(table, effort).values, estimate(shifted, effort).values,
+                       rounding(1e6, table.scale() + 4096)) == "");
   });
 }
 
@@ -171,7 +183,8 @@ TEST_P(EstimatorAxioms, TheFullBudgetGivesTheShapleyValues) {
   for_all([this] {
     const Table table = *any_game(most_players);
     for (const std::int64_t beyond : {0, 1, 1000}) {
-      const Attribution found = attribute(estimator(), *as_game(table), {(std::int64_t{1} << table.players) + beyond}, 1);
+      const Attribution found =
+          attribute(estimator(), *as_game(table), {(std::int64_t{1} << table.players) + beyond}, 1);
       RC_ASSERT(mismatch(textbook_shapley_values(table), found.values, rounding_of(table)) == "");
       RC_ASSERT(found.exact);
     }
@@ -192,7 +205,8 @@ TEST_P(EstimatorAxioms, OneTwoAndThreePlayersWork) {
           EXPECT_EQ("", mismatch(table.gain(), found.values[0], rounding_of(table))) << kind.name;
         }
         if (found.exact) {
-          EXPECT_EQ("", mismatch(textbook_shapley_values(table), found.values, rounding_of(table))) << kind.name << " n=" << players;
+          EXPECT_EQ("", mismatch(textbook_shapley_values(table), found.values, rounding_of(table)))
+              << kind.name << " n=" << players;
         }
       }
     }
@@ -265,7 +279,8 @@ TEST_P(EstimatorAxioms, ValuesThatAreNotFiniteAreReportedWithTheirCoalition) {
   EXPECT_THROW(attribute(estimator(), Broken(), {12}, 1), NumericalError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EstimatorAxioms, ::testing::ValuesIn(estimators::names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, EstimatorAxioms, ::testing::ValuesIn(estimators::names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace opshap

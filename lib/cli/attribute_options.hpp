@@ -13,18 +13,18 @@ namespace opshap {
 
 /// What `opshap attribute` can be told; the same options in both programs.
 struct AttributeOptions {
-  std::filesystem::path game;           ///< --game: a game file
-  std::filesystem::path op;             ///< --operator: trained weights
-  std::filesystem::path input;          ///< --input: the field to explain
-  std::string baseline = "0";           ///< --baseline: 0 or a field
-  std::vector<int> query;               ///< --query: grid index of the explained output
-  int query_channel = 0;                ///< --query-channel
-  std::optional<int> players;           ///< --players: contiguous groups of equal size
-  std::filesystem::path partition;      ///< --partition: integer labels of the grid
-  std::string method;                   ///< --method
-  std::optional<std::int64_t> budget;   ///< --budget
-  std::optional<int> nodes;             ///< --nodes of a quadrature
-  std::optional<std::string> rule;      ///< --rule of the quadrature
+  std::filesystem::path game;          ///< --game: a game file
+  std::filesystem::path op;            ///< --operator: trained weights
+  std::filesystem::path input;         ///< --input: the field to explain
+  std::string baseline = "0";          ///< --baseline: 0 or a field
+  std::vector<int> query;              ///< --query: grid index of the explained output
+  int query_channel = 0;               ///< --query-channel
+  std::optional<int> players;          ///< --players: contiguous groups of equal size
+  std::filesystem::path partition;     ///< --partition: integer labels of the grid
+  std::string method;                  ///< --method
+  std::optional<std::int64_t> budget;  ///< --budget
+  std::optional<int> nodes;            ///< --nodes of a quadrature
+  std::optional<std::string> rule;     ///< --rule of the quadrature
 };
 
 /// Adds them to the subcommand.

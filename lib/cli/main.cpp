@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
 #undef COMMAND
 #undef NETWORK_COMMAND
 
-  [[maybe_unused]] const auto hand_over = [&](const char* name, const char* summary) {
+  const auto hand_over = [&](const char* name, const char* summary) {
     // A light command of that name decides by its options and hands over itself.
     if (!app.get_subcommands([name](const CLI::App* known) { return known->get_name() == name; }).empty()) return;
     CLI::App* command = app.add_subcommand(name, summary);

@@ -191,6 +191,14 @@ class Shards {
     for (std::string line; std::getline(lines, line);) recorded_.insert(line);
   }
 
+  Shards(const Shards&) = delete;
+  Shards& operator=(const Shards&) = delete;
+  /// A failure before the first shard leaves nothing behind.
+  ~Shards() {
+    std::error_code ignored;
+    if (recorded_.empty()) fs::remove_all(folder_, ignored);
+  }
+
   std::int64_t count() const { return (samples_ + shard_samples - 1) / shard_samples; }
   std::int64_t first(std::int64_t shard) const { return shard * shard_samples; }
   std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, samples_ - first(shard)); }

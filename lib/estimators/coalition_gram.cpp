@@ -21,7 +21,8 @@ using Columns = std::array<const std::uint64_t*, tile>;
 using CountTile = void (*)(const Columns& a, const Columns& b, std::size_t words, TileCounts& counts);
 
 /// One source for all instruction sets; it is inlined into the functions below and compiled for each.
-[[gnu::always_inline]] inline void count_tile(const Columns& a, const Columns& b, std::size_t words, TileCounts& counts) {
+[[gnu::always_inline]] inline void count_tile(const Columns& a, const Columns& b, std::size_t words,
+                                              TileCounts& counts) {
   const std::uint64_t *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
   for (std::size_t j = 0; j < tile; ++j) {
     const std::uint64_t* bj = b[j];
@@ -39,22 +40,27 @@ using CountTile = void (*)(const Columns& a, const Columns& b, std::size_t words
   }
 }
 
-void count_tile_anywhere(const Columns& a, const Columns& b, std::size_t words, TileCounts& counts) { count_tile(a, b, words, counts); }
-
-#ifdef __x86_64__
-[[gnu::target("popcnt")]] void count_tile_popcnt(const Columns& a, const Columns& b, std::size_t words, TileCounts& counts) {
+void count_tile_anywhere(const Columns& a, const Columns& b, std::size_t words, TileCounts& counts) {
   count_tile(a, b, words, counts);
 }
 
-[[gnu::target("popcnt,avx512f,avx512bw,avx512vl,avx512vpopcntdq,prefer-vector-width=512")]] void count_tile_avx512(const Columns& a, const Columns& b,
-                                                                                                                  std::size_t words, TileCounts& counts) {
+#ifdef __x86_64__
+[[gnu::target("popcnt")]] void count_tile_popcnt(const Columns& a, const Columns& b, std::size_t words,
+                                                 TileCounts& counts) {
+  count_tile(a, b, words, counts);
+}
+
+[[gnu::target("popcnt,avx512f,avx512bw,avx512vl,avx512vpopcntdq,prefer-vector-width=512")]] void count_tile_avx512(
+    const Columns& a, const Columns& b, std::size_t words, TileCounts& counts) {
   count_tile(a, b, words, counts);
 }
 #endif
 
 CountTile best_count_tile() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) return count_tile_avx512;
+  if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    return count_tile_avx512;
   if (__builtin_cpu_supports("popcnt")) return count_tile_popcnt;
 #endif
   return count_tile_anywhere;
@@ -74,7 +80,8 @@ std::vector<double> weighted_gram(const Coalitions& coalitions, std::span<const 
     // Beyond the last player the last one is counted again and not used.
     const auto columns_of = [&](std::size_t of_tile) {
       Columns pointers;
-      for (std::size_t k = 0; k < tile; ++k) pointers[k] = columns.column(static_cast<int>(std::min(of_tile * tile + k, n - 1))).data();
+      for (std::size_t k = 0; k < tile; ++k)
+        pointers[k] = columns.column(static_cast<int>(std::min(of_tile * tile + k, n - 1))).data();
       return pointers;
     };
     parallel_for(tiles, [&](std::size_t row_tile) {
@@ -84,7 +91,8 @@ std::vector<double> weighted_gram(const Coalitions& coalitions, std::span<const 
         count(a, columns_of(column_tile), columns.words_per_column(), counts);
         for (std::size_t i = row_tile * tile; i < std::min(n, (row_tile + 1) * tile); ++i) {
           for (std::size_t j = column_tile * tile; j < std::min(n, (column_tile + 1) * tile); ++j) {
-            gram[i * n + j] += weights[first] * static_cast<double>(counts[(i - row_tile * tile) * tile + (j - column_tile * tile)]);
+            gram[i * n + j] +=
+                weights[first] * static_cast<double>(counts[(i - row_tile * tile) * tile + (j - column_tile * tile)]);
           }
         }
       }

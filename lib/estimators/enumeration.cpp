@@ -27,7 +27,8 @@ std::vector<double> shapley_values_of_table(std::vector<double> table) {
   for (std::size_t player = n; player-- > 0;) {
     const std::size_t half = std::size_t{1} << player;
     // Pairwise: halves are added onto each other until one number is left.
-    std::vector<double> upper(table.begin() + static_cast<std::ptrdiff_t>(half), table.begin() + static_cast<std::ptrdiff_t>(2 * half));
+    std::vector<double> upper(table.begin() + static_cast<std::ptrdiff_t>(half),
+                              table.begin() + static_cast<std::ptrdiff_t>(2 * half));
     for (std::size_t i = 0; i < half; ++i) table[i] += upper[i];
     for (std::size_t width = half / 2; width > 0; width /= 2) {
       for (std::size_t i = 0; i < width; ++i) upper[i] += upper[i + width];
@@ -41,7 +42,9 @@ std::vector<double> shapley_values_of_table(std::vector<double> table) {
   return values;
 }
 
-bool can_enumerate(const CountedGame& game) { return game.players() <= 24 && game.budget().coalitions >= game.all_coalitions(); }
+bool can_enumerate(const CountedGame& game) {
+  return game.players() <= 24 && game.budget().coalitions >= game.all_coalitions();
+}
 
 Attribution enumerate_all(CountedGame& game) {
   std::vector<double> table = game.table();

@@ -1,8 +1,7 @@
 #include "estimators/integrated_gradients.hpp"
 
-#include <boost/math/special_functions/legendre.hpp>
-
 #include <algorithm>
+#include <boost/math/special_functions/legendre.hpp>
 #include <cstddef>
 #include <utility>
 
@@ -18,10 +17,13 @@ class IntegratedGradients final : public Estimator {
  public:
   IntegratedGradients(Rule rule, int nodes) : rule_(rule), quadrature_(quadrature(rule, nodes)) {}
 
-  std::string_view name() const override { return rule_ == Rule::midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre"; }
+  std::string_view name() const override {
+    return rule_ == Rule::midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre";
+  }
   std::string_view summary() const override {
-    return rule_ == Rule::midpoint ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
-                                   : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)";
+    return rule_ == Rule::midpoint
+               ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
+               : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)";
   }
   Guarantees guarantees() const override {
     return {.access = Access::gradient,
@@ -43,7 +45,8 @@ class IntegratedGradients final : public Estimator {
     const std::vector<double> gradients = game.diagonal_gradients(quadrature_.nodes);
     attribution.values.assign(n, 0.0);
     for (std::size_t node = 0; node < quadrature_.nodes.size(); ++node) {
-      for (std::size_t player = 0; player < n; ++player) attribution.values[player] += quadrature_.weights[node] * gradients[node * n + player];
+      for (std::size_t player = 0; player < n; ++player)
+        attribution.values[player] += quadrature_.weights[node] * gradients[node * n + player];
     }
     return attribution;
   }
@@ -59,12 +62,13 @@ Rule find_rule(std::string_view name) {
   if (name == "midpoint") return Rule::midpoint;
   if (name == "gauss_legendre") return Rule::gauss_legendre;
   throw InvalidArgument(message("integrated_gradients: rule=", name, " (not a quadrature rule). Did you mean ",
-                                nearest_name(name, {"midpoint", "gauss_legendre"}), "? Give midpoint or gauss_legendre."));
+                                nearest_name(name, {"midpoint", "gauss_legendre"}),
+                                "? Give midpoint or gauss_legendre."));
 }
 
 Quadrature quadrature(Rule rule, int nodes) {
-  require(nodes >= 1 && nodes <= max_quadrature_nodes, "integrated_gradients: nodes=", nodes, " (needs 1..", max_quadrature_nodes,
-          "). Give a number in that range.");
+  require(nodes >= 1 && nodes <= max_quadrature_nodes, "integrated_gradients: nodes=", nodes, " (needs 1..",
+          max_quadrature_nodes, "). Give a number in that range.");
   const auto count = static_cast<std::size_t>(nodes);
   Quadrature result{.nodes = std::vector<double>(count), .weights = std::vector<double>(count, 1.0 / nodes)};
   if (rule == Rule::midpoint) {
@@ -84,13 +88,19 @@ Quadrature quadrature(Rule rule, int nodes) {
   return result;
 }
 
-std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) { return std::make_unique<IntegratedGradients>(rule, nodes); }
+std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
+  return std::make_unique<IntegratedGradients>(rule, nodes);
+}
 
 namespace estimators {
 
-std::unique_ptr<Estimator> integrated_gradients() { return opshap::integrated_gradients(Rule::midpoint, default_quadrature_nodes); }
+std::unique_ptr<Estimator> integrated_gradients() {
+  return opshap::integrated_gradients(Rule::midpoint, default_quadrature_nodes);
+}
 
-std::unique_ptr<Estimator> integrated_gradients_gauss_legendre() { return opshap::integrated_gradients(Rule::gauss_legendre, default_quadrature_nodes); }
+std::unique_ptr<Estimator> integrated_gradients_gauss_legendre() {
+  return opshap::integrated_gradients(Rule::gauss_legendre, default_quadrature_nodes);
+}
 
 }  // namespace estimators
 }  // namespace opshap

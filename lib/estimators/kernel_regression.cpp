@@ -46,7 +46,8 @@ int deficient_rank(const Coalitions& coalitions, std::span<const double> weights
 template <typename Visit>
 void for_each_member(std::span<const std::uint64_t> row, const Visit& visit) {
   for (std::size_t word = 0; word < row.size(); ++word) {
-    for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1) visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+    for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1)
+      visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
   }
 }
 
@@ -69,8 +70,8 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
   const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
   if (!determined) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1, " independent ones among the ", weights.size(),
-                                  " sampled). Raise the budget."));
+    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1,
+                                  " independent ones among the ", weights.size(), " sampled). Raise the budget."));
   }
 }
 
@@ -110,7 +111,8 @@ std::vector<double> KernelRegression::residuals(std::span<const double> targets,
   return left;
 }
 
-std::vector<double> KernelRegression::response(std::span<const std::size_t> rows, std::span<const double> changes) const {
+std::vector<double> KernelRegression::response(std::span<const std::size_t> rows,
+                                               std::span<const double> changes) const {
   std::vector<double> moments(static_cast<std::size_t>(coalitions_.players()), 0.0);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     for_each_member(coalitions_.row(rows[k]), [&](std::size_t player) { moments[player] += changes[k]; });

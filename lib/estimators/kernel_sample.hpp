@@ -15,10 +15,11 @@ enum class Pairing { none, complements };
 
 /// Distinct coalitions between ∅ and N with the weights of a Shapley-kernel regression, equal weights next to each other.
 struct KernelSample {
-  Coalitions coalitions;           ///< [m]; with Pairing::complements one coalition of each pair, the other goes without saying
-  std::vector<double> weights;     ///< [m], up to a common factor
-  std::vector<std::size_t> draws;  ///< the row of each random draw, repeats included, in the order drawn; fully enumerated sizes have none
-  double draw_weight = 0;          ///< what one draw adds to the weight of its row
+  Coalitions coalitions;  ///< [m]; with Pairing::complements one coalition of each pair, the other goes without saying
+  std::vector<double> weights;  ///< [m], up to a common factor
+  std::vector<std::size_t>
+      draws;  ///< the row of each random draw, repeats included, in the order drawn; fully enumerated sizes have none
+  double draw_weight = 0;  ///< what one draw adds to the weight of its row
 
   explicit KernelSample(int players) : coalitions(players) {}
 };

@@ -29,7 +29,8 @@ std::vector<double> residual_factors(const KernelSample& sample) {
     return sum;
   };
   double low = 0, high = 1;
-  while (trace(high) < players - 1) high *= 2;  // ends, as the trace tends to the number of rows, of which there are more
+  while (trace(high) < players - 1)
+    high *= 2;  // ends, as the trace tends to the number of rows, of which there are more
   while (high - low > 1e-3 * high) {
     const double middle = (low + high) / 2;
     (trace(middle) < players - 1 ? low : high) = middle;
@@ -43,7 +44,8 @@ std::vector<double> residual_factors(const KernelSample& sample) {
 /// To first order the error of the solution is G⁻¹ Σ_draws ω e_S r_S with the residuals e, a sum of independent terms (the delta method for M-estimators);
 /// the spread of its parts between groups gives its variance without an n x n covariance. None with fewer than three rows per unknown: the
 /// first order is not enough then.
-std::optional<std::vector<double>> random_group_errors(const KernelSample& sample, const KernelRegression& regression, std::span<const double> residuals) {
+std::optional<std::vector<double>> random_group_errors(const KernelSample& sample, const KernelRegression& regression,
+                                                       std::span<const double> residuals) {
   constexpr std::size_t groups = 32;
   const auto n = static_cast<std::size_t>(sample.coalitions.players());
   if (sample.draws.size() < 4 * groups || residuals.size() < 3 * (n - 1)) return std::nullopt;
@@ -64,7 +66,8 @@ std::optional<std::vector<double>> random_group_errors(const KernelSample& sampl
       squares[player] += before * (moved[player] - mean[player]);
     }
   }
-  for (double& error : squares) error = std::sqrt(error * static_cast<double>(groups) / static_cast<double>(groups - 1));
+  for (double& error : squares)
+    error = std::sqrt(error * static_cast<double>(groups) / static_cast<double>(groups - 1));
   return squares;
 }
 
@@ -96,7 +99,8 @@ class KernelShap final : public Estimator {
     attribution.grand = game.grand();
     const KernelSample sample = sample_kernel(game.players(), game.budget().coalitions - 2, pairing_, rng);
     const KernelRegression regression(sample.coalitions, sample.weights, name());
-    const std::vector<double> targets = paired() ? odd_parts(game, sample.coalitions) : gains(game, sample.coalitions, attribution.empty);
+    const std::vector<double> targets =
+        paired() ? odd_parts(game, sample.coalitions) : gains(game, sample.coalitions, attribution.empty);
 
     // What an additive game of equal players would have is known beforehand; the rest sums to 0 over the players.
     const double share = (attribution.grand - attribution.empty) / game.players();
@@ -106,7 +110,8 @@ class KernelShap final : public Estimator {
       centred[row] -= paired() ? share * (size - game.players() / 2.0) : share * size;
     }
     attribution.values = regression.fit(centred);
-    attribution.standard_errors = random_group_errors(sample, regression, regression.residuals(centred, attribution.values));
+    attribution.standard_errors =
+        random_group_errors(sample, regression, regression.residuals(centred, attribution.values));
     for (double& value : attribution.values) value += share;
     return attribution;
   }

@@ -31,7 +31,8 @@ class RunningMoments {
   const std::vector<double>& mean() const { return mean_; }
   std::vector<double> standard_errors() const {
     std::vector<double> errors(squares_);
-    for (double& error : errors) error = std::sqrt(error / static_cast<double>(count_ - 1) / static_cast<double>(count_));
+    for (double& error : errors)
+      error = std::sqrt(error / static_cast<double>(count_ - 1) / static_cast<double>(count_));
     return errors;
   }
 
@@ -49,9 +50,12 @@ OrderingSource random_orderings(const Rng& rng) {
   };
 }
 
-std::int64_t unit_cost(OrderingUnit unit, int players) { return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1); }
+std::int64_t unit_cost(OrderingUnit unit, int players) {
+  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
+}
 
-Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units, const OrderingSource& source) {
+Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
+                                        const OrderingSource& source) {
   const auto n = static_cast<std::size_t>(game.players());
   const int orderings_per_unit = unit == OrderingUnit::with_reverse ? 2 : 1;
   Attribution attribution;
@@ -69,7 +73,9 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
   double before = attribution.empty;
   std::size_t rows_of_ordering = 0;
   int orderings_of_unit = 0;
-  const auto add = [&](int player, double gain) { contributions[static_cast<std::size_t>(player)] += gain / orderings_per_unit; };
+  const auto add = [&](int player, double gain) {
+    contributions[static_cast<std::size_t>(player)] += gain / orderings_per_unit;
+  };
   const auto flush = [&] {
     const std::vector<double> values = game.values(batch);
     std::size_t completed = 0;

@@ -27,6 +27,7 @@ std::int64_t unit_cost(OrderingUnit unit, int players);
 /// Asks the game for units·unit_cost + 2 coalitions, in batches of thousands. Standard errors are over units and are there when units >= 2.
 /// Efficiency holds for every ordering, since the contributions telescope. n >= 2.
 /// Source: Castro, Gómez, Tejada (2009), ApproShapley; pairs: Mitchell, Cooper, Frank, Holmes (2022).
-Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units, const OrderingSource& source);
+Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
+                                        const OrderingSource& source);
 
 }  // namespace opshap

@@ -9,7 +9,9 @@ namespace {
 class Permutation final : public Estimator {
  public:
   std::string_view name() const override { return "permutation"; }
-  std::string_view summary() const override { return "marginal contributions in random orderings (Castro, Gómez, Tejada 2009)"; }
+  std::string_view summary() const override {
+    return "marginal contributions in random orderings (Castro, Gómez, Tejada 2009)";
+  }
   Guarantees guarantees() const override {
     return {.exact_on_additive = true, .zero_for_null_player = true, .linear = true, .exact_at_full_budget = true};
   }

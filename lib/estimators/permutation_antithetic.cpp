@@ -9,7 +9,9 @@ namespace {
 class PermutationAntithetic final : public Estimator {
  public:
   std::string_view name() const override { return "permutation_antithetic"; }
-  std::string_view summary() const override { return "random orderings, each with its reverse (Mitchell, Cooper, Frank, Holmes 2022)"; }
+  std::string_view summary() const override {
+    return "random orderings, each with its reverse (Mitchell, Cooper, Frank, Holmes 2022)";
+  }
   Guarantees guarantees() const override {
     return {.exact_on_additive = true,
             .exact_on_two_additive = true,

@@ -9,7 +9,8 @@ namespace opshap {
 
 std::unique_ptr<SolvedGame> additive_game(std::span<const double> weights, double empty) {
   std::vector<UnanimityTerm> terms;
-  for (std::size_t player = 0; player < weights.size(); ++player) terms.push_back({{static_cast<int>(player)}, weights[player]});
+  for (std::size_t player = 0; player < weights.size(); ++player)
+    terms.push_back({{static_cast<int>(player)}, weights[player]});
   return unanimity_sum(static_cast<int>(weights.size()), std::move(terms), empty);
 }
 

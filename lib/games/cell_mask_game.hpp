@@ -15,6 +15,7 @@ namespace opshap {
 /// `input` and `baseline` are batches of one on the same grid; they are kept, the operator is referred to and must outlive the game.
 /// Memory: one batch of Operator::preferred_batch fields, however many coalitions are asked for.
 /// Throws InvalidArgument when shapes, partition or query do not fit, DataError when a field has a value that is not finite.
-std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, FieldBatch baseline, Partition partition, Query query);
+std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, FieldBatch baseline, Partition partition,
+                                     Query query);
 
 }  // namespace opshap

@@ -12,8 +12,9 @@ namespace opshap::games {
 /// A kind of game.
 struct Kind {
   std::string_view name;
-  std::string_view summary;                                         ///< one line for `opshap list games`
-  std::unique_ptr<Game> (*random)(int players, Rng& rng) = nullptr;  ///< a random instance; nullptr for games that need an operator
+  std::string_view summary;  ///< one line for `opshap list games`
+  std::unique_ptr<Game> (*random)(int players,
+                                  Rng& rng) = nullptr;  ///< a random instance; nullptr for games that need an operator
 };
 
 /// Every kind of game in registry.def.

@@ -83,7 +83,9 @@ class UnanimitySum final : public SolvedGame {
     explicit Extension(const UnanimitySum& game) : game_(game) {}
     int players() const override { return game_.players(); }
     std::vector<double> values(const Coalitions& coalitions) const override { return game_.values(coalitions); }
-    std::vector<double> diagonal_gradients(std::span<const double> nodes) const override { return game_.diagonal_gradients(nodes); }
+    std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+      return game_.diagonal_gradients(nodes);
+    }
 
    private:
     const UnanimitySum& game_;
@@ -98,19 +100,22 @@ class UnanimitySum final : public SolvedGame {
 }  // namespace
 
 std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm> terms, double empty) {
-  require(players >= 1 && players <= Coalitions::max_players, "unanimity_sum: players=", players, " (needs 1..", Coalitions::max_players,
-          "). Give a number of players in that range.");
+  require(players >= 1 && players <= Coalitions::max_players, "unanimity_sum: players=", players, " (needs 1..",
+          Coalitions::max_players, "). Give a number of players in that range.");
   require(std::isfinite(empty), "unanimity_sum: empty=", empty, " (not a finite number). Give v(∅) as a number.");
-  std::vector<std::size_t> last_seen(static_cast<std::size_t>(players), terms.size());
+  std::vector<int> sorted;
   for (std::size_t index = 0; index < terms.size(); ++index) {
-    require(std::isfinite(terms[index].coefficient), "unanimity_sum: coefficient=", terms[index].coefficient, " (term ", index,
-            " is not finite). Give a number.");
-    for (const int player : terms[index].coalition) {
-      require(player >= 0 && player < players, "unanimity_sum: player=", player, " (term ", index, "; players are 0..", players - 1,
-              "). Give a player of the game.");
-      require(std::exchange(last_seen[static_cast<std::size_t>(player)], index) != index, "unanimity_sum: player=", player, " (twice in term ", index,
-              "; a coalition is a set). Name it once.");
+    require(std::isfinite(terms[index].coefficient), "unanimity_sum: coefficient=", terms[index].coefficient, " (term ",
+            index, " is not finite). Give a number.");
+    sorted = terms[index].coalition;
+    std::sort(sorted.begin(), sorted.end());
+    for (const int player : sorted) {
+      require(player >= 0 && player < players, "unanimity_sum: player=", player, " (term ", index, "; players are 0..",
+              players - 1, "). Give a player of the game.");
     }
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    require(twice == sorted.end(), "unanimity_sum: player=", twice == sorted.end() ? 0 : *twice, " (twice in term ",
+            index, "; a coalition is a set). Name it once.");
   }
   return std::make_unique<UnanimitySum>(players, std::move(terms), empty);
 }

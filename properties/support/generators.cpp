@@ -19,7 +19,9 @@ rc::Gen<double> dyadic() {
   return rc::gen::map(rc::gen::inRange(-128, 129), [](int k) { return k / 64.0; });
 }
 
-rc::Gen<std::vector<double>> dyadics(std::size_t count) { return rc::gen::container<std::vector<double>>(count, dyadic()); }
+rc::Gen<std::vector<double>> dyadics(std::size_t count) {
+  return rc::gen::container<std::vector<double>>(count, dyadic());
+}
 
 rc::Gen<double> offset() { return rc::gen::weightedOneOf<double>({{3, dyadic()}, {1, rc::gen::just(1e6)}}); }
 
@@ -62,7 +64,9 @@ std::ostream& operator<<(std::ostream& out, const Table& table) {
   return out << "}";
 }
 
-std::ostream& operator<<(std::ostream& out, const NullPlayerGame& game) { return out << "null player " << game.null_player << " in " << game.table; }
+std::ostream& operator<<(std::ostream& out, const NullPlayerGame& game) {
+  return out << "null player " << game.null_player << " in " << game.table;
+}
 
 Table moebius_coefficients(Table table) {
   for (int player = 0; player < table.players; ++player) {
@@ -88,19 +92,22 @@ std::unique_ptr<Game> as_game(const Table& table) {
 }
 
 Table as_table(const Game& game) {
-  return {.players = game.players(), .values = game.values(Coalitions::enumerate(game.players(), 0, std::uint64_t{1} << game.players()))};
+  return {.players = game.players(),
+          .values = game.values(Coalitions::enumerate(game.players(), 0, std::uint64_t{1} << game.players()))};
 }
 
 Table dual(const Table& table) {
   Table result = table;
   const std::size_t grand = table.values.size() - 1;
-  for (std::size_t mask = 0; mask <= grand; ++mask) result.values[mask] = table.grand() + table.empty() - table.values[grand ^ mask];
+  for (std::size_t mask = 0; mask <= grand; ++mask)
+    result.values[mask] = table.grand() + table.empty() - table.values[grand ^ mask];
   return result;
 }
 
 Table combination(double a, const Table& f, double b, const Table& g) {
   Table result = f;
-  for (std::size_t mask = 0; mask < result.values.size(); ++mask) result.values[mask] = a * f.values[mask] + b * g.values[mask];
+  for (std::size_t mask = 0; mask < result.values.size(); ++mask)
+    result.values[mask] = a * f.values[mask] + b * g.values[mask];
   return result;
 }
 
@@ -123,7 +130,8 @@ rc::Gen<Table> even_games(int most_players) {
 }
 
 rc::Gen<std::pair<Table, Table>> two_games(int most_players) {
-  return rc::gen::mapcat(player_counts(most_players), [](int players) { return rc::gen::pair(of_values(players), of_values(players)); });
+  return rc::gen::mapcat(player_counts(most_players),
+                         [](int players) { return rc::gen::pair(of_values(players), of_values(players)); });
 }
 
 rc::Gen<NullPlayerGame> null_player_games(int most_players) {

@@ -16,7 +16,8 @@ std::vector<double> textbook_shapley_values(const Table& table) {
   for (std::size_t player = 0; player < n; ++player) {
     for (std::size_t mask = 0; mask < table.values.size(); ++mask) {
       if (mask >> player & 1) continue;
-      values[player] += weight[static_cast<std::size_t>(std::popcount(mask))] * (table.values[mask | std::size_t{1} << player] - table.values[mask]);
+      values[player] += weight[static_cast<std::size_t>(std::popcount(mask))] *
+                        (table.values[mask | std::size_t{1} << player] - table.values[mask]);
     }
   }
   return values;

@@ -8,13 +8,18 @@
 
 namespace opshap {
 
-Tolerance rounding(double operations, double scale) { return {operations * std::numeric_limits<double>::epsilon() * scale, "rounding"}; }
+Tolerance rounding(double operations, double scale) {
+  return {operations * std::numeric_limits<double>::epsilon() * scale, "rounding"};
+}
 
 Tolerance sampling(double standard_error, double sigmas) { return {sigmas * standard_error, "sampling"}; }
 
-Tolerance discretisation(double constant, double h, double order) { return {constant * std::pow(h, order), "discretisation"}; }
+Tolerance discretisation(double constant, double h, double order) {
+  return {constant * std::pow(h, order), "discretisation"};
+}
 
-std::string mismatch(const std::vector<double>& expected, const std::vector<double>& actual, const Tolerance& tolerance) {
+std::string mismatch(const std::vector<double>& expected, const std::vector<double>& actual,
+                     const Tolerance& tolerance) {
   std::ostringstream words;
   words.precision(17);
   if (expected.size() != actual.size()) {
@@ -33,7 +38,8 @@ std::string mismatch(const std::vector<double>& expected, const std::vector<doub
   if (worst == expected.size()) return "";
   words << "entry " << worst << ": expected " << expected[worst] << ", got " << actual[worst];
   words.precision(3);
-  words << " (error " << worst_error << " is " << worst_error / tolerance.bound << " x the " << tolerance.reason << " tolerance)";
+  words << " (error " << worst_error << " is " << worst_error / tolerance.bound << " x the " << tolerance.reason
+        << " tolerance)";
   return words.str();
 }
 

@@ -23,7 +23,8 @@ Tolerance discretisation(double constant, double h, double order);
 
 /// "" when all entries agree, else the worst one in words: "entry 3: expected -10, got 0 (error 10 is 1.1e10 x the rounding tolerance)".
 /// Different lengths and NaN never agree.
-std::string mismatch(const std::vector<double>& expected, const std::vector<double>& actual, const Tolerance& tolerance);
+std::string mismatch(const std::vector<double>& expected, const std::vector<double>& actual,
+                     const Tolerance& tolerance);
 std::string mismatch(double expected, double actual, const Tolerance& tolerance);
 
 /// The largest absolute value, 0 for none.

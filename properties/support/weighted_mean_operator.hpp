@@ -36,7 +36,8 @@ class WeightedMeanOperator final : public Operator {
     const int n = inputs.domain.shape[0], x = static_cast<int>(query.point);
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
       const double m = mean(inputs.field(b), x);
-      for (int y = 0; y < n; ++y) result.gradient.field(b)[static_cast<std::size_t>(y)] = (1 + 3 * cubic_ * m * m) * weight(x, y, n);
+      for (int y = 0; y < n; ++y)
+        result.gradient.field(b)[static_cast<std::size_t>(y)] = (1 + 3 * cubic_ * m * m) * weight(x, y, n);
     }
     return result;
   }
