@@ -24,6 +24,7 @@ else()
   set(torch_version "Debian 1.13")
 endif()
 
+target_compile_definitions(opshap_torch INTERFACE OPSHAP_TORCH_LIBRARIES="${torch_libraries}")
 target_include_directories(opshap_torch SYSTEM INTERFACE ${torch_includes})
 target_link_libraries(opshap_torch INTERFACE ${torch_libraries}/libtorch_cpu.so ${torch_libraries}/libc10.so)
 if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "evaluation/settings.hpp"
+#include "training/recipe.hpp"
 
 namespace opshap {
 
@@ -12,5 +16,32 @@ struct EmbeddedProfile {
 };
 
 const std::vector<EmbeddedProfile>& embedded_profiles();
+
+struct DataSettings {
+  std::string pde;
+  int train = 0, validation = 0, test = 0;
+  int samples() const { return train + validation + test; }
+};
+
+/// Everything that decides a run's size: one TOML file, every key present in the embedded ones.
+struct Profile {
+  std::string name;
+  std::string summary;
+  DataSettings data;
+  std::vector<int> resolutions;  ///< players n = points per axis, for training and evaluation
+  BackboneRecipe backbone;
+  ExplainerRecipe explainer;
+  EvaluationSettings evaluation;
+};
+
+/// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over it.
+/// Throws InvalidArgument for an unknown name or key and for values that cannot work (naming key and line), DataError for a file that cannot be parsed.
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides);
+
+/// The resolved profile as TOML: what is stored beside results.
+std::string to_toml(const Profile& profile);
+
+/// In what a profile's recipe and sizes differ from the paper's, one sentence each; empty for `paper`.
+std::vector<std::string> departures(const Profile& profile);
 
 }  // namespace opshap

@@ -48,8 +48,9 @@ std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
   std::vector<double> values = game_.values(coalitions);
   seconds_ += since(start);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    require<NumericalError>(std::isfinite(values[i]), "game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
-                            " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input.");
+    if (std::isfinite(values[i])) continue;  // not require(): its message would be made for each coalition
+    throw NumericalError(message("game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
+                                 " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input."));
   }
   return values;
 }

@@ -12,19 +12,40 @@ namespace opshap {
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
 /// Input and target fields of one PDE on its native grid, sample by sample, in memory.
+///
+/// On disk, an HDF5 file (data/hdf5.hpp): /u0 and /target [samples, (C,) points...] float32; /x (and /y) float64, the
+/// coordinates; /split and /resolution_slot uint8; /crc32c uint32, of the bytes of one sample's u0 and target;
+/// /params/* float64, the numbers drawn for the initial conditions (NaN where a sample does not use one); /qc/*
+/// float64, what the solver watched. Root attributes say how the set was made.
 struct Dataset {
-  std::string pde;                            ///< registry name
-  FieldBatch inputs, targets;                 ///< [samples, C, points]
-  std::vector<Split> split;                   ///< [samples]; contiguous: train, then validation, then test
-  std::vector<std::uint8_t> resolution_slot;  ///< [samples]; index modulo the number of resolutions: which one a sample is always served at
-  std::string content_hash;                   ///< xxh64 over the samples in index order, 16 hexadecimal digits
+  static constexpr int schema_version = 1;
+
+  std::string pde;             ///< registry name
+  FieldBatch inputs, targets;  ///< [samples, C, points]
+  std::vector<Split> split;    ///< [samples]; contiguous: train, then validation, then test
+  std::vector<std::uint8_t>
+      resolution_slot;  ///< [samples]; index modulo the number of resolutions: which one a sample is always served at
+  std::vector<int> resolutions;  ///< points per axis of each slot
+  std::string content_hash;      ///< xxh64 over the samples in index order, 16 hexadecimal digits
 
   std::int64_t samples() const { return inputs.batch; }
   /// Indices of the samples of one part, ascending.
   std::vector<std::int64_t> indices(Split part) const;
 };
 
-/// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt, or of another schema version.
+/// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt,
+/// or of another schema version. Memory: four times the file at the peak. Not thread-safe, as the HDF5 library.
 Dataset read_dataset(const std::filesystem::path& path);
+
+/// The JSON text that says how a data set was made: the file's root attribute `metadata`. Throws as read_dataset.
+std::string read_dataset_metadata(const std::filesystem::path& path);
+
+/// One of "/u0" and "/target", or another column, checked for being there with that name. The checksum of each row of
+/// two such columns together.
+std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, const std::vector<float>& targets,
+                                            std::int64_t samples);
+
+/// xxh64 over u0 and target of each sample, in index order.
+std::string content_hash(const std::vector<float>& inputs, const std::vector<float>& targets, std::int64_t samples);
 
 }  // namespace opshap

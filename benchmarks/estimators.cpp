@@ -1,0 +1,76 @@
+// What an estimator costs beside the game: sums of unanimity games and tables are nearly free.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+
+#include "estimators/registry.hpp"
+#include "games/table_game.hpp"
+#include "games/unanimity_sum.hpp"
+
+namespace opshap {
+namespace {
+
+/// Seconds an iteration outside of the game, and coalitions a second.
+void run(benchmark::State& state, const Estimator& estimator, const Game& game, Budget budget) {
+  double estimator_seconds = 0;
+  std::int64_t evaluations = 0;
+  for (auto _ : state) {
+    const Attribution attribution = attribute(estimator, game, budget, 1);
+    estimator_seconds += attribution.estimator_seconds;
+    evaluations += attribution.evaluations;
+  }
+  state.counters["estimator_seconds"] = benchmark::Counter(estimator_seconds, benchmark::Counter::kAvgIterations);
+  state.counters["coalitions/s"] = benchmark::Counter(static_cast<double>(evaluations), benchmark::Counter::kIsRate);
+}
+
+void estimate(benchmark::State& state, const Estimator& estimator) {
+  Rng rng(1);
+  const int players = static_cast<int>(state.range(0));
+  const auto game = random_unanimity_sum(players, rng);
+  // Eight coalitions a player are enough for every sampling method.
+  run(state, estimator, *game,
+      {std::max<std::int64_t>(8 * players, estimator.minimum(std::min(players, 24)).coalitions)});
+}
+
+void exact(benchmark::State& state) {
+  Rng rng(1);
+  const int players = static_cast<int>(state.range(0));
+  const auto game = random_table_game(players, rng);
+  run(state, estimators::find("exact"), *game, {0});
+}
+
+void kernel_shap(benchmark::State& state, const char* name) {
+  Rng rng(1);
+  const auto game = random_unanimity_sum(static_cast<int>(state.range(0)), rng);
+  run(state, estimators::find(name), *game, {state.range(1)});
+}
+
+void register_all() {
+  for (const auto& estimator : estimators::all()) {
+    auto* row = benchmark::RegisterBenchmark(("estimate/" + std::string(estimator->name())).c_str(), estimate,
+                                             std::cref(*estimator));
+    row->ArgName("n")->Arg(16)->Unit(benchmark::kMillisecond)->UseRealTime();
+    if (estimator->guarantees().mse_rate != exact_rate) row->Arg(64)->Arg(256)->Arg(1024);
+  }
+  benchmark::RegisterBenchmark("exact", exact)->ArgName("n")->Arg(22)->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
+    benchmark::RegisterBenchmark(name, kernel_shap, name)
+        ->ArgNames({"n", "budget"})
+        ->Args({1024, 8192})
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
+  }
+}
+
+}  // namespace
+}  // namespace opshap
+
+int main(int argc, char** argv) {
+  opshap::register_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

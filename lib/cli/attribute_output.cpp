@@ -1,0 +1,63 @@
+#include "cli/attribute_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <numeric>
+#include <vector>
+
+namespace opshap {
+
+namespace {
+
+/// Rows of the table for people; --json has all.
+constexpr std::size_t most_rows = 40;
+
+void print_table(const std::string& method, const Attribution& attribution) {
+  const std::vector<double>& values = attribution.values;
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const bool cut = values.size() > most_rows;
+  if (cut) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(values[a]) > std::abs(values[b]); });
+    order.resize(most_rows);
+  }
+  std::cout << fmt::format("{:>8}  {:>22}  {:>12}\n", "player", "value", "std. error");
+  for (const std::size_t player : order) {
+    const std::string error =
+        attribution.standard_errors ? fmt::format("{:.3g}", (*attribution.standard_errors)[player]) : "-";
+    std::cout << fmt::format("{:>8}  {:>22.15g}  {:>12}\n", player, values[player], error);
+  }
+  if (cut) std::cout << fmt::format("The {} largest of {} players; --json prints all.\n", most_rows, values.size());
+  std::cout << fmt::format("v(empty) = {:.15g}, v(grand) = {:.15g}, sum of values - (v(grand) - v(empty)) = {:.3g}\n",
+                           attribution.empty, attribution.grand, attribution.efficiency_gap());
+  std::cout << fmt::format(
+      "{}{}: {} distinct coalitions, {} evaluations, {} gradients; {:.3g} s in the game, {:.3g} s in the estimator\n",
+      method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations, attribution.gradients,
+      attribution.game_seconds, attribution.estimator_seconds);
+}
+
+}  // namespace
+
+void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution) {
+  if (!globals.json) return print_table(method, attribution);
+  nlohmann::ordered_json object = {
+      {"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
+  object["standard_errors"] = nullptr;
+  if (attribution.standard_errors) object["standard_errors"] = *attribution.standard_errors;
+  object["empty"] = attribution.empty;
+  object["grand"] = attribution.grand;
+  object["efficiency_gap"] = attribution.efficiency_gap();
+  object["distinct"] = attribution.distinct;
+  object["evaluations"] = attribution.evaluations;
+  object["gradients"] = attribution.gradients;
+  object["seed"] = globals.seed;
+  object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
+  object["exact"] = attribution.exact;
+  print_json(object);
+}
+
+}  // namespace opshap

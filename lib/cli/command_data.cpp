@@ -1,0 +1,105 @@
+#include <filesystem>
+#include <iostream>
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "data/verify.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct GenerateOptions {
+  DatasetRequest request;
+  std::vector<std::string> settings;
+};
+
+Json description(const std::filesystem::path& path) {
+  const Json metadata = Json::parse(read_dataset_metadata(path));
+  Json json = {{"file", path.string()}, {"bytes", std::filesystem::file_size(path)}};
+  json.update(metadata);
+  return json;
+}
+
+void print_description(const Json& set) {
+  const Json& request = set["request"];
+  std::cout << set["file"].get<std::string>() << ": " << request["samples"] << " samples of "
+            << set["pde"].get<std::string>() << " (" << set["equation"].get<std::string>() << ")\n"
+            << "parameters   " << set["parameters"].dump() << ", target at t = " << set["target_time"] << "\n"
+            << "split        " << request["train"] << " train, " << request["validation"] << " validation, "
+            << request["test"] << " test\n"
+            << "grid         " << set["domain"]["shape"].dump() << ", served at " << request["resolutions"].dump()
+            << "\n"
+            << "seed         " << set["seed"] << "\n"
+            << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
+}
+
+void run_generate(const Globals& globals, GenerateOptions& options) {
+  DatasetRequest& request = options.request;
+  require(!globals.out.empty() && globals.out != "-",
+          "data generate: --out (a data set needs a file). Give --out FILE.");
+  request.parameters = parse_parameters(options.settings);
+  request.seed = globals.seed;
+  if (request.samples == 0) request.samples = request.train + request.validation + request.test;
+  generate(request, globals.out);
+  const Json set = description(globals.out);
+  globals.json ? print_json(set) : print_description(set);
+}
+
+void run_verify(const Globals& globals, const std::string& file) {
+  const std::vector<DataCheck> checks = verify_dataset(file);
+  bool passed = true;
+  Json json = {{"file", file}, {"passed", true}, {"checks", Json::array()}};
+  for (const DataCheck& check : checks) {
+    passed = passed && check.passed;
+    json["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
+    if (!globals.json)
+      std::cout << (check.passed ? "ok      " : "FAILED  ") << check.name << ": " << check.detail << "\n";
+  }
+  json["passed"] = passed;
+  if (globals.json) print_json(json);
+  if (!passed) throw CheckFailed();
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, const Globals& globals) {
+  CLI::App* data = app.add_subcommand("data", "Generate, describe and verify data sets");
+  data->require_subcommand(1);
+
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App* generate = data->add_subcommand(
+      "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
+  generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)")->required();
+  generate->add_option("--samples", options->request.samples,
+                       "How many; split 4220/750/30 in proportion unless the three counts are given");
+  generate->add_option("--train", options->request.train, "Samples for training");
+  generate->add_option("--validation", options->request.validation, "Samples for validation");
+  generate->add_option("--test", options->request.test, "Samples for testing");
+  generate
+      ->add_option("--resolutions", options->request.resolutions, "Points per axis at which samples are served in turn")
+      ->delimiter(',');
+  generate->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
+      ->allow_extra_args(false);
+  generate->callback([&globals, options] { run_generate(globals, *options); });
+
+  auto file = std::make_shared<std::string>();
+  CLI::App* info = data->add_subcommand("info", "How a data set was made");
+  info->add_option("file", *file, "Data set")->required();
+  info->callback([&globals, file] {
+    const Json set = description(*file);
+    globals.json ? print_json(set) : print_description(set);
+  });
+
+  CLI::App* verify = data->add_subcommand(
+      "verify", "Re-read a data set, check all checksums and laws, and make five of its samples again");
+  verify->add_option("file", *file, "Data set")->required();
+  verify->callback([&globals, file] { run_verify(globals, *file); });
+}
+
+}  // namespace opshap

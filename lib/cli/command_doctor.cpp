@@ -1,0 +1,20 @@
+// `opshap doctor`: is this machine fit, and what repairs it.
+
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/doctor.hpp"
+
+namespace opshap {
+
+void add_doctor(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand("doctor", "Check the machine: BLAS, threads, LibTorch, GPU, disk; exit code 4 with the command that repairs it");
+  const auto quick = std::make_shared<bool>(false);
+  command->add_flag("--quick", *quick, "Only what needs no LibTorch; takes milliseconds");
+  command->callback([quick, &globals] {
+    if (!*quick) run_networks(globals);
+    report_findings(examine_machine(globals.out), globals);
+  });
+}
+
+}  // namespace opshap

@@ -1,0 +1,93 @@
+#include "cli/doctor.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/threads.hpp"
+
+namespace opshap {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+constexpr double needed_disk = 1.0;    // GiB: profile desk writes about 0.2, a build folder 0.5
+constexpr double needed_memory = 2.0;  // GiB: profile desk with the paper's architecture peaks below that
+
+bool on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+Finding disk(fs::path out) {
+  out = fs::absolute(out.empty() ? "." : out);
+  while (!fs::exists(out) && out.has_parent_path() && out != out.parent_path()) out = out.parent_path();
+  std::error_code failure;
+  const double free = static_cast<double>(fs::space(out, failure).available) / gibibyte;
+  if (failure) return {"disk", message(out.string(), ": ", failure.message()), false, "choose another --out"};
+  return {"disk", fmt::format("{:.1f} GiB free in {}", free, out.string()), free >= needed_disk, free >= needed_disk ? "" : "free some space, or choose another --out"};
+}
+
+Finding memory() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("MemAvailable:")) continue;
+    const double available = std::strtod(line.c_str() + 13, nullptr) * 1024 / gibibyte;
+    return {"memory", fmt::format("{:.1f} GiB available", available), available >= needed_memory, available >= needed_memory ? "" : "close other programs"};
+  }
+  return {"memory", "unknown: no /proc/meminfo", true, ""};
+}
+
+}  // namespace
+
+std::string processor() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string model = "unknown processor";
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("model name")) continue;
+    model = line.substr(line.find(':') + 2);
+    break;
+  }
+  __builtin_cpu_init();
+  const char* vectors = __builtin_cpu_supports("avx512f") ? "AVX-512" : __builtin_cpu_supports("avx2") ? "AVX2" : "no AVX2";
+  return model + ", " + vectors;
+}
+
+std::vector<Finding> examine_machine(const fs::path& out) {
+  std::vector<Finding> findings;
+  findings.push_back({"processor", processor(), true, ""});
+  findings.push_back({"threads", fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN)), true, ""});
+  findings.push_back(memory());
+  findings.push_back(disk(out));
+  const bool gnuplot = on_path("gnuplot");
+  findings.push_back({"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot, gnuplot ? "" : "apt-get install -y gnuplot-nox"});
+  return findings;
+}
+
+void report_findings(const std::vector<Finding>& findings, const Globals& globals) {
+  nlohmann::ordered_json json;
+  std::string fixes;
+  for (const Finding& finding : findings) {
+    json[finding.what] = {{"value", finding.value}, {"fit", finding.fit}};
+    if (!finding.fix.empty()) json[finding.what]["fix"] = finding.fix;
+    if (!finding.fit) fixes += message(fixes.empty() ? "" : "; ", finding.fix);
+    if (!globals.json) std::cout << fmt::format("{} {:<10} {}{}\n", finding.fit ? "ok   " : "UNFIT", finding.what, finding.value, finding.fit ? "" : "\n                 fix: " + finding.fix);
+  }
+  json["fit"] = fixes.empty();
+  if (globals.json) print_json(json);
+  std::cout.flush();
+  require<EnvironmentError>(fixes.empty(), "doctor: fit=no (see above). Run: ", fixes);
+}
+
+}  // namespace opshap

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/field.hpp"
+#include "core/partition.hpp"
+
+namespace opshap {
+
+/// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may be left out when `channels` is 1.
+///
+/// The grid is the unit interval or square. `who` starts the messages.
+/// Throws InvalidArgument for another shape, DataError for values that are not finite.
+FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                       int channels, std::string_view who);
+
+/// The labels of a grid, shape [n] or [nx, ny], as a partition. Throws InvalidArgument when the shape is not the grid's or labels have gaps.
+Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
+                          const Domain& domain, std::string_view who);
+
+}  // namespace opshap

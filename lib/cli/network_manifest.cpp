@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+
+#include "cli/doctor.hpp"
+#include "cli/manifest.hpp"
+#include "cli/version.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/threads.hpp"
+#include "operators/blas.hpp"
+
+namespace opshap {
+
+namespace {
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+nlohmann::ordered_json environment() {
+  const Blas blas = examine_blas();
+  utsname system{};
+  uname(&system);
+  return {{"processor", processor()},
+          {"threads", threads()},
+          {"blas", fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops)},
+          {"libtorch", examine_torch().compiled},
+          {"compiler", message("g++ ", __VERSION__)},
+          {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
+}
+
+}  // namespace
+
+Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals) : path_(run / "manifest.json") {
+  const std::string settings = to_toml(profile);
+  if (std::filesystem::exists(path_)) {
+    json_ = nlohmann::ordered_json::parse(read_file(path_), nullptr, false);
+    require<DataError>(json_.is_object() && json_.contains("settings") && json_.contains("seconds"), "manifest: path=", path_.string(),
+                       " (is not a run's manifest). Remove the folder or choose another --out.");
+    require(json_["settings"].value("toml", "") == settings && json_.value("seed", std::uint64_t{0}) == globals.seed, "reproduce: --out=", run.string(),
+            " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
+    return;
+  }
+  const std::vector<std::string> sentences = departures(profile);
+  json_ = {{"schema", "opshap.manifest/1"},
+           {"profile", profile.name},
+           {"pde", profile.data.pde},
+           {"seed", globals.seed},
+           {"command", globals.arguments},
+           {"commit", version::commit},
+           {"dirty", version::dirty},
+           {"started", now_utc()},
+           {"seconds", {{"data", 0.0}, {"backbone", 0.0}, {"explainer", 0.0}, {"evaluation", 0.0}}},
+           {"environment", environment()},
+           {"settings",
+            {{"summary", profile.summary},
+             {"train_samples", profile.data.train},
+             {"validation_samples", profile.data.validation},
+             {"test_inputs", profile.evaluation.inputs},
+             {"resolutions", profile.resolutions},
+             {"toml", settings}}},
+           {"departures", sentences},
+           {"comparable_with_paper", sentences.empty()}};
+  // The program's own path would name a folder of this machine.
+  if (!globals.arguments.empty()) json_["command"][0] = "opshap";
+  write();
+}
+
+void Manifest::add_seconds(const std::string& stage, double seconds) { set_seconds(stage, json_["seconds"].value(stage, 0.0) + seconds); }
+
+void Manifest::set_seconds(const std::string& stage, double seconds) {
+  json_["seconds"][stage] = seconds;
+  write();
+}
+
+void Manifest::write() const { write_file(path_, json_.dump(2) + '\n'); }
+
+}  // namespace opshap

@@ -1,0 +1,103 @@
+// `opshap reproduce`: data, backbone, explainer, evaluation, report — one folder, resumable at every stage.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/manifest.hpp"
+#include "cli/profile.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "evaluation/evaluate.hpp"
+#include "explainers/operator_shap.hpp"
+#include "operators/blas.hpp"
+#include "operators/weights.hpp"
+#include "reporting/report.hpp"
+#include "reporting/results.hpp"
+#include "training/training.hpp"
+
+namespace opshap {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Runs a stage and adds its wall time to the manifest, also when it is stopped.
+template <typename Stage>
+auto timed(Manifest& manifest, const std::string& name, const Stage& stage) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  try {
+    if constexpr (std::is_void_v<decltype(stage())>) {
+      stage();
+      manifest.add_seconds(name, elapsed());
+    } else {
+      auto result = stage();
+      manifest.add_seconds(name, elapsed());
+      return result;
+    }
+  } catch (const Stopped&) {
+    manifest.add_seconds(name, elapsed());
+    throw;
+  }
+}
+
+std::string training_line(const Profile& profile, const std::string& stage, const TrainingSummary& summary) {
+  return to_json_line(TrainingRow{.pde = profile.data.pde,
+                                  .stage = stage,
+                                  .epochs = summary.epochs,
+                                  .best_epoch = summary.best_epoch,
+                                  .best_validation = summary.best_validation,
+                                  .operator_evaluations = summary.operator_evaluations,
+                                  .seconds = summary.seconds}) +
+         '\n';
+}
+
+fs::path reproduce(const Profile& profile, const Globals& globals) {
+  require_fast_blas();
+  const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
+  make_folder(run);
+  Manifest manifest(run, profile, globals);
+  write_file(run / "config.resolved.toml", to_toml(profile));
+
+  const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
+  timed(manifest, "data", [&] {
+    generate({.pde = profile.data.pde,
+              .samples = profile.data.samples(),
+              .train = profile.data.train,
+              .validation = profile.data.validation,
+              .test = profile.data.test,
+              .resolutions = profile.resolutions,
+              .seed = globals.seed},
+             data_file);
+  });
+  const Dataset data = read_dataset(data_file);
+
+  const TrainingSummary backbone_summary = timed(manifest, "backbone", [&] { return train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
+  const auto backbone = load_operator(run / "backbone" / "model.safetensors");
+
+  const TrainingSummary explainer_summary =
+      timed(manifest, "explainer", [&] { return train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer"); });
+  const auto explainer = load_explainer(run / "explainer" / "model.safetensors");
+  write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) + training_line(profile, "explainer", explainer_summary));
+
+  timed(manifest, "evaluation",
+        [&] { evaluate({.backbone = *backbone, .explainer = *explainer, .data = data, .settings = profile.evaluation, .seed = globals.seed}, run); });
+  return write_report(run);
+}
+
+}  // namespace
+
+void add_network_reproduce(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand("reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
+  const auto profile = std::make_shared<std::string>("smoke");
+  command->add_option("--profile", *profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
+  command->callback([profile, &globals] { std::cout << reproduce(load_profile(*profile, globals.config), globals).string() << '\n'; });
+}
+
+}  // namespace opshap

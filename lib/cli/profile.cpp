@@ -1,0 +1,290 @@
+#include "cli/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <toml++/toml.h>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/names.hpp"
+
+namespace opshap {
+
+namespace {
+
+toml::table parse(const std::string& text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    throw DataError(message("profile: ", source, " line ", error.source().begin.line, " (", error.description(), "). Correct the TOML."));
+  }
+}
+
+/// Reads every key of one table exactly once: a missing, mistyped or unknown key is an error that names it.
+class Section {
+ public:
+  Section(const toml::table& table, std::string name) : table_(table), name_(std::move(name)) {}
+
+  template <typename T>
+  T get(const std::string& key) {
+    const std::optional<T> value = node(key).value<T>();
+    require(value.has_value(), "profile: ", name_, key, " (has the wrong type). ", hint(key));
+    return *value;
+  }
+
+  /// An integer that is at least `least`.
+  template <typename T = int>
+  T count(const std::string& key, T least = 1) {
+    const auto value = get<std::int64_t>(key);
+    require(value >= least && value <= (std::int64_t{1} << 40), "profile: ", name_, key, "=", value, " (needs at least ", least, "). ", hint(key));
+    return static_cast<T>(value);
+  }
+
+  double positive(const std::string& key) {
+    const double value = get<double>(key);
+    require(value > 0, "profile: ", name_, key, "=", value, " (needs a positive number). ", hint(key));
+    return value;
+  }
+
+  double not_negative(const std::string& key) {
+    const double value = get<double>(key);
+    require(value >= 0, "profile: ", name_, key, "=", value, " (needs a number that is not negative). ", hint(key));
+    return value;
+  }
+
+  template <typename T>
+  std::vector<T> list(const std::string& key) {
+    const toml::array* array = node(key).as_array();
+    require(array != nullptr, "profile: ", name_, key, " (is not a list). ", hint(key));
+    std::vector<T> values;
+    for (const toml::node& element : *array) {
+      const std::optional<T> value = element.value<T>();
+      require(value.has_value(), "profile: ", name_, key, " (an entry has the wrong type). ", hint(key));
+      values.push_back(*value);
+    }
+    return values;
+  }
+
+  const toml::node& node(const std::string& key) {
+    read_.insert(key);
+    const toml::node* found = table_.get(key);
+    require(found != nullptr, "profile: ", name_, key, " (is missing). Add it; `opshap list profiles` names complete examples.");
+    return *found;
+  }
+
+  Section section(const std::string& key) {
+    const toml::table* table = node(key).as_table();
+    require(table != nullptr, "profile: ", name_, key, " (is not a table). Write [", key, "].");
+    return {*table, name_ + key + "."};
+  }
+
+  /// Throws when the table has a key nobody asked for.
+  void finish() const {
+    for (const auto& [key, value] : table_) {
+      const std::string name(key.str());
+      require(read_.contains(name), "profile: ", name_, name, " (line ", value.source().begin.line, "; no such setting). Did you mean ",
+              nearest_name(name, {read_.begin(), read_.end()}), "?");
+    }
+  }
+
+ private:
+  std::string hint(const std::string& key) const { return message("Correct ", name_, key, " at line ", table_.get(key)->source().begin.line, "."); }
+
+  const toml::table& table_;
+  std::string name_;
+  std::set<std::string> read_;
+};
+
+void merge(toml::table& into, const toml::table& from) {
+  for (const auto& [key, value] : from) {
+    toml::node* known = into.get(key);
+    if (known != nullptr && known->is_table() && value.is_table()) {
+      merge(*known->as_table(), *value.as_table());
+    } else {
+      value.visit([&, name = key.str()](const auto& concrete) { into.insert_or_assign(name, concrete); });
+    }
+  }
+}
+
+std::vector<int> resolutions(Section& root) {
+  std::vector<int> sizes;
+  for (const std::int64_t size : root.list<std::int64_t>("resolutions")) {
+    require(size >= 2 && size <= 1 << 15, "profile: resolutions=", size, " (needs 2..32768 points). Correct the list.");
+    sizes.push_back(static_cast<int>(size));
+  }
+  require(!sizes.empty() && sizes.size() < 256, "profile: resolutions=", sizes.size(), " entries (needs 1..255). Correct the list.");
+  require(std::is_sorted(sizes.begin(), sizes.end()), "profile: resolutions (are not ascending). Sort the list.");
+  return sizes;
+}
+
+OperatorConfig read_operator(Section section, int dimension) {
+  OperatorConfig config;
+  config.model = section.get<std::string>("model");
+  config.n_modes.assign(static_cast<std::size_t>(dimension), section.count("modes"));
+  config.hidden_channels = section.count("width");
+  config.n_layers = section.count("layers");
+  config.domain_padding = section.not_negative("padding");
+  config.domain_padding_mode = section.get<std::string>("padding_mode");
+  section.finish();
+  return config;
+}
+
+EvaluationSettings read_evaluation(Section section) {
+  EvaluationSettings settings;
+  settings.inputs = section.count("inputs");
+  settings.methods = section.list<std::string>("methods");
+  settings.minimum_budget = section.count<std::int64_t>("minimum_budget", 2);
+  settings.faithfulness_coalitions = section.count<std::int64_t>("faithfulness_coalitions", 2);
+  settings.exact_players = section.count("exact_players");
+  settings.reference_error = section.positive("reference_error");
+  settings.reference_budget = section.count<std::int64_t>("reference_budget", 2);
+  const toml::array* curves = section.node("curves").as_array();
+  require(curves != nullptr, "profile: evaluation.curves (is not a list). Give a list of tables.");
+  for (const toml::node& element : *curves) {
+    require(element.is_table(), "profile: evaluation.curves (an entry is not a table). Give {players, budgets, inputs}.");
+    Section curve(*element.as_table(), "evaluation.curves.");
+    settings.curves.push_back({.players = curve.count("players", 2), .budgets = curve.list<std::int64_t>("budgets"), .inputs = curve.count("inputs")});
+    curve.finish();
+  }
+  section.finish();
+  return settings;
+}
+
+Profile read(const toml::table& table, const std::string& name) {
+  Section root(table, "");
+  Profile profile;
+  profile.name = name;
+  profile.summary = root.get<std::string>("summary");
+  profile.resolutions = resolutions(root);
+
+  Section data = root.section("data");
+  profile.data = {.pde = data.get<std::string>("pde"), .train = data.count("train"), .validation = data.count("validation"), .test = data.count("test")};
+  data.finish();
+
+  const OperatorConfig model = read_operator(root.section("operator"), 1);
+  Section backbone = root.section("backbone");
+  profile.backbone = {.model = model,
+                      .resolutions = profile.resolutions,
+                      .epochs = backbone.count("epochs"),
+                      .batch = backbone.count("batch"),
+                      .learning_rate = backbone.positive("learning_rate"),
+                      .weight_decay = backbone.not_negative("weight_decay"),
+                      .patience = backbone.count("patience")};
+  backbone.finish();
+
+  Section explainer = root.section("explainer");
+  profile.explainer = {.model = model,
+                       .resolutions = profile.resolutions,
+                       .epochs = explainer.count("epochs"),
+                       .batch = explainer.count("batch"),
+                       .learning_rate = explainer.positive("learning_rate"),
+                       .weight_decay = explainer.not_negative("weight_decay"),
+                       .warmup_epochs = explainer.count("warmup_epochs", 0),
+                       .patience = explainer.count("patience"),
+                       .coalitions = explainer.count("coalitions", 2)};
+  profile.explainer.model.out_channels = 1;
+  explainer.finish();
+  require(profile.explainer.coalitions % 2 == 0, "profile: explainer.coalitions=", profile.explainer.coalitions,
+          " (coalitions come in complementary pairs). Give an even number.");
+
+  profile.evaluation = read_evaluation(root.section("evaluation"));
+  profile.evaluation.resolutions = profile.resolutions;
+  require(profile.evaluation.inputs <= profile.data.test, "profile: evaluation.inputs=", profile.evaluation.inputs, " (there are ", profile.data.test,
+          " test samples). Lower it or raise data.test.");
+  root.finish();
+  return profile;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedProfile& profile : embedded_profiles()) names.push_back(profile.name);
+  return names;
+}
+
+std::string joined(const auto& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+std::string quoted(const std::vector<std::string>& values) {
+  std::vector<std::string> quoted;
+  for (const std::string& value : values) quoted.push_back(message('"', value, '"'));
+  return joined(quoted);
+}
+
+}  // namespace
+
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides) {
+  toml::table table;
+  std::string name = name_or_file;
+  if (name_or_file.ends_with(".toml")) {
+    table = parse(read_file(name_or_file), name_or_file);
+    name = std::filesystem::path(name_or_file).stem();
+  } else {
+    const auto& profiles = embedded_profiles();
+    const auto found = std::find_if(profiles.begin(), profiles.end(), [&](const EmbeddedProfile& profile) { return profile.name == name; });
+    if (found == profiles.end()) throw_unknown_name("profile", name, profile_names());
+    table = parse(found->text, "profile " + name);
+  }
+  if (!overrides.empty()) {
+    merge(table, parse(read_file(overrides), overrides.string()));
+    name += "+" + overrides.stem().string();
+  }
+  return read(table, name);
+}
+
+std::string to_toml(const Profile& profile) {
+  const OperatorConfig& model = profile.backbone.model;
+  const EvaluationSettings& evaluation = profile.evaluation;
+  std::vector<std::string> curves;
+  for (const BudgetCurve& curve : evaluation.curves) {
+    curves.push_back(fmt::format("{{players = {}, budgets = {}, inputs = {}}}", curve.players, joined(curve.budgets), curve.inputs));
+  }
+  return fmt::format(
+      "summary = \"{}\"\nresolutions = {}\n\n"
+      "[data]\npde = \"{}\"\ntrain = {}\nvalidation = {}\ntest = {}\n\n"
+      "[operator]\nmodel = \"{}\"\nmodes = {}\nwidth = {}\nlayers = {}\npadding = {:.6g}\npadding_mode = \"{}\"\n\n",
+      profile.summary, joined(profile.resolutions), profile.data.pde, profile.data.train, profile.data.validation, profile.data.test, model.model,
+      model.n_modes.front(), model.hidden_channels, model.n_layers, model.domain_padding, model.domain_padding_mode) +
+         fmt::format(
+             "[backbone]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\npatience = {}\n\n"
+             "[explainer]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\nwarmup_epochs = {}\npatience = {}\ncoalitions = {}\n\n",
+             profile.backbone.epochs, profile.backbone.batch, profile.backbone.learning_rate, profile.backbone.weight_decay, profile.backbone.patience,
+             profile.explainer.epochs, profile.explainer.batch, profile.explainer.learning_rate, profile.explainer.weight_decay,
+             profile.explainer.warmup_epochs, profile.explainer.patience, profile.explainer.coalitions) +
+         fmt::format(
+             "[evaluation]\ninputs = {}\nmethods = {}\nminimum_budget = {}\nfaithfulness_coalitions = {}\nexact_players = {}\nreference_error = {:.6g}\n"
+             "reference_budget = {}\ncurves = {}\n",
+             evaluation.inputs, quoted(evaluation.methods), evaluation.minimum_budget, evaluation.faithfulness_coalitions, evaluation.exact_players,
+             evaluation.reference_error, evaluation.reference_budget, joined(curves));
+}
+
+std::vector<std::string> departures(const Profile& profile) {
+  std::vector<std::string> sentences;
+  const Profile paper = load_profile("paper", {});
+  const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
+    if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
+  };
+  differs("training samples", profile.data.train, paper.data.train);
+  differs("validation samples", profile.data.validation, paper.data.validation);
+  differs("test inputs", profile.evaluation.inputs, paper.evaluation.inputs);
+  differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
+  differs("operator width", profile.backbone.model.hidden_channels, paper.backbone.model.hidden_channels);
+  differs("operator layers", profile.backbone.model.n_layers, paper.backbone.model.n_layers);
+  differs("operator modes", profile.backbone.model.n_modes.front(), paper.backbone.model.n_modes.front());
+  differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
+  differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
+  differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
+  differs("backbone patience", profile.backbone.patience, paper.backbone.patience);
+  differs("explainer epochs", profile.explainer.epochs, paper.explainer.epochs);
+  differs("explainer batch size", profile.explainer.batch, paper.explainer.batch);
+  differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
+  differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
+  differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
+  differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
+  differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
+  return sentences;
+}
+
+}  // namespace opshap

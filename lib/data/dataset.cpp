@@ -1,0 +1,125 @@
+#include "data/dataset.hpp"
+
+#include <xxhash.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/hdf5.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Domain domain_of(const Json& metadata) {
+  const Json& domain = metadata.at("domain");
+  return {domain.at("shape").get<std::vector<int>>(), domain.at("extents").get<std::vector<double>>(),
+          domain.at("centring").get<std::string>() == "node" ? Centring::node : Centring::cell,
+          domain.at("periodic").get<bool>()};
+}
+
+template <typename T>
+std::vector<T> values(const Hdf5Contents& file, const std::string& path, std::int64_t size) {
+  Column column = file.column(path);
+  auto* held = std::get_if<std::vector<T>>(&column.values);
+  require<DataError>(held != nullptr && static_cast<std::int64_t>(held->size()) == size, "data set: file=", file.name(),
+                     ", column=", path, " (has another type or size than the data set says). Generate it again.");
+  return std::move(*held);
+}
+
+FieldBatch fields(const Domain& domain, std::int64_t samples, int channels, const std::vector<float>& stored) {
+  return {domain, samples, channels, {stored.begin(), stored.end()}};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Dataset::indices(Split part) const {
+  std::vector<std::int64_t> found;
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    if (split[i] == part) found.push_back(static_cast<std::int64_t>(i));
+  }
+  return found;
+}
+
+std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, const std::vector<float>& targets,
+                                            std::int64_t samples) {
+  const auto count = static_cast<std::size_t>(samples), input_size = inputs.size() / count,
+             target_size = targets.size() / count;
+  std::vector<std::uint32_t> checksums;
+  std::vector<float> pair(input_size + target_size);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::copy_n(inputs.data() + i * input_size, input_size, pair.data());
+    std::copy_n(targets.data() + i * target_size, target_size, pair.data() + input_size);
+    checksums.push_back(crc32c(std::as_bytes(std::span(pair))));
+  }
+  return checksums;
+}
+
+std::string content_hash(const std::vector<float>& inputs, const std::vector<float>& targets, std::int64_t samples) {
+  const auto count = static_cast<std::size_t>(samples), input_size = inputs.size() / count,
+             target_size = targets.size() / count;
+  const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(), XXH64_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH64_reset(state.get(), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    XXH64_update(state.get(), inputs.data() + i * input_size, input_size * sizeof(float));
+    XXH64_update(state.get(), targets.data() + i * target_size, target_size * sizeof(float));
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(XXH64_digest(state.get())));
+  return digits;
+}
+
+Dataset read_dataset(const std::filesystem::path& path) try {
+  const Hdf5Contents file(read_file(path), path.string());
+  const Json metadata = Json::parse(file.metadata());
+  require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", path.string(),
+                     ", schema_version=", metadata.at("schema_version").dump(), " (this program reads version ",
+                     Dataset::schema_version, "). Generate it again.");
+  const Domain domain = domain_of(metadata);
+  const auto samples = metadata.at("request").at("samples").get<std::int64_t>();
+  const auto channels = metadata.at("channels").get<int>();
+
+  Dataset set;
+  set.pde = metadata.at("pde").get<std::string>();
+  set.resolutions = metadata.at("request").at("resolutions").get<std::vector<int>>();
+  const auto inputs = values<float>(file, "/u0", samples * channels * domain.points());
+  const auto targets = values<float>(file, "/target", samples * channels * domain.points());
+  set.inputs = fields(domain, samples, channels, inputs);
+  set.targets = fields(domain, samples, channels, targets);
+  for (const std::uint8_t part : values<std::uint8_t>(file, "/split", samples)) {
+    require<DataError>(part <= 2, "data set: file=", path.string(), ", split=", static_cast<int>(part),
+                       " (0, 1 and 2 are known). Generate it again.");
+    set.split.push_back(static_cast<Split>(part));
+  }
+  set.resolution_slot = values<std::uint8_t>(file, "/resolution_slot", samples);
+  require_finite(set.inputs, path.c_str());
+  require_finite(set.targets, path.c_str());
+
+  const auto expected = values<std::uint32_t>(file, "/crc32c", samples),
+             found = sample_checksums(inputs, targets, samples);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    require<DataError>(expected[i] == found[i], "data set: file=", path.string(), ", sample=", i,
+                       " (does not match its checksum). Generate it again.");
+  }
+  set.content_hash = content_hash(inputs, targets, samples);
+  require<DataError>(metadata.at("content_xxh64") == set.content_hash, "data set: file=", path.string(),
+                     ", content_xxh64=", set.content_hash, " (should be ", metadata.at("content_xxh64").dump(),
+                     "). Generate it again.");
+  return set;
+} catch (const Json::exception& error) {
+  throw DataError(
+      message("data set: file=", path.string(), " (", error.what(), " in its metadata). Generate it again."));
+}
+
+std::string read_dataset_metadata(const std::filesystem::path& path) {
+  return Hdf5Contents(read_file(path), path.string()).metadata();
+}
+
+}  // namespace opshap

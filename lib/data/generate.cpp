@@ -1,0 +1,326 @@
+#include "data/generate.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "core/stop.hpp"
+#include "core/threads.hpp"
+#include "data/dataset.hpp"
+#include "data/hdf5.hpp"
+#include "pde/fourier.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::int64_t shard_samples = 64;
+
+/// One process at a time makes one data set: an advisory lock on the folder of its shards, released by the kernel even
+/// after a kill.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && descriptor_ >= 0) ::close(descriptor_);
+    require(locked, "data generate: folder=", folder.string(),
+            " (another process is making this data set). Wait for it, or choose another path.");
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() { ::close(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+std::vector<int> default_resolutions(const Domain& domain) {
+  const int finest = *std::min_element(domain.shape.begin(), domain.shape.end());
+  std::vector<int> resolutions;
+  for (int n = domain.dimension() == 1 ? 16 : 4; n <= finest && finest % n == 0; n *= 2) resolutions.push_back(n);
+  return resolutions;
+}
+
+Json resolved_request(const DatasetRequest& request, const Pde& pde) {
+  require(request.samples >= 1, "data generate: --samples=", request.samples,
+          " (a data set has at least one). Give more.");
+  std::int64_t train = request.train, validation = request.validation, test = request.test;
+  if (train == 0 && validation == 0 && test == 0) {
+    const auto share = [&](double part) { return std::llround(part / 5000 * static_cast<double>(request.samples)); };
+    test = std::max<std::int64_t>(4, share(30));
+    validation = std::max<std::int64_t>(1, share(750));
+    train = request.samples - validation - test;
+    require(train >= 1, "data generate: --samples=", request.samples, " (no sample is left for training after ",
+            validation, " for validation and ", test, " for testing). Give at least 6, or the three counts.");
+  }
+  require(train >= 0 && validation >= 0 && test >= 0 && train + validation + test == request.samples,
+          "data generate: --train=", train, ", --validation=", validation, ", --test=", test,
+          " (must add up to --samples=", request.samples, "). Correct one of them.");
+
+  const Domain domain = pde.native_domain();
+  const std::vector<int> resolutions = request.resolutions.empty() ? default_resolutions(domain) : request.resolutions;
+  require(resolutions.size() <= 255, "data generate: resolutions=", resolutions.size(), " (at most 255). Give fewer.");
+  for (const int n : resolutions) {
+    for (const int points : domain.shape) {
+      require(n >= 1 && points % n == 0, "data generate: resolution=", n, " (does not divide the native grid of ",
+              points, " points). Give divisors of it.");
+    }
+  }
+
+  Json json = {{"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", Json::object()}};
+  for (const Parameter& parameter : pde.parameters()) json["parameters"][parameter.name] = parameter.value;
+  json.update({{"samples", request.samples},
+               {"train", train},
+               {"validation", validation},
+               {"test", test},
+               {"resolutions", resolutions},
+               {"seed", request.seed}});
+  return json;
+}
+
+Json domain_json(const Domain& domain) {
+  return {{"shape", domain.shape},
+          {"extents", domain.extents},
+          {"centring", domain.centring == Centring::node ? "node" : "cell"},
+          {"periodic", domain.periodic}};
+}
+
+/// The rows of samples first, first + 1, ... as columns.
+std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const Pde& pde) {
+  const auto rows = static_cast<std::int64_t>(samples.size());
+  std::vector<std::int64_t> field_shape = {rows};
+  if (pde.channels() > 1) field_shape.push_back(pde.channels());
+  const Domain domain = pde.native_domain();
+  field_shape.insert(field_shape.end(), domain.shape.begin(), domain.shape.end());
+
+  std::vector<float> inputs, targets;
+  std::map<std::string, std::vector<double>> numbers;
+  for (const GeneratedSample& sample : samples) {
+    inputs.insert(inputs.end(), sample.input.begin(), sample.input.end());
+    targets.insert(targets.end(), sample.target.begin(), sample.target.end());
+    for (const Drawn& drawn : sample.drawn) {
+      auto& column = numbers["/params/" + drawn.name];
+      column.insert(column.end(), drawn.values.begin(), drawn.values.end());
+    }
+    for (const Invariant& invariant : sample.invariants) numbers["/qc/" + invariant.name].push_back(invariant.value);
+    numbers["/qc/steps"].push_back(static_cast<double>(sample.steps));
+  }
+  std::vector<Column> columns = {{"/u0", field_shape, inputs},
+                                 {"/target", field_shape, targets},
+                                 {"/crc32c", {rows}, sample_checksums(inputs, targets, rows)}};
+  for (auto& [name, values] : numbers) {
+    const auto width = static_cast<std::int64_t>(values.size()) / rows;
+    columns.push_back({name, width == 1 ? std::vector<std::int64_t>{rows} : std::vector<std::int64_t>{rows, width},
+                       std::move(values)});
+  }
+  return columns;
+}
+
+/// What only the finished file has: coordinates, split and resolution slots.
+void append_layout(std::vector<Column>& columns, const Json& request, const Domain& domain) {
+  for (int axis = 0; axis < domain.dimension(); ++axis) {
+    std::vector<double> coordinates;
+    for (int i = 0; i < domain.shape[static_cast<std::size_t>(axis)]; ++i)
+      coordinates.push_back(domain.coordinate(axis, i));
+    columns.push_back(
+        {axis == 0 ? "/x" : "/y", {static_cast<std::int64_t>(coordinates.size())}, std::move(coordinates)});
+  }
+  const auto samples = request["samples"].get<std::int64_t>(), train = request["train"].get<std::int64_t>();
+  const std::int64_t before_test = train + request["validation"].get<std::int64_t>();
+  std::vector<std::uint8_t> split, slot;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    split.push_back(static_cast<std::uint8_t>(i < train         ? Split::train
+                                              : i < before_test ? Split::validation
+                                                                : Split::test));
+    slot.push_back(static_cast<std::uint8_t>(static_cast<std::size_t>(i) % request["resolutions"].size()));
+  }
+  columns.push_back({"/split", {samples}, std::move(split)});
+  columns.push_back({"/resolution_slot", {samples}, std::move(slot)});
+}
+
+std::string metadata_of(const Json& request, const Pde& pde, const std::vector<Column>& columns) {
+  Json metadata = {{"schema_version", Dataset::schema_version},
+                   {"origin", "in-house generator"},
+                   {"pde", pde.name()},
+                   {"equation", pde.summary()},
+                   {"parameters", request["parameters"]},
+                   {"channels", pde.channels()},
+                   {"domain", domain_json(pde.native_domain())},
+                   {"units", "dimensionless"},
+                   {"target_time", pde.target_time()},
+                   {"solver", pde.scheme()},
+                   {"rng", "philox4x32-10"},
+                   {"seed", request["seed"]},
+                   {"request", request},
+                   {"request_xxh64", xxh64(request.dump())},
+                   {"compiler", __VERSION__},
+                   {"fft", fft_library()},
+                   {"hdf5", H5_VERS_INFO}};
+  metadata["content_xxh64"] = content_hash(std::get<std::vector<float>>(columns[0].values),
+                                           std::get<std::vector<float>>(columns[1].values), columns[0].shape[0]);
+  return metadata.dump();
+}
+
+/// Groups of samples that are finished and on disk, in a folder beside the data set; each is recorded in the manifest
+/// after it is complete.
+class Shards {
+ public:
+  Shards(const fs::path& folder, std::string request_hash, std::int64_t samples)
+      : folder_((make_folder(folder), folder)),
+        request_hash_(std::move(request_hash)),
+        samples_(samples),
+        lock_(folder_),
+        manifest_(folder_ / "manifest.jsonl") {
+    std::istringstream lines(read_file(folder_ / "manifest.jsonl"));
+    for (std::string line; std::getline(lines, line);) recorded_.insert(line);
+  }
+
+  Shards(const Shards&) = delete;
+  Shards& operator=(const Shards&) = delete;
+  /// A failure before the first shard leaves nothing behind.
+  ~Shards() {
+    std::error_code ignored;
+    if (recorded_.empty()) fs::remove_all(folder_, ignored);
+  }
+
+  std::int64_t count() const { return (samples_ + shard_samples - 1) / shard_samples; }
+  std::int64_t first(std::int64_t shard) const { return shard * shard_samples; }
+  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, samples_ - first(shard)); }
+
+  /// The bytes of a finished shard; empty when it is not there or not what was recorded.
+  std::string bytes(std::int64_t shard) const {
+    if (!fs::is_regular_file(file(shard))) return {};
+    std::string bytes = read_file(file(shard));
+    return recorded_.contains(record(shard, bytes)) ? bytes : std::string();
+  }
+
+  void store(std::int64_t shard, const std::string& bytes) {
+    write_file(file(shard), bytes);
+    manifest_.append(record(shard, bytes));
+    recorded_.insert(record(shard, bytes));
+  }
+
+ private:
+  fs::path file(std::int64_t shard) const {
+    char name[32];
+    std::snprintf(name, sizeof name, "%05lld.h5", static_cast<long long>(shard));
+    return folder_ / name;
+  }
+
+  /// The line of the manifest for a shard with these bytes.
+  std::string record(std::int64_t shard, const std::string& bytes) const {
+    return Json{{"shard", shard},
+                {"first", first(shard)},
+                {"samples", size(shard)},
+                {"request_xxh64", request_hash_},
+                {"xxh64", xxh64(bytes)}}
+        .dump();
+  }
+
+  fs::path folder_;
+  std::string request_hash_;
+  std::int64_t samples_;
+  FolderLock lock_;
+  LineLog manifest_;
+  std::set<std::string> recorded_;
+};
+
+/// True when the data set is there; throws when something else is.
+bool finished(const fs::path& path, const Json& request) {
+  if (!fs::exists(path)) return false;
+  const std::string bytes = fs::is_regular_file(path) ? read_file(path) : "";
+  require(is_sealed(bytes), "data generate: --out=", path.string(),
+          " (exists and is not a data set). Choose another path.");
+  const Json found = Json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, false);
+  require(found.is_object() && found.value("request", Json()) == request, "data generate: --out=", path.string(),
+          " (exists and was made by another request). Choose another path, or remove it.");
+  return true;
+}
+
+}  // namespace
+
+GeneratedSample generate_sample(const Pde& pde, std::uint64_t seed, std::uint64_t sample) {
+  const Rng root(seed, message(pde.name(), "/", Dataset::schema_version));
+  InitialCondition initial = pde.random_initial(root, sample);
+  GeneratedSample made{{initial.field.values.begin(), initial.field.values.end()}, {}, std::move(initial.drawn), 0, {}};
+  initial.field.values.assign(made.input.begin(), made.input.end());
+  Solution solution = pde.solve(initial.field, pde.target_time());
+  for (const Invariant& invariant : solution.invariants) {
+    require<NumericalError>(invariant.holds(), "data generate: pde=", pde.name(), ", sample=", sample, ", ",
+                            invariant.name, "=", invariant.value, " (more than ", invariant.limit,
+                            ": the solution is not good enough to be learned from). Use a smaller dt or a larger nu.");
+  }
+  made.target.assign(solution.field.values.begin(), solution.field.values.end());
+  made.steps = solution.steps;
+  made.invariants = std::move(solution.invariants);
+  return made;
+}
+
+std::string resolved(const DatasetRequest& request) {
+  return resolved_request(request, *pdes::find(request.pde).with(request.parameters)).dump();
+}
+
+void generate(const DatasetRequest& request, const fs::path& path) {
+  const std::unique_ptr<Pde> pde = pdes::find(request.pde).with(request.parameters);
+  const Json settled = resolved_request(request, *pde);
+  fs::path folder = path;
+  folder += ".shards";
+  if (finished(path, settled)) {
+    fs::remove_all(folder);
+    return;
+  }
+  {
+    Shards shards(folder, xxh64(settled.dump()), request.samples);
+    Progress progress(message("data ", request.pde), request.samples, "samples");
+    for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
+      throw_if_stopped("data generate");
+      if (shards.bytes(shard).empty()) {
+        std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
+        parallel_for(samples.size(), [&](std::size_t i) {
+          samples[i] = generate_sample(*pde, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
+        });
+        shards.store(shard, hdf5_bytes(columns_of(samples, *pde), settled.dump()));
+      }
+      progress.advance(shards.size(shard));
+    }
+
+    std::vector<Column> columns;
+    for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
+      std::string bytes = shards.bytes(shard);
+      require<DataError>(!bytes.empty(), "data generate: shard=", shard,
+                         " (changed on disk while the data set was made). Run the same command again.");
+      const Hdf5Contents file(std::move(bytes), folder.string());
+      const std::vector<std::string> names = file.columns();
+      if (columns.empty()) {
+        for (const std::string& name : {std::string("/u0"), std::string("/target")})
+          columns.push_back(file.column(name));
+        for (const std::string& name : names) {
+          if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
+        }
+      } else {
+        for (Column& column : columns) column.append(file.column(column.name));
+      }
+    }
+    append_layout(columns, settled, pde->native_domain());
+    write_file(path, hdf5_bytes(columns, metadata_of(settled, *pde, columns)));
+  }
+  fs::remove_all(folder);
+}
+
+}  // namespace opshap

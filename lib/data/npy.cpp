@@ -1,0 +1,290 @@
+#include "data/npy.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace opshap {
+
+static_assert(std::endian::native == std::endian::little,
+              "the files hold little-endian numbers, which are copied as they are");
+
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t most_axes = 32;  // NumPy's own limit
+
+struct Description {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+/// The header's text: a Python dictionary literal with the three keys that NEP 1 demands, in any order.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  Description parse() {
+    expect('{');
+    std::optional<std::string> descr;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::int64_t>> shape;
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !descr) {
+        require(peek() != '[', "npy: file=", name_,
+                ", descr=[...] (a structured type). Save one array of plain numbers.");
+        descr = string();
+      } else if (key == "fortran_order" && !fortran_order) {
+        fortran_order = boolean();
+      } else if (key == "shape" && !shape) {
+        shape = tuple();
+      } else {
+        fail("has an unknown or repeated key");
+      }
+      if (!accept(',') && peek() != '}') fail("misses a comma");
+    }
+    if (peek() != '\0') fail("goes on after the dictionary");
+    if (!descr || !fortran_order || !shape) fail("misses descr, fortran_order or shape");
+    return {*descr, *fortran_order, *shape};
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view why) const {
+    throw DataError(message("npy: file=", name_, " (the header ", why, "). Write it again with numpy.save."));
+  }
+  char peek() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool accept(char wanted) {
+    if (peek() != wanted || at_ == text_.size()) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char wanted) {
+    if (!accept(wanted)) fail("is not a Python dictionary");
+  }
+  std::string string() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail("misses a quoted string");
+    const std::size_t end = text_.find(quote, ++at_);
+    if (end == std::string_view::npos) fail("has an open string");
+    const std::string value(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return value;
+  }
+  bool boolean() {
+    peek();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    fail("has neither True nor False for fortran_order");
+  }
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> sizes;
+    expect('(');
+    while (!accept(')')) {
+      peek();
+      std::int64_t size = 0;
+      const auto [end, failure] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
+      if (failure != std::errc() || size < 0) fail("has a shape that is no tuple of sizes");
+      at_ = static_cast<std::size_t>(end - text_.data());
+      accept('L');  // written by Python 2
+      sizes.push_back(size);
+      if (sizes.size() > most_axes) fail("has more than 32 axes");
+      if (!accept(',') && peek() != ')') fail("misses a comma in the shape");
+    }
+    return sizes;
+  }
+
+  std::string_view text_, name_;
+  std::size_t at_ = 0;
+};
+
+std::size_t bytes_of(Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::int32 ? 4 : 8; }
+
+/// The number of elements, or nothing when it is more than `most`.
+std::optional<std::size_t> elements(const std::vector<std::int64_t>& shape, std::size_t most) {
+  std::size_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size == 0) return 0;
+  }
+  for (const std::int64_t size : shape) {
+    if (static_cast<std::size_t>(size) > most / count) return std::nullopt;
+    count *= static_cast<std::size_t>(size);
+  }
+  return count;
+}
+
+template <typename Stored, typename Held>
+std::vector<Held> load(std::span<const std::byte> bytes) {
+  std::vector<Held> values(bytes.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+    values[i] = static_cast<Held>(stored);
+  }
+  return values;
+}
+
+template <typename Stored, typename Held>
+void save(std::string& bytes, const std::vector<Held>& values) {
+  const std::size_t start = bytes.size();
+  bytes.resize(start + values.size() * sizeof(Stored));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto stored = static_cast<Stored>(values[i]);
+    if constexpr (sizeof(Stored) < sizeof(Held) && std::is_integral_v<Held>) {
+      require(stored == values[i], "npy: element=", i, ", value=", values[i], " (does not fit in int32). Write int64.");
+    }
+    std::memcpy(bytes.data() + start + i * sizeof stored, &stored, sizeof stored);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float32:
+      return "float32";
+    case Dtype::float64:
+      return "float64";
+    case Dtype::int32:
+      return "int32";
+    case Dtype::int64:
+      return "int64";
+  }
+  return "unknown";
+}
+
+std::int64_t NpyArray::size() const {
+  return std::visit([](const auto& held) { return static_cast<std::int64_t>(held.size()); }, values);
+}
+
+const std::vector<double>& NpyArray::reals(std::string_view who) const {
+  require(std::holds_alternative<std::vector<double>>(values), who, ": dtype=", to_string(dtype),
+          " (floating-point numbers are needed). Save it as float64.");
+  return std::get<std::vector<double>>(values);
+}
+
+const std::vector<std::int64_t>& NpyArray::integers(std::string_view who) const {
+  require(std::holds_alternative<std::vector<std::int64_t>>(values), who, ": dtype=", to_string(dtype),
+          " (integers are needed). Save it as int64.");
+  return std::get<std::vector<std::int64_t>>(values);
+}
+
+NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  require<DataError>(text.starts_with(magic), "npy: file=", name,
+                     " (does not start like a .npy file). Write it with numpy.save.");
+  require<DataError>(text.size() >= 12, "npy: file=", name, ", bytes=", text.size(),
+                     " (cut off in the header). Write it again.");
+  const int version = static_cast<unsigned char>(text[6]);
+  require<DataError>(version >= 1 && version <= 3 && text[7] == 0, "npy: file=", name, ", version=", version, ".",
+                     static_cast<int>(text[7]), " (1.0, 2.0 and 3.0 are known). Write it again with numpy.save.");
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  std::uint32_t header_length = 0;
+  std::memcpy(&header_length, text.data() + 8, length_bytes);
+  const std::size_t header_start = 8 + length_bytes;
+  require<DataError>(header_length <= text.size() - header_start, "npy: file=", name, ", header=", header_length,
+                     " bytes (more than the file has). Write it again.");
+  const Description description = HeaderParser(text.substr(header_start, header_length), name).parse();
+
+  NpyArray array;
+  array.shape = description.shape;
+  if (description.descr == "<f4") {
+    array.dtype = Dtype::float32;
+  } else if (description.descr == "<f8") {
+    array.dtype = Dtype::float64;
+  } else if (description.descr == "<i4") {
+    array.dtype = Dtype::int32;
+  } else if (description.descr == "<i8") {
+    array.dtype = Dtype::int64;
+  } else {
+    throw InvalidArgument(
+        message("npy: file=", name, ", descr=", description.descr,
+                " (elements may be <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8')."));
+  }
+  require(!description.fortran_order || array.shape.size() < 2, "npy: file=", name,
+          ", fortran_order=True (arrays are read in C order). Save numpy.ascontiguousarray(array).");
+  const std::span<const std::byte> data = bytes.subspan(header_start + header_length);
+  const auto count = elements(array.shape, data.size() / bytes_of(array.dtype));
+  require<DataError>(count && *count * bytes_of(array.dtype) == data.size(), "npy: file=", name, ", data=", data.size(),
+                     " bytes (not what its shape and type say). The file was cut off or has something behind the "
+                     "array; write it again.");
+  switch (array.dtype) {
+    case Dtype::float32:
+      array.values = load<float, double>(data);
+      break;
+    case Dtype::float64:
+      array.values = load<double, double>(data);
+      break;
+    case Dtype::int32:
+      array.values = load<std::int32_t, std::int64_t>(data);
+      break;
+    case Dtype::int64:
+      array.values = load<std::int64_t, std::int64_t>(data);
+      break;
+  }
+  return array;
+}
+
+std::string format_npy(const NpyArray& array) {
+  const bool real = array.dtype == Dtype::float32 || array.dtype == Dtype::float64;
+  require(real == std::holds_alternative<std::vector<double>>(array.values), "npy: dtype=", to_string(array.dtype),
+          " (not the kind of number the array holds). Set the dtype that fits.");
+  std::string shape;
+  for (const std::int64_t size : array.shape) {
+    require(size >= 0, "npy: size=", size, " (an axis cannot be shorter than 0). Correct the shape.");
+    shape += (shape.empty() ? "" : ", ") + std::to_string(size);
+  }
+  shape = "(" + shape + (array.shape.size() == 1 ? ",)" : ")");
+  require(elements(array.shape, std::numeric_limits<std::int64_t>::max()) == static_cast<std::size_t>(array.size()),
+          "npy: shape=", shape, ", values=", array.size(), " (do not agree). Correct the shape.");
+
+  const std::string descr = std::string(real ? "<f" : "<i") + std::to_string(bytes_of(array.dtype));
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+  constexpr std::size_t prefix = 10;
+  header.append(63 - (prefix + header.size()) % 64, ' ');  // so that the data start at a multiple of 64
+  header += '\n';
+
+  std::string bytes(magic);
+  bytes += {'\x01', '\x00', static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
+  bytes += header;
+  switch (array.dtype) {
+    case Dtype::float32:
+      save<float>(bytes, std::get<std::vector<double>>(array.values));
+      break;
+    case Dtype::float64:
+      save<double>(bytes, std::get<std::vector<double>>(array.values));
+      break;
+    case Dtype::int32:
+      save<std::int32_t>(bytes, std::get<std::vector<std::int64_t>>(array.values));
+      break;
+    case Dtype::int64:
+      save<std::int64_t>(bytes, std::get<std::vector<std::int64_t>>(array.values));
+      break;
+  }
+  return bytes;
+}
+
+NpyArray read_npy(const std::filesystem::path& path) {
+  const std::string bytes = read_file(path);
+  return parse_npy(std::as_bytes(std::span(bytes)), path == "-" ? "standard input" : path.string());
+}
+
+void write_npy(const std::filesystem::path& path, const NpyArray& array) { write_file(path, format_npy(array)); }
+
+}  // namespace opshap

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace opshap {
+
+enum class Dtype { float32, float64, int32, int64 };
+
+/// NumPy's name of a type: "float32".
+std::string_view to_string(Dtype dtype);
+
+/// An array of a .npy file: row-major values, held as double or std::int64_t; `dtype` says how they are stored.
+struct NpyArray {
+  std::vector<std::int64_t> shape;  ///< [] for a scalar
+  Dtype dtype = Dtype::float64;
+  std::variant<std::vector<double>, std::vector<std::int64_t>> values;
+
+  std::int64_t size() const;
+  /// Throws InvalidArgument when the array holds integers; `who` starts the message.
+  const std::vector<double>& reals(std::string_view who) const;
+  /// Throws InvalidArgument when the array holds floating-point numbers.
+  const std::vector<std::int64_t>& integers(std::string_view who) const;
+};
+
+/// Parses the bytes of a .npy file, format versions 1 to 3 (NEP 1), with elements '<f4', '<f8', '<i4' or '<i8' in C
+/// order.
+///
+/// Throws DataError for bytes that are no such file (every length is checked against what is there), InvalidArgument
+/// for element types and orders that are valid but not read. `name` is the file's, for messages.
+NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name);
+
+/// The bytes of a .npy file of version 1. Throws InvalidArgument when values and shape disagree or an integer does not
+/// fit in int32.
+std::string format_npy(const NpyArray& array);
+
+/// "-" is standard input. Throws as read_file and parse_npy.
+NpyArray read_npy(const std::filesystem::path& path);
+
+/// "-" is standard output. Throws as format_npy and write_file.
+void write_npy(const std::filesystem::path& path, const NpyArray& array);
+
+}  // namespace opshap

@@ -1,0 +1,198 @@
+#include "data/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/threads.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "data/hdf5.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Samples made again may differ by rounding when another compiler, library or processor made the file.
+constexpr double other_machine = 1e-6;
+
+template <typename T>
+const std::vector<T>& held(const Column& column) {
+  const auto* values = std::get_if<std::vector<T>>(&column.values);
+  require<DataError>(values != nullptr, "data verify: column=", column.name,
+                     " (has another type than a data set's). Generate the set again.");
+  return *values;
+}
+
+class Verification {
+ public:
+  Verification(std::string bytes, const std::string& name)
+      : file_(std::move(bytes), name),
+        metadata_(Json::parse(file_.metadata())),
+        request_(metadata_.at("request")),
+        u0_(file_.column("/u0")),
+        target_(file_.column("/target")) {
+    samples_ = request_.at("samples").get<std::int64_t>();
+    const Column checksums = file_.column("/crc32c");
+    require<DataError>(
+        samples_ >= 1 && u0_.shape[0] == samples_ && target_.shape == u0_.shape && checksums.shape[0] == samples_,
+        "data verify: file=", name, ", samples=", samples_, " (its columns have other sizes). Generate the set again.");
+    stored_checksums_ = held<std::uint32_t>(checksums);
+    inputs_ = held<float>(u0_);
+    targets_ = held<float>(target_);
+  }
+
+  DataCheck checksums() const {
+    const auto found = sample_checksums(inputs_, targets_, samples_);
+    const auto [stored, computed] = std::mismatch(stored_checksums_.begin(), stored_checksums_.end(), found.begin());
+    if (stored != stored_checksums_.end())
+      return {"sample_checksums", false, message("sample ", stored - stored_checksums_.begin(), " does not match")};
+    return {"sample_checksums", true, message(samples_, " match")};
+  }
+
+  DataCheck content() const {
+    const std::string hash = content_hash(inputs_, targets_, samples_), expected = metadata_.at("content_xxh64");
+    return {"content_hash", hash == expected,
+            message("xxh64 ", hash, hash == expected ? "" : ", recorded " + expected)};
+  }
+
+  DataCheck finite() const {
+    for (const auto* values : {&inputs_, &targets_}) {
+      const auto bad =
+          std::find_if_not(values->begin(), values->end(), [](float value) { return std::isfinite(value); });
+      if (bad != values->end()) {
+        const auto row = (bad - values->begin()) / (static_cast<std::ptrdiff_t>(values->size()) / samples_);
+        return {"finite", false, message("sample ", row, " holds ", *bad)};
+      }
+    }
+    return {"finite", true, message(inputs_.size() + targets_.size(), " numbers are finite")};
+  }
+
+  DataCheck layout() const {
+    const Column split = file_.column("/split"), slot = file_.column("/resolution_slot");
+    std::vector<std::int64_t> parts(3, 0);
+    for (const std::uint8_t part : held<std::uint8_t>(split)) ++parts.at(std::min<std::size_t>(part, 2));
+    const std::vector<std::int64_t> wanted = {request_.at("train"), request_.at("validation"), request_.at("test")};
+    if (parts != wanted || !std::is_sorted(held<std::uint8_t>(split).begin(), held<std::uint8_t>(split).end())) {
+      return {"layout", false, "the split is not train, validation, test in the numbers asked for"};
+    }
+    const std::size_t slots = request_.at("resolutions").size();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(samples_); ++i) {
+      if (slot.shape[0] != samples_ || held<std::uint8_t>(slot)[i] != i % slots)
+        return {"layout", false, "the resolution slots are not taken in turn"};
+    }
+    const Domain domain = pde().native_domain();
+    for (int axis = 0; axis < domain.dimension(); ++axis) {
+      const Column column = file_.column(axis == 0 ? "/x" : "/y");
+      const std::vector<double>& coordinates = held<double>(column);
+      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape[static_cast<std::size_t>(axis)]);
+      for (std::size_t i = 0; same && i < coordinates.size(); ++i)
+        same = coordinates[i] == domain.coordinate(axis, static_cast<int>(i));
+      if (!same) return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};
+    }
+    return {"layout", true,
+            message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ", slots, " resolution slots")};
+  }
+
+  /// The laws the solver watched, as stored, against the limits of today.
+  DataCheck invariants() const {
+    const Solution nothing =
+        pde().solve(FieldBatch::zeros(pde().native_domain(), 1, pde().channels()), pde().target_time());
+    std::string worst;
+    for (const Invariant& invariant : nothing.invariants) {
+      const Column column = file_.column("/qc/" + invariant.name);
+      const std::vector<double>& values = held<double>(column);
+      const auto bad =
+          std::find_if_not(values.begin(), values.end(), [&](double value) { return value <= invariant.limit; });
+      if (bad != values.end())
+        return {
+            "invariants", false,
+            message("sample ", bad - values.begin(), " has ", invariant.name, " ", *bad, ", limit ", invariant.limit)};
+      worst +=
+          message(worst.empty() ? "" : ", ", invariant.name, " <= ", *std::max_element(values.begin(), values.end()));
+    }
+    return {"invariants", true, worst};
+  }
+
+  DataCheck regenerated() const {
+    const std::size_t width = inputs_.size() / static_cast<std::size_t>(samples_);
+    Rng rng(42, content_hash(inputs_, targets_, samples_));
+    std::set<std::uint64_t> chosen;
+    while (chosen.size() < std::min<std::size_t>(5, static_cast<std::size_t>(samples_)))
+      chosen.insert(rng.below(static_cast<std::uint64_t>(samples_)));
+    double difference = 0;
+    for (const std::uint64_t sample : chosen) {
+      const GeneratedSample again = generate_sample(pde(), request_.at("seed").get<std::uint64_t>(), sample);
+      if (again.input.size() != width)
+        return {"regenerated", false, message("sample ", sample, " has another size when made again")};
+      double largest = 0, apart = 0;
+      for (std::size_t j = 0; j < 2 * width; ++j) {
+        const bool input = j < width;
+        const double stored = (input ? inputs_ : targets_)[sample * width + j % width],
+                     made = (input ? again.input : again.target)[j % width];
+        largest = std::max(largest, std::abs(made));
+        apart =
+            std::isfinite(stored) ? std::max(apart, std::abs(stored - made)) : std::numeric_limits<double>::infinity();
+        if (std::isinf(apart)) break;
+      }
+      difference = std::max(difference, apart / largest);
+      if (difference > other_machine) {
+        return {"regenerated", false,
+                message("sample ", sample, " differs by ", difference, " of its largest value when made again")};
+      }
+    }
+    return {"regenerated", true,
+            message(chosen.size(), " samples come out ",
+                    difference == 0 ? "bit for bit the same"
+                                    : message("the same up to ", difference, ", as on another machine"))};
+  }
+
+ private:
+  const Pde& pde() const {
+    if (!pde_) {
+      pde_ = pdes::find(request_.at("pde").get<std::string>()).with(request_.at("parameters").get<ParameterValues>());
+    }
+    return *pde_;
+  }
+
+  Hdf5Contents file_;
+  Json metadata_, request_;
+  Column u0_, target_;
+  std::int64_t samples_ = 0;
+  std::vector<std::uint32_t> stored_checksums_;
+  std::vector<float> inputs_, targets_;
+  mutable std::unique_ptr<Pde> pde_;
+};
+
+}  // namespace
+
+std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
+  std::string bytes = read_file(path);
+  require<DataError>(is_sealed(bytes), "data verify: file=", path.string(),
+                     " (is not a data set of opshap). Name one.");
+  const std::string broken = broken_seal(bytes);
+  std::vector<DataCheck> checks = {
+      {"file", broken.empty(),
+       broken.empty() ? message(bytes.size(), " bytes match their checksum") : "the file " + broken}};
+  if (!broken.empty()) return checks;
+  const Verification verification(std::move(bytes), path.string());
+  checks.push_back(verification.checksums());
+  checks.push_back(verification.content());
+  checks.push_back(verification.finite());
+  checks.push_back(verification.layout());
+  checks.push_back(verification.invariants());
+  checks.push_back(verification.regenerated());
+  return checks;
+} catch (const Json::exception& error) {
+  throw DataError(
+      message("data verify: file=", path.string(), " (", error.what(), " in its metadata). Generate it again."));
+}
+
+}  // namespace opshap

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace opshap {
+
+struct DataCheck {
+  std::string name;
+  bool passed = false;
+  std::string detail;  ///< what was found, as a sentence without its full stop
+};
+
+/// Re-reads a whole data set file and checks all that can be checked: seal, checksums, NaN and infinity, split, the
+/// solver's invariants, and that five of its samples come out the same when they are made again.
+///
+/// When the seal is broken, the other checks are left out. Throws DataError for a file that is missing or not a data
+/// set.
+std::vector<DataCheck> verify_dataset(const std::filesystem::path& path);
+
+}  // namespace opshap

@@ -1,0 +1,123 @@
+#include "estimators/kernel_regression.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "estimators/coalition_gram.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Matrix = Eigen::Map<Eigen::MatrixXd>;
+using Vector = Eigen::Map<Eigen::VectorXd>;
+
+Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
+
+/// Below this share of the largest eigenvalue (or pivot) one counts as 0. Samples that determine x stay above 1e-8, rounding noise below 1e-12.
+constexpr double negligible = 1e-11;
+
+/// G = P A P with A = Σ w 1_S 1_Sᵀ and P = I − 11ᵀ/n: the mean of each row, of each column, and of all are taken out.
+std::vector<double> projected_gram(const Coalitions& coalitions, std::span<const double> weights) {
+  std::vector<double> gram = weighted_gram(coalitions, weights);
+  const Eigen::Index n = coalitions.players();
+  Matrix matrix(gram.data(), n, n);
+  const Eigen::VectorXd means = matrix.rowwise().mean();
+  const double mean = means.mean();
+  for (Eigen::Index j = 0; j < n; ++j) matrix.col(j) -= (means.array() + (means[j] - mean)).matrix();
+  return gram;
+}
+
+/// By Cholesky with pivoting. At most n−2: it is asked for only when the factorisation has found G singular.
+int deficient_rank(const Coalitions& coalitions, std::span<const double> weights) {
+  std::vector<double> gram = projected_gram(coalitions, weights);
+  const Eigen::Index n = coalitions.players();
+  const Matrix matrix(gram.data(), n, n);
+  const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(matrix).vectorD().cwiseAbs();
+  const auto counted = (pivots.array() > negligible * pivots.maxCoeff()).count();
+  return static_cast<int>(std::min(counted, n - 2));
+}
+
+/// Calls visit(player) for the members of a coalition.
+template <typename Visit>
+void for_each_member(std::span<const std::uint64_t> row, const Visit& visit) {
+  for (std::size_t word = 0; word < row.size(); ++word) {
+    for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1)
+      visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+  }
+}
+
+void subtract_mean(std::vector<double>& values) {
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  for (double& value : values) value -= mean;
+}
+
+}  // namespace
+
+KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const double> weights, std::string_view who)
+    : coalitions_(coalitions), weights_(weights.begin(), weights.end()) {
+  const int players = coalitions.players();
+  require(players <= max_players, who, ": players=", players, " (an n x n system is solved, n <= ", max_players,
+          "). Group the cells into fewer players, or use permutation_antithetic.");
+  factor_ = projected_gram(coalitions, weights);
+  Matrix matrix(factor_.data(), players, players);
+  // G has the direction 1 in its kernel; raised to the mean of the other eigenvalues it changes no solution that sums to 0.
+  matrix.array() += matrix.trace() / players / players;
+  const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
+  const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
+  if (!determined) {
+    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1,
+                                  " independent ones among the ", weights.size(), " sampled). Raise the budget."));
+  }
+}
+
+std::vector<double> KernelRegression::solve(std::vector<double> moments) const {
+  subtract_mean(moments);
+  const Eigen::Map<const Eigen::MatrixXd> factor(factor_.data(), index(moments.size()), index(moments.size()));
+  Vector x(moments.data(), index(moments.size()));
+  factor.triangularView<Eigen::Lower>().solveInPlace(x);
+  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  subtract_mean(moments);
+  return moments;
+}
+
+std::vector<double> KernelRegression::fit(std::span<const double> targets) const {
+  std::vector<double> x(static_cast<std::size_t>(coalitions_.players()), 0.0);
+  for (int step = 0; step < 2; ++step) {
+    const std::vector<double> left = residuals(targets, x);
+    std::vector<double> moments(x.size(), 0.0);
+    for (std::size_t row = 0; row < left.size(); ++row) {
+      const double pull = weights_[row] * left[row];
+      for_each_member(coalitions_.row(row), [&](std::size_t player) { moments[player] += pull; });
+    }
+    const std::vector<double> change = solve(std::move(moments));
+    for (std::size_t player = 0; player < x.size(); ++player) x[player] += change[player];
+  }
+  subtract_mean(x);
+  return x;
+}
+
+std::vector<double> KernelRegression::residuals(std::span<const double> targets, std::span<const double> x) const {
+  std::vector<double> left(targets.begin(), targets.end());
+  for (std::size_t row = 0; row < left.size(); ++row) {
+    double sum = 0;
+    for_each_member(coalitions_.row(row), [&](std::size_t player) { sum += x[player]; });
+    left[row] -= sum;
+  }
+  return left;
+}
+
+std::vector<double> KernelRegression::response(std::span<const std::size_t> rows,
+                                               std::span<const double> changes) const {
+  std::vector<double> moments(static_cast<std::size_t>(coalitions_.players()), 0.0);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for_each_member(coalitions_.row(rows[k]), [&](std::size_t player) { moments[player] += changes[k]; });
+  }
+  return solve(std::move(moments));
+}
+
+}  // namespace opshap

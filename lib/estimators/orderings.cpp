@@ -1,0 +1,123 @@
+#include "estimators/orderings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace opshap {
+
+namespace {
+
+/// Coalitions per call to the game: enough for an operator to fill its batches, and at most 32 MiB of rows.
+std::size_t rows_per_batch(const Coalitions& batch) {
+  constexpr std::size_t rows = 8192, words = std::size_t{1} << 22;
+  return std::max<std::size_t>(1, std::min(rows, words / batch.words_per_row()));
+}
+
+/// Running mean and sum of squared deviations of vectors (Welford 1962).
+class RunningMoments {
+ public:
+  explicit RunningMoments(std::size_t size) : mean_(size, 0.0), squares_(size, 0.0) {}
+  void add(std::span<const double> sample) {
+    ++count_;
+    for (std::size_t i = 0; i < mean_.size(); ++i) {
+      const double before = sample[i] - mean_[i];
+      mean_[i] += before / static_cast<double>(count_);
+      squares_[i] += before * (sample[i] - mean_[i]);
+    }
+  }
+  const std::vector<double>& mean() const { return mean_; }
+  std::vector<double> standard_errors() const {
+    std::vector<double> errors(squares_);
+    for (double& error : errors)
+      error = std::sqrt(error / static_cast<double>(count_ - 1) / static_cast<double>(count_));
+    return errors;
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::vector<double> mean_, squares_;
+};
+
+}  // namespace
+
+OrderingSource random_orderings(const Rng& rng) {
+  return [rng](std::int64_t index, std::span<int> ordering) {
+    std::iota(ordering.begin(), ordering.end(), 0);
+    rng.stream(1, static_cast<std::uint64_t>(index)).shuffle(ordering);
+  };
+}
+
+std::int64_t unit_cost(OrderingUnit unit, int players) {
+  return (unit == OrderingUnit::with_reverse ? 2 : 1) * (std::int64_t{players} - 1);
+}
+
+Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
+                                        const OrderingSource& source) {
+  const auto n = static_cast<std::size_t>(game.players());
+  const int orderings_per_unit = unit == OrderingUnit::with_reverse ? 2 : 1;
+  Attribution attribution;
+  attribution.empty = game.empty();
+  attribution.grand = game.grand();
+
+  Coalitions batch(game.players());
+  const std::size_t full_batch = rows_per_batch(batch);
+  batch.reserve(full_batch);
+  std::vector<int> joined;      // the player that the row of the batch adds to the coalition before it
+  std::vector<int> joins_last;  // of each ordering whose last row is in the batch, the player that completes N
+
+  RunningMoments moments(n);
+  std::vector<double> contributions(n, 0.0);  // of the unit under way
+  double before = attribution.empty;
+  std::size_t rows_of_ordering = 0;
+  int orderings_of_unit = 0;
+  const auto add = [&](int player, double gain) {
+    contributions[static_cast<std::size_t>(player)] += gain / orderings_per_unit;
+  };
+  const auto flush = [&] {
+    const std::vector<double> values = game.values(batch);
+    std::size_t completed = 0;
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      add(joined[row], values[row] - before);
+      before = values[row];
+      if (++rows_of_ordering < n - 1) continue;
+      add(joins_last[completed++], attribution.grand - before);
+      before = attribution.empty;
+      rows_of_ordering = 0;
+      if (++orderings_of_unit < orderings_per_unit) continue;
+      moments.add(contributions);
+      std::fill(contributions.begin(), contributions.end(), 0.0);
+      orderings_of_unit = 0;
+    }
+    batch.clear();
+    joined.clear();
+    joins_last.clear();
+  };
+
+  std::vector<int> ordering(n);
+  std::vector<std::uint64_t> coalition(batch.words_per_row());
+  for (std::int64_t index = 0; index < units; ++index) {
+    source(index, ordering);
+    for (int turn = 0; turn < orderings_per_unit; ++turn) {
+      if (turn == 1) std::reverse(ordering.begin(), ordering.end());
+      std::fill(coalition.begin(), coalition.end(), 0);
+      for (std::size_t place = 0; place + 1 < n; ++place) {
+        const int player = ordering[place];
+        coalition[static_cast<std::size_t>(player) / 64] |= std::uint64_t{1} << (player % 64);
+        batch.append(coalition);
+        joined.push_back(player);
+        if (place + 2 == n) joins_last.push_back(ordering.back());
+        if (batch.size() == full_batch) flush();
+      }
+    }
+  }
+  if (batch.size() > 0) flush();
+
+  attribution.values = moments.mean();
+  if (units >= 2) attribution.standard_errors = moments.standard_errors();
+  return attribution;
+}
+
+}  // namespace opshap

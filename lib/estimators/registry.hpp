@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/estimator.hpp"
+
+namespace opshap::estimators {
+
+#define ESTIMATOR(name) std::unique_ptr<Estimator> name();
+#include "estimators/registry.def"
+#undef ESTIMATOR
+
+/// One of each in registry.def.
+const std::vector<std::unique_ptr<Estimator>>& all();
+
+/// Throws InvalidArgument naming the nearest one.
+const Estimator& find(std::string_view name);
+
+std::vector<std::string> names();
+
+}  // namespace opshap::estimators

@@ -1,0 +1,32 @@
+#include "explainers/operator_shap.hpp"
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/operator.hpp"
+#include "operators/weights.hpp"
+
+namespace opshap {
+
+namespace {
+
+class OperatorShap final : public Explainer {
+ public:
+  explicit OperatorShap(std::unique_ptr<Operator> network) : network_(std::move(network)) {}
+  std::string describe() const override { return "OperatorSHAP: " + network_->describe(); }
+  FieldBatch densities(const FieldBatch& inputs) const override { return network_->apply(inputs); }
+
+ private:
+  std::unique_ptr<Operator> network_;
+};
+
+}  // namespace
+
+std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights) {
+  auto network = load_operator(weights);
+  require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ", weights.string(),
+                     " (a density is one channel). Give an explainer's weights.");
+  return std::make_unique<OperatorShap>(std::move(network));
+}
+
+}  // namespace opshap

@@ -1,0 +1,136 @@
+#include "games/unanimity_sum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "core/coalition_columns.hpp"
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// How many coalitions are turned into columns at a time: their columns stay in the caches for thousands of players.
+constexpr std::size_t block = 512;
+
+class UnanimitySum final : public SolvedGame {
+ public:
+  UnanimitySum(int players, std::vector<UnanimityTerm> terms, double empty)
+      : players_(players), terms_(std::move(terms)), empty_(empty), extension_(*this) {}
+
+  int players() const override { return players_; }
+  const DifferentiableGame* differentiable() const override { return &extension_; }
+
+  std::vector<double> values(const Coalitions& coalitions) const override {
+    std::vector<double> values(coalitions.size(), empty_);
+    std::vector<std::uint64_t> containing(block / 64);
+    for (std::size_t first = 0; first < values.size(); first += block) {
+      const CoalitionColumns columns(coalitions, first, std::min(block, values.size() - first));
+      const std::size_t words = columns.words_per_column();
+      for (const UnanimityTerm& term : terms_) {
+        fill_all(containing, columns.size());
+        for (const int player : term.coalition) {
+          const auto column = columns.column(player);
+          for (std::size_t word = 0; word < words; ++word) containing[word] &= column[word];
+        }
+        for (std::size_t word = 0; word < words; ++word) {
+          for (std::uint64_t rest = containing[word]; rest != 0; rest &= rest - 1) {
+            values[first + word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] += term.coefficient;
+          }
+        }
+      }
+    }
+    return values;
+  }
+
+  std::vector<double> shapley_values() const override {
+    std::vector<double> shapley(static_cast<std::size_t>(players_), 0.0);
+    for (const UnanimityTerm& term : terms_) {
+      const double share = term.coefficient / static_cast<double>(term.coalition.size());
+      for (const int player : term.coalition) shapley[static_cast<std::size_t>(player)] += share;
+    }
+    return shapley;
+  }
+
+  std::vector<double> diagonal_gradients(std::span<const double> nodes) const {
+    const auto n = static_cast<std::size_t>(players_);
+    std::vector<double> gradients(nodes.size() * n, 0.0);
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      for (const UnanimityTerm& term : terms_) {
+        if (term.coalition.empty()) continue;
+        const double slope = term.coefficient * std::pow(nodes[node], static_cast<double>(term.coalition.size()) - 1);
+        for (const int player : term.coalition) gradients[node * n + static_cast<std::size_t>(player)] += slope;
+      }
+    }
+    return gradients;
+  }
+
+ private:
+  static void fill_all(std::vector<std::uint64_t>& words, std::size_t bits) {
+    for (std::size_t word = 0; word * 64 < bits; ++word) {
+      const std::size_t rest = bits - word * 64;
+      words[word] = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+    }
+  }
+
+  /// The same game seen as a smooth one.
+  class Extension final : public DifferentiableGame {
+   public:
+    explicit Extension(const UnanimitySum& game) : game_(game) {}
+    int players() const override { return game_.players(); }
+    std::vector<double> values(const Coalitions& coalitions) const override { return game_.values(coalitions); }
+    std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+      return game_.diagonal_gradients(nodes);
+    }
+
+   private:
+    const UnanimitySum& game_;
+  };
+
+  int players_;
+  std::vector<UnanimityTerm> terms_;
+  double empty_;
+  Extension extension_;
+};
+
+}  // namespace
+
+std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm> terms, double empty) {
+  require(players >= 1 && players <= Coalitions::max_players, "unanimity_sum: players=", players, " (needs 1..",
+          Coalitions::max_players, "). Give a number of players in that range.");
+  require(std::isfinite(empty), "unanimity_sum: empty=", empty, " (not a finite number). Give v(∅) as a number.");
+  std::vector<int> sorted;
+  for (std::size_t index = 0; index < terms.size(); ++index) {
+    require(std::isfinite(terms[index].coefficient), "unanimity_sum: coefficient=", terms[index].coefficient, " (term ",
+            index, " is not finite). Give a number.");
+    sorted = terms[index].coalition;
+    std::sort(sorted.begin(), sorted.end());
+    for (const int player : sorted) {
+      require(player >= 0 && player < players, "unanimity_sum: player=", player, " (term ", index, "; players are 0..",
+              players - 1, "). Give a player of the game.");
+    }
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    require(twice == sorted.end(), "unanimity_sum: player=", twice == sorted.end() ? 0 : *twice, " (twice in term ",
+            index, "; a coalition is a set). Name it once.");
+  }
+  return std::make_unique<UnanimitySum>(players, std::move(terms), empty);
+}
+
+std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng) {
+  std::vector<int> all(static_cast<std::size_t>(players));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<UnanimityTerm> terms(3 * all.size());
+  for (UnanimityTerm& term : terms) {
+    const auto members = 1 + static_cast<std::size_t>(rng.below(static_cast<std::uint64_t>(std::min(players, 5))));
+    for (std::size_t i = 0; i < members; ++i) std::swap(all[i], all[i + rng.below(all.size() - i)]);
+    term.coalition.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(members));
+    term.coefficient = (static_cast<double>(rng.below(256)) - 128) / 64;
+  }
+  return unanimity_sum(players, std::move(terms), 1 + static_cast<double>(rng.below(64)) / 64);
+}
+
+}  // namespace opshap

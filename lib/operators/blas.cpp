@@ -1,0 +1,85 @@
+#include "operators/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "operators/torch.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// The real path of the library that `symbol` comes from; empty when no shared library exports it.
+std::string provider(const char* symbol) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  Dl_info info;
+  if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "";
+  std::error_code failure;
+  const auto path = std::filesystem::canonical(info.dli_fname, failure);
+  return failure ? info.dli_fname : path.string();
+}
+
+std::string call(const char* symbol) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return address == nullptr ? "" : reinterpret_cast<const char* (*)()>(address)();
+}
+
+double measure_gflops() {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  constexpr int size = 512;
+  const auto a = torch::ones({size, size}), b = torch::ones({size, size});
+  auto c = torch::mm(a, b);
+  double best = 1e9;
+  for (int repeat = 0; repeat < 5 && best > 0; ++repeat) {
+    const auto start = std::chrono::steady_clock::now();
+    torch::mm_out(c, a, b);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (best > 0.1) break;  // slow beyond doubt
+  }
+  at::set_num_threads(threads);
+  return 2.0 * size * size * size / best * 1e-9;
+}
+
+}  // namespace
+
+Blas examine_blas() {
+  Blas blas;
+  blas.path = provider("sgemm_");
+  const std::string openblas = call("openblas_get_config"), core = call("openblas_get_corename");
+  const bool inside_torch = blas.path.find("libtorch") != std::string::npos || blas.path.empty();
+  if (inside_torch && at::hasMKL()) {
+    blas.name = "MKL";
+  } else if (!openblas.empty()) {
+    blas.name = openblas + (core.empty() ? "" : ", kernels for " + core);
+  } else if (blas.path.find("/blas/libblas") != std::string::npos) {
+    blas.name = "reference BLAS";
+  } else {
+    blas.name = "BLAS of unknown make";
+  }
+  blas.gflops = measure_gflops();
+  blas.fast = blas.name != "reference BLAS" && blas.gflops >= 8;
+  if (!blas.fast) blas.fix = "apt-get install -y libopenblas0-openmp && update-alternatives --auto libblas.so.3-$(gcc -dumpmachine)";
+  return blas;
+}
+
+void require_fast_blas() {
+  const Blas blas = examine_blas();
+  require<EnvironmentError>(blas.fast, "blas: name=", blas.name, " (", blas.gflops, " GFLOP/s a thread, so no timing taken here means anything). Run: ", blas.fix);
+}
+
+Torch examine_torch() {
+  Torch torch;
+  torch.compiled = message(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR, ".", TORCH_VERSION_PATCH);
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) != 0) torch.library = info.dli_fname;
+  std::error_code failure;
+  torch.as_compiled = std::filesystem::equivalent(std::filesystem::path(torch.library).parent_path(), OPSHAP_TORCH_LIBRARIES, failure);
+  torch.gpu = torch::cuda::is_available() ? message(torch::cuda::device_count(), " CUDA device(s)") : "none";
+  return torch;
+}
+
+}  // namespace opshap

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+namespace opshap {
+
+/// The matrix multiplication that LibTorch uses, as found and measured in this process.
+struct Blas {
+  std::string name;        ///< "OpenBLAS 0.3.21 … SkylakeX", "MKL", "reference BLAS"
+  std::string path;        ///< the library that provides sgemm; empty when it is inside LibTorch
+  double gflops = 0;       ///< per thread: best of five single products of 512³ in float32
+  bool fast = false;       ///< not the reference BLAS, and at least 8 GFLOP/s a thread
+  std::string fix;         ///< the command that installs a fast one; empty when fast
+};
+
+/// Takes about 50 ms with a fast BLAS, 1 s with a slow one.
+Blas examine_blas();
+
+/// Throws EnvironmentError with the command that repairs it unless the BLAS is fast: timings taken on a slow one would be worthless.
+void require_fast_blas();
+
+/// The LibTorch of this process.
+struct Torch {
+  std::string compiled;      ///< version the program was compiled against
+  std::string library;       ///< where the loaded libtorch_cpu.so is
+  bool as_compiled = false;  ///< the loaded one is in the folder the program was linked with
+  std::string gpu;           ///< "none", or how many CUDA devices there are
+};
+Torch examine_torch();
+
+}  // namespace opshap

@@ -1,0 +1,65 @@
+// Training of a backbone: MSE against the solution at the target time.
+
+#include "operators/network.hpp"
+#include "training/identity.hpp"
+#include "training/loop.hpp"
+#include "training/resolution_batches.hpp"
+#include "training/samples.hpp"
+#include "training/training.hpp"
+
+namespace opshap {
+
+TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed, const std::filesystem::path& folder) {
+  const std::string identity = training_identity(recipe, data, seed);
+  TrainingSummary summary;
+  if (is_finished(folder, identity, summary)) return summary;
+
+  const std::vector<ResolutionGroup> train = resolution_groups(data, Split::train, recipe.resolutions);
+  const std::vector<ResolutionGroup> validation = resolution_groups(data, Split::validation, recipe.resolutions);
+  const torch::TensorOptions options = torch::kFloat32;
+  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options), train_targets = at_resolutions(data.targets, train, options);
+  const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
+  const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
+  const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
+  const auto network = make_network(recipe.model, options);
+  initialise(*network, seed);
+  const auto loss_of = [&](const std::vector<ResolutionGroup>& groups, const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets, const Batch& batch) {
+    return torch::mse_loss(network->forward(select(inputs, batch), grid(data.inputs, groups[batch.group].points)), select(targets, batch));
+  };
+
+  TrainingLoop loop{.name = "backbone",
+                    .identity = identity,
+                    .epochs = recipe.epochs,
+                    .warmup_epochs = 0,
+                    .patience = recipe.patience,
+                    .learning_rate = recipe.learning_rate,
+                    .weight_decay = recipe.weight_decay,
+                    .train = {},
+                    .validate = {}};
+  loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
+    double sum = 0;
+    std::size_t samples = 0;
+    for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
+      const torch::Tensor loss = loss_of(train, train_inputs, train_targets, batch);
+      loss.backward();
+      step();
+      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      samples += batch.members.size();
+    }
+    return sum / static_cast<double>(samples);
+  };
+  loop.validate = [&] {
+    const torch::NoGradGuard no_grad;
+    double sum = 0;
+    std::size_t samples = 0;
+    for (const Batch& batch : validation_batches) {
+      const torch::Tensor loss = loss_of(validation, validation_inputs, validation_targets, batch);
+      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      samples += batch.members.size();
+    }
+    return sum / static_cast<double>(samples);
+  };
+  return run_training(loop, *network, folder);
+}
+
+}  // namespace opshap

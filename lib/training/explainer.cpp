@@ -1,0 +1,206 @@
+// Training of an explainer by the FastSHAP loss (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
+
+#include <algorithm>
+
+#include "core/coalitions.hpp"
+#include "core/error.hpp"
+#include "core/kernel_law.hpp"
+#include "core/rng.hpp"
+#include "operators/network.hpp"
+#include "training/identity.hpp"
+#include "training/loop.hpp"
+#include "training/resolution_batches.hpp"
+#include "training/samples.hpp"
+#include "training/training.hpp"
+
+namespace opshap {
+
+namespace {
+
+constexpr int validation_coalitions = 32;
+enum Purpose : std::uint32_t { training_stream, validation_stream };
+
+/// Coalitions of one sample: pairs of a coalition from the Shapley kernel and its complement, as 0/1 rows [K, n].
+torch::Tensor draw_pairs(const KernelLaw& law, int count, Rng rng) {
+  const auto n = static_cast<std::size_t>(law.players());
+  torch::Tensor rows = torch::empty({count, law.players()}, torch::kFloat32);
+  float* out = rows.data_ptr<float>();
+  Coalitions drawn(law.players(), 1);
+  for (int pair = 0; pair < count / 2; ++pair) {
+    auto row = drawn.row(0);
+    std::fill(row.begin(), row.end(), 0);
+    law.draw_subset(rng, law.draw_size(rng), row);
+    float* first = out + static_cast<std::size_t>(2 * pair) * n;
+    for (std::size_t player = 0; player < n; ++player) {
+      const bool member = contains(row, static_cast<int>(player));
+      first[player] = member ? 1.0F : 0.0F;
+      first[n + player] = member ? 0.0F : 1.0F;
+    }
+  }
+  return rows;
+}
+
+/// One resolution's games: players are grid points, the baseline is zero, the query is the centre.
+class Games {
+ public:
+  Games(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group) : backbone_(backbone) {
+    if (group.samples.empty()) return;
+    inputs_ = at_resolution(fields, group.samples.front(), group.points);
+    inputs_.values.clear();
+    inputs_.batch = 0;
+    for (const std::int64_t sample : group.samples) {
+      const FieldBatch one = at_resolution(fields, sample, group.points);
+      inputs_.values.insert(inputs_.values.end(), one.values.begin(), one.values.end());
+      ++inputs_.batch;
+    }
+    query_ = {.point = inputs_.domain.centre()};
+    empty_ = backbone.values_at(FieldBatch::zeros(inputs_.domain, 1, inputs_.channels), query_).front();
+    grand_ = backbone.values_at(inputs_, query_);
+  }
+
+  /// v(N) − v(∅) of a batch's members, [B].
+  torch::Tensor gains(const std::vector<std::int64_t>& members) const {
+    std::vector<float> gains;
+    for (const std::int64_t member : members) gains.push_back(static_cast<float>(grand_[static_cast<std::size_t>(member)] - empty_));
+    return torch::tensor(gains);
+  }
+
+  /// v(S) − v(∅) for coalitions [B, K, n] of a batch's members, [B, K].
+  torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
+    const std::int64_t count = coalitions.size(1), n = coalitions.size(2);
+    FieldBatch masked = FieldBatch::zeros(inputs_.domain, static_cast<std::int64_t>(members.size()) * count, inputs_.channels);
+    const float* rows = coalitions.data_ptr<float>();
+    for (std::size_t b = 0; b < members.size(); ++b) {
+      const auto input = inputs_.field(members[b]);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t index = static_cast<std::int64_t>(b) * count + k;
+        const float* row = rows + index * n;
+        const auto field = masked.field(index);
+        for (std::size_t i = 0; i < field.size(); ++i) field[i] = row[i % static_cast<std::size_t>(n)] * input[i];
+      }
+    }
+    const std::vector<double> values = backbone_.values_at(masked, query_);
+    torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), count}, torch::kFloat32);
+    float* out = gains.data_ptr<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<float>(values[i] - empty_);
+    return gains;
+  }
+
+  const Domain& domain() const { return inputs_.domain; }
+
+ private:
+  const Operator& backbone_;
+  FieldBatch inputs_;
+  Query query_;
+  double empty_ = 0;
+  std::vector<double> grand_;
+};
+
+std::vector<Games> games_of(const Operator& backbone, const FieldBatch& fields, const std::vector<ResolutionGroup>& groups) {
+  std::vector<Games> games;
+  for (const ResolutionGroup& group : groups) games.emplace_back(backbone, fields, group);
+  return games;
+}
+
+/// Coalitions of a batch's members, [B, K, n]; each member's depend on its number in the data set, the purpose and the epoch alone.
+torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, int players, int count, const Rng& rng, Purpose purpose, std::int64_t epoch) {
+  const KernelLaw law(players);
+  std::vector<torch::Tensor> rows;
+  for (const std::int64_t member : batch.members) {
+    const auto sample = static_cast<std::uint64_t>(group.samples[static_cast<std::size_t>(member)]);
+    rows.push_back(draw_pairs(law, count, rng.stream(purpose, static_cast<std::uint64_t>(epoch) << 32 | sample)));
+  }
+  return torch::stack(rows);
+}
+
+/// Mean of (v(S) − v(∅) − Σ_{i∈S} φ_i)² over samples and coalitions, with φ from densities [points, B, 1] normalised to the gains.
+torch::Tensor fastshap_loss(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains, const torch::Tensor& coalitions,
+                            const torch::Tensor& coalition_gains) {
+  const std::int64_t n = coalitions.size(2);
+  const torch::Tensor cells = densities.squeeze(2).t() * domain.cell_volume();  // [B, n]
+  // Every cell of a regular grid has the same share of the volume.
+  const torch::Tensor values = cells + (gains - cells.sum(1)).unsqueeze(1) / static_cast<double>(n);
+  const torch::Tensor sums = torch::bmm(coalitions, values.unsqueeze(2)).squeeze(2);
+  return torch::mse_loss(sums, coalition_gains);
+}
+
+}  // namespace
+
+TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data, std::uint64_t seed,
+                                const std::filesystem::path& folder) {
+  require(recipe.model.out_channels == 1, "explainer: out_channels=", recipe.model.out_channels, " (a density is one channel). Set it to 1.");
+  require(recipe.coalitions >= 2 && recipe.coalitions % 2 == 0, "explainer: coalitions=", recipe.coalitions,
+          " (they come in complementary pairs). Give an even number of at least 2.");
+  const std::string identity = training_identity(recipe, backbone, data, seed);
+  TrainingSummary summary;
+  if (is_finished(folder, identity, summary)) return summary;
+
+  const Rng rng(seed, "explainer coalitions");
+  const std::vector<ResolutionGroup> train = resolution_groups(data, Split::train, recipe.resolutions);
+  const std::vector<ResolutionGroup> validation = resolution_groups(data, Split::validation, recipe.resolutions);
+  const torch::TensorOptions options = torch::kFloat32;
+  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options);
+  const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
+  const std::vector<Games> train_games = games_of(backbone, data.inputs, train), validation_games = games_of(backbone, data.inputs, validation);
+  const auto network = make_network(recipe.model, options);
+  initialise(*network, seed + 1);  // not the backbone's own initial weights
+
+  // The validation coalitions and their values never change.
+  const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
+  std::vector<torch::Tensor> fixed_coalitions, fixed_gains;
+  for (const Batch& batch : validation_batches) {
+    const Games& games = validation_games[batch.group];
+    fixed_coalitions.push_back(
+        draw_coalitions(validation[batch.group], batch, static_cast<int>(games.domain().points()), validation_coalitions, rng, validation_stream, 0));
+    fixed_gains.push_back(games.coalition_gains(batch.members, fixed_coalitions.back()));
+  }
+
+  const auto train_samples = static_cast<std::int64_t>(data.indices(Split::train).size());
+  const auto validation_samples = static_cast<std::int64_t>(data.indices(Split::validation).size());
+  TrainingLoop loop{.name = "explainer",
+                    .identity = identity,
+                    .epochs = recipe.epochs,
+                    .warmup_epochs = recipe.warmup_epochs,
+                    .patience = recipe.patience,
+                    .learning_rate = recipe.learning_rate,
+                    .weight_decay = recipe.weight_decay,
+                    .train = {},
+                    .validate = {},
+                    .evaluations_per_epoch = train_samples * recipe.coalitions,
+                    // v(N) of every sample, v(∅) of every group, and the validation coalitions
+                    .evaluations_once = train_samples + validation_samples * (1 + validation_coalitions) + 2 * static_cast<std::int64_t>(recipe.resolutions.size())};
+  loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
+    double sum = 0;
+    std::size_t samples = 0;
+    for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
+      const Games& games = train_games[batch.group];
+      const torch::Tensor coalitions =
+          draw_coalitions(train[batch.group], batch, static_cast<int>(games.domain().points()), recipe.coalitions, rng, training_stream, epoch);
+      const torch::Tensor targets = games.coalition_gains(batch.members, coalitions);
+      const torch::Tensor loss =
+          fastshap_loss(network->forward(select(train_inputs, batch), games.domain().shape), games.domain(), games.gains(batch.members), coalitions, targets);
+      loss.backward();
+      step();
+      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      samples += batch.members.size();
+    }
+    return sum / static_cast<double>(samples);
+  };
+  loop.validate = [&] {
+    const torch::NoGradGuard no_grad;
+    double sum = 0;
+    std::size_t samples = 0;
+    for (std::size_t i = 0; i < validation_batches.size(); ++i) {
+      const Batch& batch = validation_batches[i];
+      const Games& games = validation_games[batch.group];
+      const torch::Tensor density = network->forward(select(validation_inputs, batch), games.domain().shape);
+      const torch::Tensor loss = fastshap_loss(density, games.domain(), games.gains(batch.members), fixed_coalitions[i], fixed_gains[i]);
+      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      samples += batch.members.size();
+    }
+    return sum / static_cast<double>(samples);
+  };
+  return run_training(loop, *network, folder);
+}
+
+}  // namespace opshap

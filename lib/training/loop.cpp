@@ -1,0 +1,187 @@
+#include "training/loop.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "core/stop.hpp"
+#include "training/adamw.hpp"
+#include "training/checkpoint.hpp"
+
+namespace opshap {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+const char* const summary_file = "summary.json";
+const char* const metrics_file = "metrics.jsonl";
+
+void require_same(const fs::path& folder, const std::string& identity, const std::string& found) {
+  require(found == identity, "training: --out=", folder.string(), " (holds a training of another recipe, data set or seed). Choose another folder, or remove this one.");
+}
+
+/// The parameters by name, sharing their storage.
+AdamW::Tensors weights(const Network& network) {
+  AdamW::Tensors tensors;
+  for (const Parameter& parameter : network.parameters()) tensors[parameter.name] = parameter.value;
+  return tensors;
+}
+
+/// Copies of the parameters' values: the best weights so far.
+AdamW::Tensors copies(const Network& network) {
+  AdamW::Tensors tensors;
+  for (const auto& [name, tensor] : weights(network)) tensors[name] = tensor.detach().clone();
+  return tensors;
+}
+
+void assign(const Network& network, const AdamW::Tensors& values) {
+  const torch::NoGradGuard no_grad;
+  for (auto [name, tensor] : weights(network)) tensor.copy_(values.at(name));
+}
+
+/// Everything that a training carries from one epoch to the next.
+struct State {
+  AdamW::Tensors best;
+  TrainingSummary summary{.epochs = 0, .best_epoch = 0, .best_validation = std::numeric_limits<double>::infinity(), .operator_evaluations = 0, .seconds = 0};
+};
+
+void save(const fs::path& folder, const TrainingLoop& loop, const Network& network, const AdamW& optimiser, const State& state) {
+  Checkpoint checkpoint;
+  for (const auto& [name, tensor] : weights(network)) checkpoint.tensors["model." + name] = tensor;
+  for (const auto& [name, tensor] : state.best) checkpoint.tensors["best." + name] = tensor;
+  for (const auto& [name, tensor] : optimiser.moments()) checkpoint.tensors[name] = tensor;
+  const TrainingSummary& summary = state.summary;
+  checkpoint.counters = ordered_json{{"identity", loop.identity}, {"steps", optimiser.steps()}, {"epochs", summary.epochs}, {"best_epoch", summary.best_epoch},
+                             {"best_validation", summary.best_validation}, {"operator_evaluations", summary.operator_evaluations}, {"seconds", summary.seconds}}
+                            .dump();
+  write_checkpoint(folder / "checkpoint.safetensors", checkpoint);
+}
+
+/// False when there is no checkpoint.
+bool restore(const fs::path& folder, const TrainingLoop& loop, const Network& network, AdamW& optimiser, State& state) {
+  const fs::path path = folder / "checkpoint.safetensors";
+  if (!fs::exists(path)) return false;
+  const Checkpoint checkpoint = read_checkpoint(path);
+  const auto counters = ordered_json::parse(checkpoint.counters, nullptr, false);
+  require<DataError>(counters.is_object() && counters.contains("identity"), "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
+  require_same(folder, loop.identity, counters["identity"].get<std::string>());
+  const auto part = [&](const std::string& prefix) {
+    AdamW::Tensors tensors;
+    for (const auto& [name, parameter] : weights(network)) {
+      const auto found = checkpoint.tensors.find(prefix + name);
+      require<DataError>(found != checkpoint.tensors.end() && found->second.sizes() == parameter.sizes(), "training: checkpoint=", path.string(), " (tensor ",
+                         prefix + name, " is missing or of another shape). Remove the folder and train again.");
+      tensors[name] = found->second;
+    }
+    return tensors;
+  };
+  assign(network, part("model."));
+  state.best = part("best.");
+  const AdamW::Tensors first = part("first."), second = part("second.");
+  {
+    const torch::NoGradGuard no_grad;
+    for (auto [name, tensor] : optimiser.moments()) tensor.copy_(name.starts_with("first.") ? first.at(name.substr(6)) : second.at(name.substr(7)));
+  }
+  optimiser.set_steps(counters["steps"]);
+  state.summary = {.epochs = counters["epochs"],
+                   .best_epoch = counters["best_epoch"],
+                   .best_validation = counters["best_validation"],
+                   .operator_evaluations = counters["operator_evaluations"],
+                   .seconds = counters["seconds"]};
+  return true;
+}
+
+/// Lines of epochs that the checkpoint does not know, written just before a kill, are dropped.
+void keep_metrics(const fs::path& path, std::int64_t epochs) {
+  if (!fs::exists(path)) return;
+  std::istringstream lines(read_file(path));
+  std::string kept, line;
+  for (std::int64_t epoch = 0; epoch < epochs && std::getline(lines, line); ++epoch) kept += line + '\n';
+  write_file(path, kept);
+}
+
+}  // namespace
+
+double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch) {
+  if (epoch < loop.warmup_epochs) return loop.learning_rate * static_cast<double>(epoch + 1) / loop.warmup_epochs;
+  const double progress = static_cast<double>(epoch - loop.warmup_epochs) / std::max(1, loop.epochs - loop.warmup_epochs);
+  return loop.learning_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
+}
+
+bool is_finished(const fs::path& folder, const std::string& identity, TrainingSummary& summary) {
+  const fs::path path = folder / summary_file;
+  if (!fs::exists(path)) return false;
+  const auto json = ordered_json::parse(read_file(path), nullptr, false);
+  const bool complete = json.is_object() && json.contains("identity") && json.contains("seconds") && fs::exists(folder / "model.safetensors");
+  require<DataError>(complete, "training: summary=", path.string(), " (is not that of a finished training). Remove the folder and train again.");
+  require_same(folder, identity, json["identity"].get<std::string>());
+  summary = {.epochs = json["epochs"],
+             .best_epoch = json["best_epoch"],
+             .best_validation = json["best_validation"],
+             .operator_evaluations = json["operator_evaluations"],
+             .seconds = json["seconds"]};
+  return true;
+}
+
+TrainingSummary run_training(const TrainingLoop& loop, Network& network, const fs::path& folder) {
+  make_folder(folder);
+  for (Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
+  AdamW optimiser(weights(network), loop.weight_decay);
+  State state;
+  TrainingSummary& summary = state.summary;
+  if (!restore(folder, loop, network, optimiser, state)) {
+    state.best = copies(network);
+    summary.operator_evaluations = loop.evaluations_once;
+  }
+  keep_metrics(folder / metrics_file, summary.epochs);
+  LineLog metrics(folder / metrics_file);
+
+  Progress progress(loop.name, loop.epochs, "epochs");
+  progress.advance(summary.epochs, "resumed");
+  for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && epoch - summary.best_epoch < loop.patience; ++epoch) {
+    const auto start = std::chrono::steady_clock::now();
+    const double rate = scheduled_rate(loop, epoch);
+    const double loss = loop.train(epoch, [&] {
+      optimiser.step(rate);
+      throw_if_stopped(loop.name);
+    });
+    const double validation = loop.validate();
+    require<NumericalError>(std::isfinite(loss) && std::isfinite(validation), loop.name, ": loss=", loss, ", validation=", validation, " (not finite in epoch ", epoch,
+                            "; the training has diverged). Lower the learning rate.");
+    if (validation < summary.best_validation) {
+      summary.best_validation = validation;
+      summary.best_epoch = epoch + 1;
+      state.best = copies(network);
+    }
+    summary.epochs = epoch + 1;
+    summary.operator_evaluations += loop.evaluations_per_epoch;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    summary.seconds += seconds;
+    metrics.append(ordered_json{{"schema", "opshap.epoch/1"}, {"epoch", epoch + 1}, {"loss", loss}, {"validation", validation}, {"learning_rate", rate},
+                                {"operator_evaluations", summary.operator_evaluations}, {"seconds", seconds}}
+                       .dump());
+    save(folder, loop, network, optimiser, state);
+    progress.advance(1, message("validation ", validation));
+  }
+
+  assign(network, state.best);
+  save_network(network, folder / "model.safetensors");
+  write_file(folder / summary_file,
+             ordered_json{{"schema", "opshap.training_summary/1"}, {"identity", loop.identity}, {"epochs", summary.epochs}, {"best_epoch", summary.best_epoch},
+                          {"best_validation", summary.best_validation}, {"operator_evaluations", summary.operator_evaluations}, {"seconds", summary.seconds}}
+                     .dump(2) +
+                 '\n');
+  fs::remove(folder / "checkpoint.safetensors");
+  return summary;
+}
+
+}  // namespace opshap

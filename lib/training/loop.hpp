@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "operators/network.hpp"
+#include "training/recipe.hpp"
+
+namespace opshap {
+
+/// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the two functions.
+struct TrainingLoop {
+  std::string name;      ///< "backbone", "explainer": for progress and errors
+  std::string identity;  ///< recipe, data and seed as text: two trainings with the same text are the same
+  int epochs = 1;
+  int warmup_epochs = 0;
+  int patience = 1;
+  double learning_rate = 1e-3;
+  double weight_decay = 0;
+
+  /// One optimiser step per call of `step(learning rate)`; returns the mean training loss of the epoch.
+  std::function<double(std::int64_t epoch, const std::function<void()>& step)> train;
+  /// The validation loss.
+  std::function<double()> validate;
+  /// Operator evaluations that an epoch costs, and what validation and caches cost once.
+  std::int64_t evaluations_per_epoch = 0, evaluations_once = 0;
+};
+
+/// Learning rate of an epoch: linear from 0 over the warm-up, then cosine to 0 over the rest.
+double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch);
+
+/// The summary when `folder` holds a finished training of this identity; throws InvalidArgument when it holds one of another identity.
+bool is_finished(const std::filesystem::path& folder, const std::string& identity, TrainingSummary& summary);
+
+/// Runs the loop on `network`, which ends with its last weights; the best ones are in folder/model.safetensors.
+TrainingSummary run_training(const TrainingLoop& loop, Network& network, const std::filesystem::path& folder);
+
+}  // namespace opshap

@@ -1,0 +1,145 @@
+// The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light commands.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/file.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+class CommandLine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("opshap_command_line_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file(folder_ / name, text);
+    return path(name);
+  }
+
+  /// Runs `opshap <arguments>` through the shell.
+  Outcome opshap(const std::string& arguments) const { return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments); }
+
+  Outcome shell(const std::string& command) const {
+    const std::string errors = path("stderr");
+    Outcome outcome;
+    FILE* pipe = popen(("( " + command + " ) 2>" + errors).c_str(), "r");
+    std::array<char, 4096> buffer;
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) outcome.out.append(buffer.data(), got);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.err = read_file(errors);
+    fs::remove(errors);
+    return outcome;
+  }
+
+  /// Exit code, the grammar "who: ... (why). What to do.", what the message must contain, and nothing new in the folder.
+  void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
+    const auto before = listing();
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
+    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])"))) << arguments << "\n" << outcome.err;
+    EXPECT_NE(std::string::npos, outcome.err.find(contains)) << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
+    EXPECT_EQ("", outcome.out) << arguments;
+    EXPECT_EQ(before, listing()) << arguments << " left something behind";
+  }
+
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) names.insert(entry.path().string());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(CommandLine, UnknownNamesAreAnsweredWithTheNearestOne) {
+  const std::string game = file("game.json", R"({"players":2,"values":[0,1,2,4]})");
+  expect_refusal("atribute", 2, "Did you mean attribute?");
+  expect_refusal("attribute --game " + game + " --method kernelshap --budget 4", 2, "Did you mean kernel_shap");
+  expect_refusal("list estimator", 2, "Did you mean estimators?");
+  expect_refusal("pde solve burgers --initial x.npy --time 1 --out y.npy", 2, "Did you mean burgers1d?");
+  expect_refusal("reproduce --profile smok --out " + path("run"), 2, "Did you mean smoke?");
+}
+
+TEST_F(CommandLine, BudgetsAndSizesThatCannotWorkAreRefused) {
+  const std::string game = file("game.json", R"({"players":30,"terms":[{"coalition":[0,1],"coefficient":2}]})");
+  expect_refusal("attribute --game " + game + " --method permutation --budget 20", 2, "budget=20 (needs at least 31");
+  expect_refusal("attribute --game " + game + " --method exact", 2, "players=30");
+  expect_refusal("attribute --game " + game + " --method permutation", 2, "budget");
+  expect_refusal("attribute --game " + game + " --method permutation --budget 64 --threads 0", 2, "--threads=0");
+}
+
+TEST_F(CommandLine, BrokenGamesAreRefusedWithTheirKey) {
+  expect_refusal("attribute --game " + path("missing.json") + " --method exact", 3, "missing.json");
+  expect_refusal("attribute --game " + file("a.json", "{\"players\":2,\"values\":[0,1") + " --method exact", 3, "a.json");
+  expect_refusal("attribute --game " + file("b.json", R"({"values":[0,1]})") + " --method exact", 3, "players");
+  expect_refusal("attribute --game " + file("c.json", R"({"players":2,"values":[0,1,2]})") + " --method exact", 3, "values");
+  expect_refusal("attribute --game " + file("d.json", R"({"players":2,"values":[0,1,null,2]})") + " --method exact", 3, "values");
+  expect_refusal("attribute --game " + file("e.json", R"({"players":2,"terms":[{"coalition":[2],"coefficient":1}]})") + " --method exact", 3, "coalition");
+}
+
+TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
+  const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
+  const Outcome outcome = opshap("attribute --game " + game + " --method exact --json");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations", "seed", "seconds", "exact"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_TRUE(json["seconds"].contains("game") && json["seconds"].contains("estimator"));
+  EXPECT_EQ("exact", json["method"]);
+  EXPECT_EQ(1.0, json["empty"]);
+  EXPECT_EQ(9.0, json["grand"]);
+  EXPECT_EQ(8, json["distinct"]);
+}
+
+TEST_F(CommandLine, AStandardInputOfDashIsRead) {
+  const Outcome outcome = shell("echo '{\"players\":1,\"values\":[1,3]}' | " + std::string(OPSHAP_BINARY_DIR) + "/opshap attribute --game - --method exact --json");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_EQ(2.0, nlohmann::json::parse(outcome.out)["values"][0]);
+}
+
+TEST_F(CommandLine, FieldsThatCannotBeSolvedAreRefused) {
+  expect_refusal("pde solve burgers1d --initial " + file("bad.npy", "\x93NUMPY garbage") + " --time 0.1 --out " + path("out.npy"), 3, "bad.npy");
+  expect_refusal("pde solve burgers1d --initial " + path("none.npy") + " --time 0.1 --out " + path("out.npy"), 3, "none.npy");
+}
+
+TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
+  expect_refusal("data generate --pde burgers1d --samples 4 --out /proc/opshap/data.h5", 2, "/proc/opshap");
+  expect_refusal("report " + path("no_such_run"), 3, "no_such_run");
+}
+
+TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
+  const Outcome libraries = shell("ldd " + std::string(OPSHAP_BINARY_DIR) + "/opshap");
+  ASSERT_EQ(0, libraries.code) << libraries.err;
+  EXPECT_EQ(std::string::npos, libraries.out.find("libtorch")) << libraries.out;
+  EXPECT_EQ(std::string::npos, libraries.out.find("libc10")) << libraries.out;
+  for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"}) EXPECT_EQ(0, opshap(arguments).code) << arguments;
+}
+
+}  // namespace
+}  // namespace opshap

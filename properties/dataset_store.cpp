@@ -1,0 +1,409 @@
+// Data set files: the same bytes from the same request, whatever happened on the way; and no damage goes unnoticed.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "core/rng.hpp"
+#include "core/stop.hpp"
+#include "core/threads.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "data/hdf5.hpp"
+#include "data/verify.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Long steps and a large viscosity: a sample in two milliseconds that still holds all invariants.
+DatasetRequest quick(std::int64_t samples) {
+  DatasetRequest request;
+  request.pde = "burgers1d";
+  request.parameters = {{"dt", 4e-3}, {"nu", 0.02}};
+  request.samples = samples;
+  return request;
+}
+
+class DatasetStore : public testing::Test {
+ protected:
+  void SetUp() override {
+    set_verbosity(Verbosity::quiet);
+    folder_ = fs::temp_directory_path() / ("opshap_dataset_store_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / name; }
+  fs::path shards(const std::string& name) const { return folder_ / (name + ".shards"); }
+
+  /// The bytes of the data set of a request, made without interruption.
+  std::string bytes_of(const DatasetRequest& request, const std::string& name = "reference.h5") const {
+    generate(request, file(name));
+    return read_file(file(name));
+  }
+
+  /// Runs generate() in a process of its own, and `interrupt` on it once the manifest has a line. Returns how it ended.
+  int interrupted(const DatasetRequest& request, const std::string& name,
+                  const std::function<void(pid_t)>& interrupt) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      stop_on_signals();
+      try {
+        generate(request, file(name));
+      } catch (const Stopped&) {
+        ::_exit(6);
+      }
+      ::_exit(0);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::error_code none;
+    while (std::chrono::steady_clock::now() < deadline &&
+           !(fs::file_size(shards(name) / "manifest.jsonl", none) > 0 && !none)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    interrupt(child);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+
+  fs::path folder_;
+};
+
+/// A file's columns and metadata, to be changed and sealed again: damage that only the inner checks can find.
+struct Opened {
+  std::vector<Column> columns;
+  std::string metadata;
+
+  explicit Opened(const fs::path& path) {
+    const Hdf5Contents contents(read_file(path), path.string());
+    for (const std::string& name : contents.columns()) columns.push_back(contents.column(name));
+    metadata = contents.metadata();
+  }
+  template <typename T>
+  std::vector<T>& values(const std::string& name) {
+    for (Column& column : columns) {
+      if (column.name == name) return std::get<std::vector<T>>(column.values);
+    }
+    throw std::logic_error(name);
+  }
+  void write(const fs::path& path) const { write_file(path, hdf5_bytes(columns, metadata)); }
+};
+
+std::string failed(const fs::path& path) {
+  std::string names;
+  for (const DataCheck& check : verify_dataset(path)) {
+    if (!check.passed) names += (names.empty() ? "" : " ") + check.name;
+  }
+  return names;
+}
+
+TEST_F(DatasetStore, TheFileIsTheSameForEveryNumberOfThreads) {
+  set_threads(1);
+  const std::string one = bytes_of(quick(130), "one.h5");
+  for (const int count : {2, 7}) {
+    set_threads(count);
+    EXPECT_EQ(one, bytes_of(quick(130), "threads" + std::to_string(count) + ".h5")) << count;
+  }
+}
+
+TEST_F(DatasetStore, ASampleMadeAloneIsTheOneInTheSet) {
+  generate(quick(70), file("set.h5"));
+  const Dataset set = read_dataset(file("set.h5"));
+  const auto pde = pdes::find("burgers1d").with(quick(70).parameters);
+  for (const std::int64_t sample : {69, 3, 64}) {
+    const GeneratedSample alone = generate_sample(*pde, 42, static_cast<std::uint64_t>(sample));
+    EXPECT_TRUE(std::equal(alone.input.begin(), alone.input.end(), set.inputs.field(sample).begin())) << sample;
+    EXPECT_TRUE(std::equal(alone.target.begin(), alone.target.end(), set.targets.field(sample).begin())) << sample;
+  }
+}
+
+TEST_F(DatasetStore, TargetsAreTheSolutionsOfTheStoredInputs) {
+  generate(quick(6), file("set.h5"));
+  const Dataset set = read_dataset(file("set.h5"));
+  const auto pde = pdes::find("burgers1d").with(quick(6).parameters);
+  for (std::int64_t sample = 0; sample < 6; ++sample) {
+    const Solution solution = pde->solve(set.inputs.one(sample), pde->target_time());
+    for (std::size_t j = 0; j < 1024; ++j)
+      ASSERT_EQ(static_cast<float>(solution.field.values[j]), static_cast<float>(set.targets.field(sample)[j]));
+  }
+}
+
+TEST_F(DatasetStore, SamplesOfASmallerSetAreTheFirstOfALargerOne) {
+  generate(quick(6), file("small.h5"));
+  generate(quick(20), file("large.h5"));
+  const Dataset small = read_dataset(file("small.h5")), large = read_dataset(file("large.h5"));
+  EXPECT_TRUE(std::equal(small.targets.values.begin(), small.targets.values.end(), large.targets.values.begin()));
+}
+
+TEST_F(DatasetStore, IsSplitInOrderAndServedAtResolutionsInTurn) {
+  DatasetRequest request = quick(10);
+  request.train = 5;
+  request.validation = 3;
+  request.test = 2;
+  request.resolutions = {16, 64, 1024};
+  generate(request, file("set.h5"));
+  const Dataset set = read_dataset(file("set.h5"));
+  EXPECT_EQ("burgers1d", set.pde);
+  EXPECT_EQ(10, set.samples());
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3, 4}), set.indices(Split::train));
+  EXPECT_EQ((std::vector<std::int64_t>{5, 6, 7}), set.indices(Split::validation));
+  EXPECT_EQ((std::vector<std::int64_t>{8, 9}), set.indices(Split::test));
+  EXPECT_EQ((std::vector<int>{16, 64, 1024}), set.resolutions);
+  EXPECT_EQ((std::vector<std::uint8_t>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0}), set.resolution_slot);
+}
+
+TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
+  const auto counts = [](std::int64_t samples) {
+    const auto json = nlohmann::json::parse(resolved(quick(samples)));
+    return std::vector<std::int64_t>{json["train"], json["validation"], json["test"]};
+  };
+  EXPECT_EQ((std::vector<std::int64_t>{4220, 750, 30}), counts(5000));
+  EXPECT_EQ((std::vector<std::int64_t>{844, 150, 6}), counts(1000));
+  EXPECT_EQ((std::vector<std::int64_t>{81, 15, 4}), counts(100));
+  EXPECT_EQ((std::vector<std::int64_t>{1, 1, 4}), counts(6));
+}
+
+TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
+  EXPECT_THROW(resolved(quick(0)), InvalidArgument);
+  EXPECT_THROW(resolved(quick(-5)), InvalidArgument);
+  EXPECT_THROW(resolved(quick(5)), InvalidArgument);
+  DatasetRequest request = quick(10);
+  request.train = 9;
+  EXPECT_THROW(resolved(request), InvalidArgument);
+  request = quick(10);
+  request.resolutions = {48};
+  EXPECT_THROW(resolved(request), InvalidArgument);
+  request = quick(10);
+  request.pde = "burger1d";
+  EXPECT_THROW(resolved(request), InvalidArgument);
+  request = quick(10);
+  request.parameters["mu"] = 1;
+  EXPECT_THROW(resolved(request), InvalidArgument);
+  // A viscosity whose shocks 1024 points cannot hold: the first sample with a shock ends the generation.
+  request = quick(10);
+  request.parameters = {{"nu", 3e-4}};
+  EXPECT_THROW(generate(request, file("set.h5")), NumericalError);
+  EXPECT_FALSE(fs::exists(file("set.h5")));
+  EXPECT_FALSE(fs::exists(shards("set.h5")));
+}
+
+TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {
+  const std::string bytes = bytes_of(quick(6), "set.h5");
+  const auto written = fs::last_write_time(file("set.h5"));
+  generate(quick(6), file("set.h5"));
+  EXPECT_EQ(written, fs::last_write_time(file("set.h5")));
+  EXPECT_FALSE(fs::exists(shards("set.h5")));
+
+  DatasetRequest other = quick(6);
+  other.seed = 43;
+  EXPECT_THROW(generate(other, file("set.h5")), InvalidArgument);
+  write_file(file("notes.txt"), std::string_view("mine"));
+  EXPECT_THROW(generate(quick(6), file("notes.txt")), InvalidArgument);
+  EXPECT_THROW(generate(quick(6), folder_), InvalidArgument);
+  EXPECT_EQ(bytes, read_file(file("set.h5")));
+  EXPECT_EQ("mine", read_file(file("notes.txt")));
+}
+
+TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
+  const DatasetRequest request = quick(64 * 6);
+  const std::string reference = bytes_of(request);
+  const int status = interrupted(request, "killed.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_FALSE(fs::exists(file("killed.h5")));
+  ASSERT_TRUE(fs::exists(shards("killed.h5") / "00000.h5"));
+  const auto kept = fs::last_write_time(shards("killed.h5") / "00000.h5");
+
+  // A second kill in the middle, and the first shard is still the one of the first run.
+  interrupted(request, "killed.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  EXPECT_EQ(kept, fs::last_write_time(shards("killed.h5") / "00000.h5"));
+
+  EXPECT_EQ(reference, bytes_of(request, "killed.h5"));
+  EXPECT_FALSE(fs::exists(shards("killed.h5")));
+}
+
+TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
+  const DatasetRequest request = quick(64 * 6);
+  const int status = interrupted(request, "stopped.h5", [](pid_t child) { ::kill(child, SIGTERM); });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(6, WEXITSTATUS(status));
+  EXPECT_FALSE(fs::exists(file("stopped.h5")));
+  EXPECT_EQ(bytes_of(request), bytes_of(request, "stopped.h5"));
+}
+
+TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
+  const DatasetRequest request = quick(64 * 6);
+  const std::string reference = bytes_of(request);
+  using Damage = std::function<void(const fs::path&)>;
+  const std::vector<Damage> damages = {
+      [](const fs::path& shard) { fs::remove(shard); },
+      [](const fs::path& shard) { fs::resize_file(shard, 1000); },
+      [](const fs::path& shard) {
+        std::string bytes = read_file(shard);
+        bytes[bytes.size() / 2] ^= 1;
+        write_file(shard, bytes);
+      },
+      [](const fs::path& shard) {
+        write_file(shard.parent_path() / "manifest.jsonl",
+                   std::string_view("{\"shard\":0,\"xxh64\":\"0\"}\nnonsense\n[]\n{\"request_xxh64\":7}\n"));
+      },
+      [](const fs::path& shard) { write_file(shard.parent_path() / "00000.h5.tmp", std::string_view("half a shard")); },
+  };
+  for (std::size_t i = 0; i < damages.size(); ++i) {
+    const std::string name = "damaged" + std::to_string(i) + ".h5";
+    interrupted(request, name, [](pid_t child) { ::kill(child, SIGKILL); });
+    ASSERT_TRUE(fs::exists(shards(name) / "00000.h5"));
+    damages[i](shards(name) / "00000.h5");
+    EXPECT_EQ(reference, bytes_of(request, name)) << i;
+  }
+
+  DatasetRequest other = request;
+  other.seed = 43;
+  interrupted(other, "foreign.h5", [](pid_t child) { ::kill(child, SIGKILL); });
+  EXPECT_EQ(reference, bytes_of(request, "foreign.h5"));
+}
+
+TEST_F(DatasetStore, OneProcessAtATimeMakesADataSet) {
+  fs::create_directories(shards("set.h5"));
+  const int held = ::open(shards("set.h5").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(0, ::flock(held, LOCK_EX));
+  EXPECT_THROW(generate(quick(6), file("set.h5")), InvalidArgument);
+  ::close(held);
+  EXPECT_NO_THROW(generate(quick(6), file("set.h5")));
+}
+
+TEST_F(DatasetStore, AGoodFilePassesAllChecks) {
+  generate(quick(70), file("set.h5"));
+  const std::vector<DataCheck> checks = verify_dataset(file("set.h5"));
+  EXPECT_EQ(7u, checks.size());
+  for (const DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+}
+
+TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
+  generate(quick(12), file("good.h5"));
+  const auto damaged = [&](const std::function<void(Opened&)>& damage) {
+    Opened set(file("good.h5"));
+    damage(set);
+    set.write(file("bad.h5"));
+    return failed(file("bad.h5"));
+  };
+  EXPECT_EQ("", damaged([](Opened&) {}));
+  EXPECT_EQ("sample_checksums", damaged([](Opened& set) { set.values<std::uint32_t>("/crc32c")[3] ^= 1; }));
+  EXPECT_EQ("sample_checksums content_hash", damaged([](Opened& set) { set.values<float>("/u0")[5 * 1024] += 1e-7f; }));
+  EXPECT_EQ("layout", damaged([](Opened& set) { set.values<std::uint8_t>("/split")[0] = 1; }));
+  EXPECT_EQ("layout", damaged([](Opened& set) { set.values<std::uint8_t>("/resolution_slot")[2] = 0; }));
+  EXPECT_EQ("invariants", damaged([](Opened& set) { set.values<double>("/qc/mean_drift")[2] = 1e-9; }));
+  EXPECT_EQ("invariants", damaged([](Opened& set) { set.values<double>("/qc/spectral_tail")[2] = std::nan(""); }));
+  EXPECT_EQ("sample_checksums content_hash finite regenerated", damaged([](Opened& set) {
+              for (std::size_t i = 0; i < 12; ++i)
+                set.values<float>("/target")[1024 * i] = std::numeric_limits<float>::quiet_NaN();
+            }));
+  EXPECT_EQ("layout", damaged([](Opened& set) { set.values<double>("/x")[1] = 0.5; }));
+  // Content that is consistent in itself, and not what the generator makes.
+  EXPECT_EQ("regenerated", damaged([](Opened& set) {
+              std::vector<float>& inputs = set.values<float>("/u0");
+              std::vector<float>& targets = set.values<float>("/target");
+              for (float& value : targets) value *= 1.0001f;
+              set.values<std::uint32_t>("/crc32c") = sample_checksums(inputs, targets, 12);
+              auto metadata = nlohmann::ordered_json::parse(set.metadata);
+              metadata["content_xxh64"] = content_hash(inputs, targets, 12);
+              set.metadata = metadata.dump();
+            }));
+}
+
+TEST_F(DatasetStore, ReadingChecksEverySample) {
+  generate(quick(6), file("good.h5"));
+  const auto damaged = [&](const std::function<void(Opened&)>& damage) {
+    Opened set(file("good.h5"));
+    damage(set);
+    set.write(file("bad.h5"));
+    read_dataset(file("bad.h5"));
+  };
+  EXPECT_NO_THROW(damaged([](Opened&) {}));
+  EXPECT_THROW(damaged([](Opened& set) { set.values<float>("/u0")[1024] += 1e-7f; }), DataError);
+  EXPECT_THROW(damaged([](Opened& set) { set.values<float>("/u0")[0] = std::numeric_limits<float>::infinity(); }),
+               DataError);
+  EXPECT_THROW(damaged([](Opened& set) { set.values<std::uint32_t>("/crc32c")[0] ^= 1; }), DataError);
+  EXPECT_THROW(damaged([](Opened& set) { set.values<std::uint8_t>("/split")[0] = 9; }), DataError);
+  EXPECT_THROW(damaged([](Opened& set) {
+                 std::erase_if(set.columns, [](const Column& column) { return column.name == "/split"; });
+               }),
+               DataError);
+  EXPECT_THROW(damaged([](Opened& set) { set.metadata = "{}"; }), DataError);
+  EXPECT_THROW(damaged([](Opened& set) {
+                 auto metadata = nlohmann::ordered_json::parse(set.metadata);
+                 metadata["schema_version"] = 2;
+                 set.metadata = metadata.dump();
+               }),
+               DataError);
+  EXPECT_THROW(damaged([](Opened& set) {
+                 auto metadata = nlohmann::ordered_json::parse(set.metadata);
+                 metadata["request"]["samples"] = std::int64_t{1} << 40;
+                 set.metadata = metadata.dump();
+               }),
+               DataError);
+}
+
+TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {
+  EXPECT_THROW(read_dataset(file("missing.h5")), DataError);
+  EXPECT_THROW(read_dataset(folder_), DataError);
+  EXPECT_THROW(verify_dataset(file("missing.h5")), DataError);
+  write_file(file("text.h5"), std::string_view("not HDF5"));
+  EXPECT_THROW(read_dataset(file("text.h5")), DataError);
+  EXPECT_THROW(verify_dataset(file("text.h5")), DataError);
+  write_file(file("empty.h5"), std::string_view());
+  EXPECT_THROW(read_dataset(file("empty.h5")), DataError);
+}
+
+// Every byte is under the seal, so the HDF5 library never sees a damaged file.
+TEST_F(DatasetStore, NoMutationIsReadOrCrashes) {
+  const std::string good = bytes_of(quick(6));
+  Rng rng(20261121, "dataset_store");
+  for (int trial = 0; trial < 4000; ++trial) {
+    std::string bytes = good;
+    const std::size_t at = trial < 512 ? static_cast<std::size_t>(trial) : rng.below(bytes.size());
+    switch (trial < 512 ? 0 : rng.below(4)) {
+      case 0:
+        bytes[at] ^= static_cast<char>(1 << rng.below(8));
+        break;
+      case 1:
+        bytes.resize(at);
+        break;
+      case 2:
+        bytes.insert(at, 1 + rng.below(600), '\0');
+        break;
+      default:
+        bytes.erase(at, 1 + rng.below(600));
+    }
+    ASSERT_THROW(Hdf5Contents(bytes, "mutated"), DataError) << trial << " at " << at;
+  }
+  std::string flipped = good;
+  flipped[good.size() - 100] ^= 16;
+  write_file(file("flipped.h5"), flipped);
+  EXPECT_THROW(read_dataset(file("flipped.h5")), DataError);
+  EXPECT_EQ("file", failed(file("flipped.h5")));
+  write_file(file("cut.h5"), std::string_view(good).substr(0, good.size() - 1));
+  EXPECT_THROW(read_dataset(file("cut.h5")), DataError);
+  EXPECT_EQ("file", failed(file("cut.h5")));
+}
+
+}  // namespace
+}  // namespace opshap

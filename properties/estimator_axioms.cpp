@@ -1,0 +1,286 @@
+// What each registered estimator promises in guarantees(), on every sample. A new estimator gets all of it by its line in the registry.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/threads.hpp"
+#include "estimators/registry.hpp"
+#include "games/registry.hpp"
+#include "games/unanimity_sum.hpp"
+#include "support/for_all.hpp"
+#include "support/generators.hpp"
+#include "support/oracles.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+constexpr int most_players = 8;
+
+/// A few thousand roundings; regression adds the condition number of its sample, at most thousands for these sizes.
+Tolerance rounding_of(const Table& table) { return rounding(1e6, table.scale() + table.players); }
+
+/// A game that keeps a record of what it was asked for.
+class WatchedGame final : public Game {
+ public:
+  explicit WatchedGame(const Game& game) : game_(game) {}
+  int players() const override { return game_.players(); }
+  const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
+  std::vector<double> values(const Coalitions& coalitions) const override {
+    for (std::size_t i = 0; i < coalitions.size(); ++i) {
+      ++asked;
+      seen.insert({coalitions.row(i).begin(), coalitions.row(i).end()});
+    }
+    return game_.values(coalitions);
+  }
+  mutable std::size_t asked = 0;
+  mutable std::set<std::vector<std::uint64_t>> seen;
+
+ private:
+  const Game& game_;
+};
+
+/// How much of the way from the smallest useful budget to 2^n a run may go, in 1/256.
+struct Effort {
+  int part = 0;
+  std::uint64_t seed = 0;
+};
+std::ostream& operator<<(std::ostream& out, Effort effort) {
+  return out << "part=" << effort.part << "/256 seed=" << effort.seed;
+}
+
+rc::Gen<Effort> any_effort() {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::apply(
+                                               [](int part, int seed) {
+                                                 return Effort{part, static_cast<std::uint64_t>(seed)};
+                                               },
+                                               rc::gen::inRange(0, 256), rc::gen::inRange(0, 1000000)));
+}
+
+class EstimatorAxioms : public ::testing::TestWithParam<std::string> {
+ protected:
+  const Estimator& estimator() const { return estimators::find(GetParam()); }
+  Guarantees promise() const { return estimator().guarantees(); }
+
+  std::int64_t budget(int players, Effort effort) const {
+    const std::int64_t all = std::int64_t{1} << players;
+    const std::int64_t least = std::min(estimator().minimum(players).coalitions, all);
+    return least + (all - least) * effort.part / 256;
+  }
+
+  /// A method that refuses a sample (too few independent coalitions) is asked again with more.
+  Attribution estimate(const Game& game, Effort effort) const {
+    const std::int64_t all = std::int64_t{1} << game.players();
+    for (std::int64_t coalitions = budget(game.players(), effort);; coalitions += (all - coalitions + 1) / 2) {
+      try {
+        return attribute(estimator(), game, {coalitions}, effort.seed);
+      } catch (const InvalidArgument&) {
+        if (coalitions >= all) throw;
+      }
+    }
+  }
+  Attribution estimate(const Table& table, Effort effort) const { return estimate(*as_game(table), effort); }
+};
+
+// Efficiency: the values add up to v(N) − v(∅). Shapley (1953), axiom 2.
+TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
+  if (promise().efficiency == Efficiency::none) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    const Attribution found = estimate(table, *any_effort());
+    RC_TAG(table.players);
+    // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ |c_T| |T|³.
+    const double third_derivative =
+        std::pow(table.players, 3) * largest(moebius_coefficients(table).values) * std::pow(2, table.players);
+    const Tolerance tolerance = promise().efficiency == Efficiency::exact
+                                    ? rounding_of(table)
+                                    : discretisation(third_derivative / 24, 1.0 / 50, 2);
+    RC_ASSERT(mismatch(table.gain(), std::accumulate(found.values.begin(), found.values.end(), 0.0), tolerance) == "");
+    RC_ASSERT(mismatch(0, found.efficiency_gap(), tolerance) == "");
+    RC_ASSERT(found.empty == table.empty());
+    RC_ASSERT(found.grand == table.grand());
+  });
+}
+
+TEST_P(EstimatorAxioms, AdditiveGamesAreExplainedExactly) {
+  if (!promise().exact_on_additive) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *additive_games(most_players);
+    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) ==
+              "");
+  });
+}
+
+TEST_P(EstimatorAxioms, GamesOfPairwiseInteractionsAreExplainedExactly) {
+  if (!promise().exact_on_two_additive) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *two_additive_games(most_players);
+    RC_ASSERT(mismatch(textbook_shapley_values(table), estimate(table, *any_effort()).values, rounding_of(table)) ==
+              "");
+  });
+}
+
+// Null player. Shapley (1953), axiom 2 (with efficiency: the carrier axiom).
+TEST_P(EstimatorAxioms, APlayerThatNeverMattersGetsNothing) {
+  if (!promise().zero_for_null_player) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const NullPlayerGame game = *null_player_games(most_players);
+    const Attribution found = estimate(game.table, *any_effort());
+    RC_ASSERT(mismatch(0, found.values[static_cast<std::size_t>(game.null_player)], rounding_of(game.table)) == "");
+  });
+}
+
+TEST_P(EstimatorAxioms, GamesEqualOnComplementsGiveNothingToAnyone) {
+  if (!promise().zero_on_even) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *even_games(most_players);
+    RC_ASSERT(mismatch(std::vector<double>(static_cast<std::size_t>(table.players), 0.0),
+                       estimate(table, *any_effort()).values, rounding_of(table)) == "");
+  });
+}
+
+TEST_P(EstimatorAxioms, AGameAndItsDualGetTheSameValuesFromTheSameSample) {
+  if (!promise().same_on_dual) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    const Effort effort = *any_effort();
+    RC_ASSERT(mismatch(estimate(table, effort).values, estimate(dual(table), effort).values, rounding_of(table)) == "");
+  });
+}
+
+// Additivity. Shapley (1953), axiom 3; here for the estimate itself, with the sample fixed by the seed.
+TEST_P(EstimatorAxioms, EstimatesAreLinearInTheGameOnTheSameSample) {
+  if (!promise().linear) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const auto [f, g] = *two_games(most_players);
+    const Effort effort = *any_effort();
+    const Table both = combination(2, f, -0.5, g);
+    const Attribution of_f = estimate(f, effort), of_g = estimate(g, effort);
+    std::vector<double> expected(of_f.values.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 2 * of_f.values[i] - 0.5 * of_g.values[i];
+    RC_ASSERT(mismatch(expected, estimate(both, effort).values, rounding(1e6, 2 * f.scale() + g.scale() + 1)) == "");
+  });
+}
+
+TEST_P(EstimatorAxioms, AConstantAddedToTheGameChangesNothing) {
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    const Effort effort = *any_effort();
+    Table shifted = table;
+    for (double& value : shifted.values) value += 4096;
+    RC_ASSERT(mismatch(estimate(table, effort).values, estimate(shifted, effort).values,
+                       rounding(1e6, table.scale() + 4096)) == "");
+  });
+}
+
+TEST_P(EstimatorAxioms, TheFullBudgetGivesTheShapleyValues) {
+  if (!promise().exact_at_full_budget) GTEST_SKIP() << "not promised";
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    for (const std::int64_t beyond : {0, 1, 1000}) {
+      const Attribution found =
+          attribute(estimator(), *as_game(table), {(std::int64_t{1} << table.players) + beyond}, 1);
+      RC_ASSERT(mismatch(textbook_shapley_values(table), found.values, rounding_of(table)) == "");
+      RC_ASSERT(found.exact);
+    }
+  });
+}
+
+// Any game of up to three players, at every budget the method takes, with each game's closed form.
+TEST_P(EstimatorAxioms, OneTwoAndThreePlayersWork) {
+  for (const games::Kind& kind : games::all()) {
+    if (kind.random == nullptr) continue;
+    for (int players = 1; players <= 3; ++players) {
+      Rng rng(7, kind.name, 0, static_cast<std::uint64_t>(players));
+      const Table table = as_table(*kind.random(players, rng));
+      for (int part = 0; part <= 256; part += 32) {
+        const Attribution found = estimate(table, {part, 1});
+        ASSERT_EQ(static_cast<std::size_t>(players), found.values.size());
+        if (players == 1) {
+          EXPECT_EQ("", mismatch(table.gain(), found.values[0], rounding_of(table))) << kind.name;
+        }
+        if (found.exact) {
+          EXPECT_EQ("", mismatch(textbook_shapley_values(table), found.values, rounding_of(table)))
+              << kind.name << " n=" << players;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EstimatorAxioms, TheBudgetIsObeyedAndEachCoalitionEvaluatedOnce) {
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    const Effort effort = *any_effort();
+    const auto game = as_game(table);
+    const WatchedGame watched(*game);
+    std::int64_t allowed = budget(table.players, effort);
+    Attribution found;
+    try {
+      found = attribute(estimator(), watched, {allowed}, effort.seed);
+    } catch (const InvalidArgument&) {
+      RC_ASSERT(watched.asked <= static_cast<std::size_t>(allowed));
+      return;
+    }
+    if (promise().access == Access::gradient) allowed = 2;
+    RC_ASSERT(found.distinct <= allowed);
+    RC_ASSERT(found.distinct == static_cast<std::int64_t>(watched.asked));
+    RC_ASSERT(watched.seen.size() == watched.asked);
+    RC_ASSERT(found.evaluations >= found.distinct);
+  });
+}
+
+TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
+  const bool uses_budget = promise().access == Access::values && promise().mse_rate != exact_rate;
+  if (!uses_budget) GTEST_SKIP() << "takes what it needs";
+  for (const int players : {2, 3, 5, 10, 100}) {
+    Rng rng(1);
+    const auto game = random_unanimity_sum(players, rng);
+    const std::int64_t least = estimator().minimum(players).coalitions;
+    EXPECT_THROW(attribute(estimator(), *game, {least - 1}, 1), InvalidArgument) << players;
+    EXPECT_THROW(attribute(estimator(), *game, {0}, 1), InvalidArgument) << players;
+  }
+}
+
+TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
+  for_all([this] {
+    const Table table = *any_game(most_players);
+    const Effort effort = *any_effort();
+    set_threads(1);
+    const Attribution first = estimate(table, effort);
+    set_threads(3);
+    const Attribution second = estimate(table, effort);
+    RC_ASSERT(first.values == second.values);
+    RC_ASSERT(first.standard_errors == second.standard_errors);
+    RC_ASSERT(first.distinct == second.distinct);
+  });
+}
+
+TEST_P(EstimatorAxioms, StandardErrorsAreNeverNegative) {
+  for_all([this] {
+    const Attribution found = estimate(*any_game(most_players), *any_effort());
+    for (const double error : found.standard_errors.value_or(std::vector<double>{})) RC_ASSERT(error >= 0);
+  });
+}
+
+TEST_P(EstimatorAxioms, ValuesThatAreNotFiniteAreReportedWithTheirCoalition) {
+  class Broken final : public Game {
+   public:
+    int players() const override { return 4; }
+    std::vector<double> values(const Coalitions& coalitions) const override {
+      return std::vector<double>(coalitions.size(), std::numeric_limits<double>::quiet_NaN());
+    }
+  };
+  EXPECT_THROW(attribute(estimator(), Broken(), {12}, 1), NumericalError);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EstimatorAxioms, ::testing::ValuesIn(estimators::names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace opshap

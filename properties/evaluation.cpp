@@ -1,0 +1,183 @@
+// References know their own error, and evaluations resume.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "core/error.hpp"
+#include "core/explainer.hpp"
+#include "core/file.hpp"
+#include "core/operator.hpp"
+#include "estimators/registry.hpp"
+#include "evaluation/evaluate.hpp"
+#include "evaluation/reference.hpp"
+#include "games/unanimity_sum.hpp"
+#include "reporting/results.hpp"
+#include "support/weighted_mean_operator.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Fails after a number of calls, as a signal or a full disk would end the work at some point.
+class FailsAfter final : public Operator {
+ public:
+  explicit FailsAfter(int calls) : left_(calls) {}
+  std::string describe() const override { return inner_.describe(); }
+  int dimension() const override { return 1; }
+  int input_channels() const override { return 1; }
+  int output_channels() const override { return 1; }
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
+    return inner_.apply(inputs);
+  }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override { return inner_.gradient_at(inputs, query); }
+
+ private:
+  WeightedMeanOperator inner_{0.5};
+  mutable int left_;
+};
+
+/// The input itself as density.
+class InputAsDensity final : public Explainer {
+ public:
+  std::string describe() const override { return "the input"; }
+  FieldBatch densities(const FieldBatch& inputs) const override { return inputs; }
+};
+
+Dataset small_data() {
+  Dataset data{.pde = "burgers1d", .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "0"};
+  Rng rng(3, "evaluation test");
+  for (double& value : data.inputs.values) value = rng.normal();
+  data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
+  data.split = {Split::train, Split::validation, Split::test, Split::test};
+  data.resolution_slot = {0, 1, 0, 1};
+  return data;
+}
+
+EvaluationSettings small_settings() {
+  EvaluationSettings settings;
+  settings.resolutions = {8, 32};
+  settings.inputs = 2;
+  settings.methods = {"permutation", "kernel_shap_paired", "integrated_gradients"};
+  settings.minimum_budget = 128;
+  settings.faithfulness_coalitions = 200;
+  settings.reference_error = 0.05;
+  settings.reference_budget = 2000;
+  settings.curves = {{.players = 8, .budgets = {32, 64}, .inputs = 1}};
+  return settings;
+}
+
+std::unique_ptr<SolvedGame> third_order_game(int players, std::uint64_t seed) {
+  Rng rng(seed, "third order");
+  std::vector<UnanimityTerm> terms;
+  for (int term = 0; term < 60; ++term) {
+    std::vector<int> order(static_cast<std::size_t>(players));
+    for (int player = 0; player < players; ++player) order[static_cast<std::size_t>(player)] = player;
+    rng.shuffle(order);
+    order.resize(1 + rng.below(4));
+    terms.push_back({.coalition = order, .coefficient = rng.normal()});
+  }
+  return unanimity_sum(players, terms);
+}
+
+TEST(Reference, IsExactForFewPlayers) {
+  const auto game = third_order_game(8, 1);
+  const Reference found = reference(*game, small_settings(), 1);
+  EXPECT_EQ("exact", found.method);
+  EXPECT_EQ(0, found.error);
+}
+
+TEST(Reference, StatesAnErrorThatCoversTheTruth) {
+  // The squared error in units of its own variance is χ²-like: over 40 games × 24 players its mean is 1 up to 5 standard deviations, √(2/960)·(1 + 2/pairs).
+  EvaluationSettings settings = small_settings();
+  settings.reference_error = 1e-6;  // never reached: the budget ends it
+  settings.reference_budget = 2 + 40 * 2 * 23;
+  double sum = 0;
+  int count = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const auto game = third_order_game(24, seed);
+    const Reference found = reference(*game, settings, seed);
+    EXPECT_EQ("permutation_antithetic", found.method);
+    const std::vector<double> truth = game->shapley_values();
+    for (std::size_t player = 0; player < truth.size(); ++player) {
+      const double error = (*found.attribution.standard_errors)[player];
+      if (error < 1e-12) continue;  // players without interactions of more than two are exact
+      sum += std::pow((found.attribution.values[player] - truth[player]) / error, 2);
+      ++count;
+    }
+  }
+  ASSERT_GT(count, 400);
+  // Heavier tails than χ² (40 pairs, few distinct marginals): variance of a squared t-variable with 39 degrees of freedom, times 2 for skewness.
+  EXPECT_NEAR(39.0 / 37, sum / count, 5 * std::sqrt(2 * 2.3 / count));
+}
+
+TEST(Reference, StopsAtTheErrorItWasAskedFor) {
+  EvaluationSettings settings = small_settings();
+  settings.reference_budget = 1 << 16;
+  settings.reference_error = 0.05;
+  const auto game = third_order_game(24, 7);
+  const Reference found = reference(*game, settings, 7);
+  EXPECT_LE(found.error, 0.05);
+  EXPECT_LT(found.attribution.evaluations, 1 << 16);
+}
+
+TEST(Reference, NeverRunsOnOnePairAlone) {
+  EvaluationSettings settings = small_settings();
+  settings.reference_budget = 2;
+  const Reference found = reference(*third_order_game(24, 9), settings, 9);
+  EXPECT_GT(found.error, 0);
+  EXPECT_GE(found.attribution.evaluations, 2 * 2 * 23);
+}
+
+class EvaluateTest : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(run_); }
+  void TearDown() override { fs::remove_all(run_); }
+  void run() const { evaluate({.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_); }
+
+  fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
+  WeightedMeanOperator backbone_{0.5};
+  InputAsDensity explainer_;
+  Dataset data_ = small_data();
+};
+
+TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
+  run();
+  const Results results = read_results(run_);
+  // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one input at n = 8.
+  EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
+  EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
+  EXPECT_EQ(2u, results.operators.size());
+  for (const AttributionRow& row : results.attributions) {
+    EXPECT_EQ(row.players <= 16 ? "exact" : "permutation_antithetic", row.reference);
+    ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
+    if (row.method == "operator_shap" || row.method == "permutation") EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
+  }
+  for (const OperatorRow& row : results.operators) {
+    // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.
+    for (const double error : row.relative_errors) EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
+  }
+}
+
+TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
+  run();
+  const std::string whole = read_file(run_ / "attributions.jsonl");
+  fs::remove_all(run_);
+
+  // The first two units (n = 8) need few calls; the third is stopped in the middle.
+  const FailsAfter stopping(40);
+  EXPECT_THROW(evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_), Stopped);
+  EXPECT_FALSE(fs::exists(run_ / "results.jsonl"));
+  EXPECT_FALSE(fs::is_empty(run_ / "units"));
+  run();
+  EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));
+  EXPECT_FALSE(fs::exists(run_ / "units"));
+}
+
+}  // namespace
+}  // namespace opshap

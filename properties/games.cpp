@@ -1,0 +1,280 @@
+// Games: their values against their definitions, and the game of masked cells against the operator it is made from.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/coalition_columns.hpp"
+#include "core/error.hpp"
+#include "core/operator.hpp"
+#include "estimators/registry.hpp"
+#include "games/additive_game.hpp"
+#include "games/cell_mask_game.hpp"
+#include "games/registry.hpp"
+#include "games/table_game.hpp"
+#include "games/unanimity_sum.hpp"
+#include "support/for_all.hpp"
+#include "support/generators.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
+  Coalitions coalitions(players, count);
+  for (std::size_t row = 0; row < count; ++row) {
+    for (int player = 0; player < players; ++player) {
+      if (rng.bits32() & 1) coalitions.insert(row, player);
+    }
+  }
+  return coalitions;
+}
+
+TEST(CoalitionColumns, HoldTheBitsOfTheRows) {
+  for_all([] {
+    const int players = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(1, 200));
+    const auto count = static_cast<std::size_t>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 300)));
+    const std::size_t first = count / 3;
+    Rng rng(count);
+    const Coalitions rows = random_coalitions(players, count, rng);
+    const CoalitionColumns columns(rows, first, count - first);
+    for (int player = 0; player < players; ++player) {
+      int members = 0;
+      for (std::size_t row = first; row < count; ++row) {
+        const std::size_t place = row - first;
+        const bool in = columns.column(player)[place / 64] >> (place % 64) & 1;
+        RC_ASSERT(in == rows.contains(row, player));
+        members += in;
+      }
+      RC_ASSERT(cardinality(columns.column(player)) == members);  // nothing beyond the last coalition
+    }
+  });
+}
+
+TEST(Games, AUnanimitySumAddsTheTermsThatACoalitionContains) {
+  for_all([] {
+    const int players = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(1, 150));
+    Rng rng(static_cast<std::uint64_t>(players));
+    std::vector<UnanimityTerm> terms;
+    for (int index = 0; index < 40; ++index) {
+      UnanimityTerm term{.coalition = {}, .coefficient = static_cast<double>(rng.below(64)) / 8};
+      for (int player = 0; player < players; ++player) {
+        if (rng.below(static_cast<std::uint64_t>(players)) < 3) term.coalition.push_back(player);
+      }
+      terms.push_back(std::move(term));
+    }
+    const auto game = unanimity_sum(players, terms, 5);
+    const Coalitions coalitions = random_coalitions(players, 700, rng);
+    std::vector<double> expected(coalitions.size(), 5.0);
+    for (std::size_t row = 0; row < coalitions.size(); ++row) {
+      for (const UnanimityTerm& term : terms) {
+        const bool contained =
+            std::ranges::all_of(term.coalition, [&](int player) { return coalitions.contains(row, player); });
+        expected[row] += contained ? term.coefficient : 0.0;
+      }
+    }
+    RC_ASSERT(game->values(coalitions) == expected);  // multiples of 1/8
+  });
+}
+
+TEST(Games, ATableGivesBackItsValues) {
+  for_all([] {
+    const Table table = *any_game(10);
+    RC_ASSERT(as_table(*table_game(table.players, table.values)).values == table.values);
+    RC_ASSERT(as_table(*as_game(table)).values == table.values);
+  });
+}
+
+TEST(Games, AnAdditiveGameAddsItsWeights) {
+  const std::vector<double> weights = {1, 2, 4};
+  const auto game = additive_game(weights, 0.5);
+  EXPECT_EQ((std::vector<double>{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5}), as_table(*game).values);
+  EXPECT_EQ(weights, game->shapley_values());
+}
+
+// Owen (1972): the gradient of the multilinear extension, integrated along the diagonal, is the Shapley value.
+TEST(Games, GradientsOfEveryClosedFormGameIntegrateToItsShapleyValues) {
+  for (const games::Kind& kind : games::all()) {
+    for (int players = 1; kind.random != nullptr && players <= 40; players += 13) {
+      Rng rng(1, kind.name);
+      if (players > 20 && kind.name == "table_game") continue;
+      const auto game = kind.random(players, rng);
+      const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
+      if (solved == nullptr || game->differentiable() == nullptr) continue;
+      const Attribution found = attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1);
+      EXPECT_EQ("", mismatch(solved->shapley_values(), found.values, rounding(1e3, 10)))
+          << kind.name << " n=" << players;
+    }
+  }
+}
+
+TEST(Games, RefuseWhatIsNotAGame) {
+  EXPECT_THROW(table_game(0, {1}), InvalidArgument);
+  EXPECT_THROW(table_game(2, {1, 2, 3}), InvalidArgument);
+  EXPECT_THROW(table_game(31, {}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(0, {}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(Coalitions::max_players + 1, {}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(3, {{{3}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(3, {{{-1}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(3, {{{1, 1}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(3, {{{1}, std::numeric_limits<double>::infinity()}}), InvalidArgument);
+  EXPECT_THROW(unanimity_sum(3, {}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+  EXPECT_NO_THROW(unanimity_sum(Coalitions::max_players, {}));
+}
+
+/// G(u)(x) = L + c·L³ with L = Σ_{channels, y} w(channel, x − y)·u(y): a linear operator with a cubic nonlinearity.
+class CubicOperator final : public Operator {
+ public:
+  CubicOperator(int dimension, int channels, double cubic)
+      : dimension_(dimension), channels_(channels), cubic_(cubic) {}
+  std::string describe() const override { return "cubic functional of a convolution"; }
+  int dimension() const override { return dimension_; }
+  int input_channels() const override { return channels_; }
+  int output_channels() const override { return 2; }
+  std::int64_t preferred_batch(const Domain&) const override { return 3; }
+
+  double weight(std::size_t entry, std::int64_t point) const {
+    return std::cos(static_cast<double>(entry) - static_cast<double>(point)) / 4;
+  }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    largest_batch = std::max(largest_batch, inputs.batch);
+    FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, 2);
+    const std::int64_t points = inputs.domain.points();
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      for (std::int64_t point = 0; point < points; ++point) {
+        const double linear = linear_part(inputs.field(b), point);
+        outputs.field(b)[static_cast<std::size_t>(point)] = linear + cubic_ * linear * linear * linear;
+        outputs.field(b)[static_cast<std::size_t>(points + point)] = linear;
+      }
+    }
+    return outputs;
+  }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    largest_batch = std::max(largest_batch, inputs.batch);
+    Gradient result{.values = values_at(inputs, query), .gradient = inputs};
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      const double linear = linear_part(inputs.field(b), query.point);
+      const double slope = query.channel == 0 ? 1 + 3 * cubic_ * linear * linear : 1;
+      for (std::size_t entry = 0; entry < inputs.field_size(); ++entry)
+        result.gradient.field(b)[entry] = slope * weight(entry, query.point);
+    }
+    return result;
+  }
+  mutable std::int64_t largest_batch = 0;
+
+ private:
+  double linear_part(std::span<const double> field, std::int64_t point) const {
+    double sum = 0;
+    for (std::size_t entry = 0; entry < field.size(); ++entry) sum += weight(entry, point) * field[entry];
+    return sum;
+  }
+  int dimension_, channels_;
+  double cubic_;
+};
+
+FieldBatch random_field(const Domain& domain, int channels, std::uint64_t seed) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+  Rng rng(seed, "field");
+  for (double& value : field.values) value = rng.normal();
+  return field;
+}
+
+TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
+  const Domain domain = Domain::unit({4, 4});
+  const CubicOperator op(2, 2, 0.3);
+  const FieldBatch input = random_field(domain, 2, 1), baseline = random_field(domain, 2, 2);
+  const Partition partition = Partition::blocks(domain, 4);
+  const Query query{.point = 6, .channel = 0};
+  const auto game = cell_mask_game(op, input, baseline, partition, query);
+  ASSERT_EQ(4, game->players());
+  const Coalitions all = Coalitions::enumerate(4, 0, 16);
+  std::vector<double> expected;
+  for (std::size_t mask = 0; mask < 16; ++mask) {
+    FieldBatch masked = baseline;
+    for (std::size_t entry = 0; entry < masked.values.size(); ++entry) {
+      if (mask >> partition.player_of[entry % 16] & 1) masked.values[entry] = input.values[entry];
+    }
+    expected.push_back(op.values_at(masked, query).front());
+  }
+  op.largest_batch = 0;
+  EXPECT_EQ(expected, game->values(all));
+  EXPECT_EQ(3, op.largest_batch) << "masked fields are made a batch at a time";
+  EXPECT_EQ(op.values_at(baseline, query).front(), game->values(all)[0]);
+  EXPECT_EQ(op.values_at(input, query).front(), game->values(all)[15]);
+}
+
+// A linear operator makes an additive game: player k is worth Σ_{its cells} w·(u − u_b).
+TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
+  const Domain domain = Domain::unit({16});
+  const CubicOperator op(1, 1, 0);
+  const FieldBatch input = random_field(domain, 1, 3), baseline = random_field(domain, 1, 4);
+  const Partition partition = Partition::blocks(domain, 8);
+  const Query query{.point = 5};
+  std::vector<double> expected(8, 0.0);
+  for (std::size_t point = 0; point < 16; ++point) {
+    expected[static_cast<std::size_t>(partition.player_of[point])] +=
+        op.weight(point, 5) * (input.values[point] - baseline.values[point]);
+  }
+  const auto game = cell_mask_game(op, input, baseline, partition, query);
+  for (const auto& estimator : estimators::all()) {
+    const Attribution found = attribute(*estimator, *game, {100}, 1);
+    EXPECT_EQ("", mismatch(expected, found.values, rounding(1e4, 4))) << estimator->name();
+  }
+}
+
+// G = L + cL³ with baseline 0: the Aumann-Shapley value is ℓ_k(1 + cL²), the Shapley value ℓ_k(1 + cL²) + cℓ_k(M2 − Lℓ_k)/2 with M2 = Σ ℓ².
+TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
+  constexpr double cubic = 0.3;
+  const Domain domain = Domain::unit({12});
+  const CubicOperator op(1, 1, cubic);
+  const FieldBatch input = random_field(domain, 1, 5);
+  const auto game =
+      cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2});
+  std::vector<double> part;
+  for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
+  const double total = std::accumulate(part.begin(), part.end(), 0.0);
+  const double squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
+  std::vector<double> aumann_shapley, shapley;
+  for (const double own : part) {
+    aumann_shapley.push_back(own * (1 + cubic * total * total));
+    shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
+  }
+  EXPECT_EQ("", mismatch(shapley, attribute(estimators::find("exact"), *game, {0}, 1).values, rounding(1e4, 4)));
+  EXPECT_EQ("", mismatch(aumann_shapley,
+                         attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1).values,
+                         rounding(1e4, 4)));
+  // The midpoint rule on t²: 1/3 − 1/(12K²) with K = 50.
+  const Tolerance midpoint = discretisation(3 * cubic * total * total * largest(part) / 12, 1.0 / 50, 2);
+  EXPECT_EQ("", mismatch(aumann_shapley, attribute(estimators::find("integrated_gradients"), *game, {0}, 1).values,
+                         Tolerance{midpoint.bound * 1.001, midpoint.reason}));
+}
+
+TEST(CellMaskGame, RefusesWhatDoesNotFit) {
+  const Domain domain = Domain::unit({8});
+  const CubicOperator op(1, 1, 0);
+  const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
+  const Partition partition = Partition::blocks(domain, 4);
+  EXPECT_NO_THROW(cell_mask_game(op, field, field, partition, {.point = 7}));
+  EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 8}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 2, 1), field, partition, {}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}),
+               InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}), InvalidArgument);
+  EXPECT_THROW(cell_mask_game(op, field, field, Partition::blocks(Domain::unit({16}), 4), {}), InvalidArgument);
+  const Domain square = Domain::unit({4, 4});
+  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1),
+                              Partition::blocks(square, 4), {}),
+               InvalidArgument);
+  FieldBatch broken = field;
+  broken.values[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(cell_mask_game(op, broken, field, partition, {}), DataError);
+  EXPECT_THROW(cell_mask_game(op, field, broken, partition, {}), DataError);
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,57 @@
+// Arrays that users give for operators: which shapes are fields, and what is said about the others.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+
+#include "cli/input_field.hpp"
+#include "core/error.hpp"
+
+namespace opshap {
+namespace {
+
+std::vector<double> counting(std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
+  struct Case {
+    std::vector<std::int64_t> shape;
+    int dimension, channels;
+    std::vector<int> grid;
+  };
+  for (const Case& known : {Case{{6}, 1, 1, {6}}, Case{{1, 6}, 1, 1, {6}}, Case{{2, 6}, 1, 2, {6}},
+                            Case{{3, 4}, 2, 1, {3, 4}}, Case{{1, 3, 4}, 2, 1, {3, 4}}, Case{{2, 3, 4}, 2, 2, {3, 4}}}) {
+    const auto count = static_cast<std::size_t>(
+        std::accumulate(known.shape.begin(), known.shape.end(), std::int64_t{1}, std::multiplies<>()));
+    const FieldBatch field = input_field(known.shape, counting(count), known.dimension, known.channels, "test");
+    EXPECT_EQ(known.grid, field.domain.shape);
+    EXPECT_EQ(known.channels, field.channels);
+    EXPECT_EQ(1, field.batch);
+    EXPECT_EQ(counting(count), field.values);
+  }
+}
+
+TEST(InputFields, RefuseShapesTheOperatorDoesNotTake) {
+  EXPECT_THROW(input_field({2, 6}, counting(12), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({6}, counting(6), 1, 2, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({6}, counting(6), 2, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({}, counting(1), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({0}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({std::int64_t{1} << 40}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({6}, counting(5), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(input_field({1}, {std::numeric_limits<double>::quiet_NaN()}, 1, 1, "test"), DataError);
+}
+
+TEST(InputFields, LabelsHaveTheGridsShape) {
+  const Domain domain = Domain::unit({2, 2});
+  EXPECT_EQ(2, input_partition({2, 2}, {0, 1, 1, 0}, domain, "test").players);
+  EXPECT_THROW(input_partition({4}, {0, 1, 1, 0}, domain, "test"), InvalidArgument);
+  EXPECT_THROW(input_partition({2, 2}, {0, 2, 2, 0}, domain, "test"), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,80 @@
+// Quadrature on [0, 1], and what it makes of gradients.
+
+#include "estimators/integrated_gradients.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "games/table_game.hpp"
+#include "games/unanimity_sum.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+double integral_of_power(const Quadrature& quadrature, int power) {
+  double sum = 0;
+  for (std::size_t k = 0; k < quadrature.nodes.size(); ++k)
+    sum += quadrature.weights[k] * std::pow(quadrature.nodes[k], power);
+  return sum;
+}
+
+TEST(Quadrature, GaussLegendreIsExactUpToDegreeTwoNodesMinusOne) {
+  for (const int nodes : {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 50, 100, 257, 1000}) {
+    const Quadrature rule = quadrature(Rule::gauss_legendre, nodes);
+    ASSERT_EQ(static_cast<std::size_t>(nodes), rule.nodes.size());
+    EXPECT_TRUE(std::is_sorted(rule.nodes.begin(), rule.nodes.end()));
+    EXPECT_GT(rule.nodes.front(), 0);
+    EXPECT_LT(rule.nodes.back(), 1);
+    for (int power = 0; power < 2 * nodes; power += std::max(1, nodes / 16)) {
+      EXPECT_EQ("", mismatch(1.0 / (power + 1), integral_of_power(rule, power), rounding(64.0 * nodes, 1)))
+          << nodes << " nodes, t^" << power;
+    }
+    if (nodes <= 5) {
+      EXPECT_NE("", mismatch(1.0 / (2 * nodes + 1), integral_of_power(rule, 2 * nodes), rounding(1e4, 1)))
+          << "degree " << 2 * nodes << " is too high";
+    }
+  }
+}
+
+TEST(Quadrature, MidpointIsExactForStraightLines) {
+  for (const int nodes : {1, 2, 50, 1000}) {
+    const Quadrature rule = quadrature(Rule::midpoint, nodes);
+    EXPECT_EQ("", mismatch(1, integral_of_power(rule, 0), rounding(nodes, 1)));
+    EXPECT_EQ("", mismatch(0.5, integral_of_power(rule, 1), rounding(nodes, 1)));
+    EXPECT_EQ("", mismatch(1.0 / 3 - 1.0 / (12.0 * nodes * nodes), integral_of_power(rule, 2), rounding(nodes, 1)));
+  }
+}
+
+TEST(Quadrature, RefusesImpossibleRules) {
+  for (const Rule rule : {Rule::midpoint, Rule::gauss_legendre}) {
+    EXPECT_THROW(quadrature(rule, 0), InvalidArgument);
+    EXPECT_THROW(quadrature(rule, -1), InvalidArgument);
+    EXPECT_THROW(quadrature(rule, max_quadrature_nodes + 1), InvalidArgument);
+  }
+  EXPECT_EQ(Rule::midpoint, find_rule("midpoint"));
+  EXPECT_EQ(Rule::gauss_legendre, find_rule("gauss_legendre"));
+  EXPECT_THROW(find_rule("trapezoid"), InvalidArgument);
+}
+
+// u_T has the gradient t^(|T|−1) on the diagonal: K midpoint nodes give Σ_k ((k − ½)/K)^(|T|−1)/K in place of 1/|T|.
+TEST(IntegratedGradients, TakeTheMidpointRuleAtItsNodes) {
+  const auto game = unanimity_sum(4, {{{0, 1, 3}, 6.0}}, 2);
+  const Attribution found = attribute(*integrated_gradients(Rule::midpoint, 2), *game, {0}, 1);
+  const double expected = 6 * (0.25 * 0.25 + 0.75 * 0.75) / 2;
+  EXPECT_EQ((std::vector<double>{expected, expected, 0, expected}), found.values);
+  EXPECT_EQ(2, found.gradients);
+  EXPECT_EQ(2, found.distinct);
+  EXPECT_FALSE(found.exact);
+}
+
+TEST(IntegratedGradients, NeedAGameWithGradients) {
+  EXPECT_THROW(attribute(*integrated_gradients(Rule::midpoint, 2), *table_game(1, {0, 1}), {0}, 1), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,194 @@
+// Game files: what they mean, what is refused and how it is said, and that no text can crash the reader or make it take much memory.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "games/game_file.hpp"
+#include "support/generators.hpp"
+
+namespace {
+
+std::size_t live_bytes = 0, most_bytes = 0;
+
+void* counted(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  live_bytes += malloc_usable_size(memory);
+  most_bytes = std::max(most_bytes, live_bytes);
+  return memory;
+}
+
+void release(void* memory) {
+  if (memory != nullptr) live_bytes -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+// All memory of this program is counted; the tests are single-threaded.
+void* operator new(std::size_t size) { return counted(std::malloc(size)); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+
+namespace opshap {
+namespace {
+
+Table read_table(std::string_view text) { return as_table(*parse_game(text, "test")); }
+
+std::string complaint(std::string_view text) {
+  try {
+    parse_game(text, "test");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(GameFiles, ListTheValuesOfAllCoalitions) {
+  EXPECT_EQ((std::vector<double>{0, 1, -2.5, 1e3}),
+            read_table(R"({"players": 2, "values": [0, 1, -2.5, 1e3]})").values);
+}
+
+TEST(GameFiles, ListTheTermsOfASumOfUnanimityGames) {
+  const char* text =
+      R"({"terms": [{"coalition": [1, 0], "coefficient": 4}, {"coefficient": -1, "coalition": [1]}], "players": 2, "empty": 0.5})";
+  EXPECT_EQ((std::vector<double>{0.5, 0.5, -0.5, 3.5}), read_table(text).values);
+  EXPECT_EQ((std::vector<double>{0, 0}), read_table(R"({"players": 1, "terms": []})").values);
+  EXPECT_EQ(
+      65536,
+      parse_game(R"({"players": 65536, "terms": [{"coalition": [65535], "coefficient": 1}]})", "test")->players());
+}
+
+TEST(GameFiles, AreReadFromDisk) {
+  const auto path = std::filesystem::temp_directory_path() / ("opshap_game_" + std::to_string(getpid()) + ".json");
+  write_file(path, R"({"players": 1, "values": [3, 4]})");
+  EXPECT_EQ((std::vector<double>{3, 4}), as_table(*read_game(path)).values);
+  write_file(path, R"({"players": 1, "values": [3]})");
+  try {
+    read_game(path);
+    ADD_FAILURE() << "one value for two coalitions was accepted";
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find(path.string())) << error.what();
+  }
+  std::filesystem::remove(path);
+  EXPECT_THROW(read_game(path), DataError);
+}
+
+TEST(GameFiles, AreRefusedWithTheKeyThatIsWrong) {
+  struct Case {
+    const char* text;
+    const char* named;
+  };
+  for (const Case& wrong : {
+           Case{"", "json"},
+           Case{"[1, 2]", "object"},
+           Case{R"({"players": 2, "values": [0, 1, 2, 3])", "json"},
+           Case{R"({"players": 2})", "values or terms"},
+           Case{R"({"players": 1, "values": [0, 1], "terms": []})", "values and terms"},
+           Case{R"({"values": [0, 1]})", "key=players"},
+           Case{R"({"players": 2, "values": [0, 1, 2]})", "key=values"},
+           Case{R"({"players": 2, "values": [0, 1, 2, 3, 4]})", "key=values"},
+           Case{R"({"players": 2, "values": {"0": 1}})", "key=values"},
+           Case{R"({"players": 2, "values": [0, 1, "2", 3]})", "key=values[2]"},
+           Case{R"({"players": 2, "values": [0, 1, null, 3]})", "key=values[2]"},
+           Case{R"({"players": 2, "values": [0, 1, NaN, 3]})", "json"},
+           Case{R"({"players": 2, "values": [0, 1, 1e999, 3]})", "json"},
+           Case{R"({"players": 0, "values": [0]})", "key=players"},
+           Case{R"({"players": -1, "values": [0]})", "key=players"},
+           Case{R"({"players": 1.0, "values": [0, 1]})", "key=players"},
+           Case{R"({"players": "1", "values": [0, 1]})", "key=players"},
+           Case{R"({"players": 60, "values": [0]})", "key=players"},
+           Case{R"({"players": 18446744073709551615, "values": [0]})", "key=players"},
+           Case{R"({"players": 65537, "terms": []})", "key=players"},
+           Case{R"({"players": 1, "values": [0, 1], "emtpy": 3})", "key=emtpy"},
+           Case{R"({"players": 1, "players": 1, "values": [0, 1]})", "key=players"},
+           Case{R"({"players": 2, "terms": [{"coalition": [0]}]})", "key=coefficient"},
+           Case{R"({"players": 2, "terms": [{"coefficient": 1}]})", "key=coalition"},
+           Case{R"({"players": 2, "terms": [3]})", "terms[0]"},
+           Case{R"({"players": 2, "terms": {}})", "key=terms"},
+           Case{R"({"players": 2, "terms": [{"coalition": [2], "coefficient": 1}]})", "terms[0].coalition"},
+           Case{R"({"players": 2, "terms": [{"coalition": [-1], "coefficient": 1}]})", "terms[0].coalition"},
+           Case{R"({"players": 2, "terms": [{"coalition": [0.5], "coefficient": 1}]})", "terms[0].coalition"},
+           Case{R"({"players": 2, "terms": [{"coalition": 0, "coefficient": 1}]})", "key=coalition"},
+           Case{R"({"players": 2, "terms": [{"coalition": [0, 0], "coefficient": 1}]})", "twice"},
+           Case{R"({"players": 2, "terms": [{"coalition": [0], "coefficient": true}]})", "terms[0].coefficient"},
+           Case{R"({"players": 2, "terms": [{"coalition": [0], "coefficient": 1, "x": 1}]})", "key=x"},
+           Case{R"({"players": 2, "terms": [], "empty": "0"})", "key=empty"},
+           Case{R"({"players": 2, "terms": [{"coalition": [[[[0]]]], "coefficient": 1}]})", "depth"},
+       }) {
+    const std::string said = complaint(wrong.text);
+    EXPECT_NE(std::string::npos, said.find(wrong.named)) << wrong.text << "\n" << said;
+    EXPECT_EQ(0u, said.find("test: ")) << said;
+  }
+}
+
+// Any text is either a game or a DataError, and the reader never takes more than a constant times the text's length.
+TEST(GameFiles, SurviveOneHundredThousandMutations) {
+  const std::vector<std::string> seeds = {
+      R"({"players": 3, "values": [0, 1.5, -2, 3e2, 4, 5, 6, 7]})",
+      R"({"players": 65536, "terms": [{"coalition": [0, 9, 3], "coefficient": 1.25}, {"coalition": [], "coefficient": -3}], "empty": 0.5})",
+  };
+  const std::vector<std::string> pieces = {"[",           "]",          "{",        "}",
+                                           "\"",          ",",          ":",        "\\u0000",
+                                           "-",           "1e308",      "1e309",    "99999999999999999999",
+                                           "null",        "true",       "\xff",     "\"players\":",
+                                           "\"values\":", "\"terms\":", "[[[[[[[[", "{\"a\":{\"a\":{\"a\":",
+                                           "0.0000001",   "62",         "\n"};
+  Rng rng(1, "mutations");
+  int games = 0, refused = 0;
+  for (int round = 0; round < 100000; ++round) {
+    std::string text = seeds[rng.below(seeds.size())];
+    for (std::uint64_t edits = 1 + rng.below(4); edits > 0; --edits) {
+      const std::size_t place = rng.below(text.size() + 1);
+      switch (rng.below(4)) {
+        case 0:
+          text.insert(place, pieces[rng.below(pieces.size())]);
+          break;
+        case 1:
+          text.erase(place, 1 + rng.below(6));
+          break;
+        case 2:
+          if (place < text.size()) text[place] = static_cast<char>(rng.below(256));
+          break;
+        default:
+          text.insert(place, text.substr(rng.below(text.size() + 1), rng.below(20)));
+      }
+    }
+    const std::size_t before = live_bytes;
+    most_bytes = live_bytes;
+    try {
+      parse_game(text, "test");
+      ++games;
+    } catch (const DataError&) {
+      ++refused;
+    }
+    ASSERT_LT(most_bytes - before, 16384 + 256 * text.size()) << text;
+  }
+  EXPECT_GT(games, 1000);
+  EXPECT_GT(refused, 10000);
+}
+
+TEST(GameFiles, DeepNestingIsRefusedEarly) {
+  for (const char* opening : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int depth = 0; depth < 100000; ++depth) text += opening;
+    most_bytes = live_bytes;
+    const std::size_t before = live_bytes;
+    EXPECT_NE(std::string::npos, complaint(text).find("depth"));
+    EXPECT_LT(most_bytes - before, std::size_t{65536});
+  }
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,336 @@
+// The Burgers solver: a closed form, and the laws of the equation for random initial conditions.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "pde/initial_conditions.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+const Pde& burgers() { return pdes::find("burgers1d"); }
+
+FieldBatch field(int points, const std::function<double(double)>& function) {
+  FieldBatch field = FieldBatch::zeros(Domain::unit({points}), 1, 1);
+  for (int j = 0; j < points; ++j) field.values[static_cast<std::size_t>(j)] = function(field.domain.coordinate(0, j));
+  return field;
+}
+
+double largest_difference(const FieldBatch& a, const FieldBatch& b) {
+  double largest = 0;
+  for (std::size_t j = 0; j < a.values.size(); ++j) largest = std::max(largest, std::abs(a.values[j] - b.values[j]));
+  return largest;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double energy(const FieldBatch& field) {
+  return std::inner_product(field.values.begin(), field.values.end(), field.values.begin(), 0.0) / 2 /
+         static_cast<double>(field.values.size());
+}
+
+double largest_magnitude(const FieldBatch& field) {
+  double largest = 0;
+  for (const double value : field.values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+FieldBatch random_initial(std::uint64_t sample) {
+  return burgers().random_initial(Rng(7, "pde_burgers"), sample).field;
+}
+
+std::uint64_t any_sample() { return *rc::gen::arbitrary<std::uint32_t>(); }
+
+/// The solution of u_t + u u_x = ν u_xx with u(x, 0) = A sin 2πx: the Cole–Hopf transform makes it a heat equation,
+/// whose solution is a series with modified Bessel functions I_n (Cole 1951; Hopf 1950). The denominator cancels to
+/// e^-2z of its terms in the shock, so: long double.
+double cole_hopf(double amplitude, double viscosity, double time, double x) {
+  using Real = long double;
+  const Real pi = std::numbers::pi_v<Real>, z = amplitude / (4 * pi * viscosity),
+             bessel0 = std::cyl_bessel_i(Real{0}, z);
+  Real above = 0, below = 1;
+  for (int n = 1; n <= 60; ++n) {
+    const Real term =
+        std::cyl_bessel_i(static_cast<Real>(n), z) / bessel0 * std::exp(-4 * pi * pi * n * n * viscosity * time);
+    above += n * term * std::sin(2 * pi * n * x);
+    below += 2 * term * std::cos(2 * pi * n * x);
+  }
+  return static_cast<double>(8 * pi * viscosity * above / below);
+}
+
+// The fourth-order error of the scheme is 4.2e-11 with the default dt = 5e-4 and 8e-14 with 1e-4; twice that is room
+// for other processors.
+TEST(BurgersSolver, AgreesWithTheColeHopfSolution) {
+  const FieldBatch initial = field(1024, [](double x) { return std::sin(2 * pi * x); });
+  const FieldBatch exact = field(1024, [](double x) { return cole_hopf(1, 0.01, 0.5, x); });
+  EXPECT_NEAR(0.371607123978, exact.values[256], 5e-13) << "the series of this test is wrong";
+  EXPECT_NEAR(0.620729606959, largest_magnitude(exact), 5e-13) << "the series of this test is wrong";
+  EXPECT_LT(largest_difference(exact, burgers().solve(initial, 0.5).field), 1e-10);
+  EXPECT_LT(largest_difference(exact, burgers().with({{"dt", 1e-4}})->solve(initial, 0.5).field), 1e-12);
+}
+
+TEST(BurgersSolver, AgreesWithTheColeHopfSolutionOnAnyGridAndForOtherParameters) {
+  for (const int points : {64, 99, 100, 255, 256, 2048}) {
+    const FieldBatch initial = field(points, [](double x) { return 0.7 * std::sin(2 * pi * x); });
+    const FieldBatch exact = field(points, [](double x) { return cole_hopf(0.7, 0.05, 0.3, x); });
+    EXPECT_LT(largest_difference(exact, burgers().with({{"nu", 0.05}})->solve(initial, 0.3).field), 1e-10) << points;
+  }
+}
+
+TEST(BurgersSolver, ReachesTimesThatAreNoMultipleOfTheStep) {
+  const FieldBatch initial = field(256, [](double x) { return std::sin(2 * pi * x); });
+  for (const double time : {1e-9, 0.00037, 0.1234567, 1.0}) {
+    const FieldBatch exact = field(256, [time](double x) { return cole_hopf(1, 0.02, time, x); });
+    EXPECT_LT(largest_difference(exact, burgers().with({{"nu", 0.02}})->solve(initial, time).field), 1e-10) << time;
+  }
+}
+
+// Fields so small that their squares underflow obey the heat equation.
+TEST(BurgersSolver, DampsTinyFieldsAsTheHeatEquation) {
+  for (const double amplitude : {1e-8, 1e-100, 1e-200, 1e-300}) {
+    const FieldBatch initial = field(64, [=](double x) { return amplitude * std::sin(2 * pi * x); });
+    const FieldBatch exact =
+        field(64, [=](double x) { return amplitude * std::exp(-0.01 * 4 * pi * pi * 0.5) * std::sin(2 * pi * x); });
+    EXPECT_LT(largest_difference(exact, burgers().solve(initial, 0.5).field), 1e-7 * amplitude) << amplitude;
+  }
+}
+
+TEST(BurgersSolver, LeavesConstantFieldsAndTimeZeroAsTheyAre) {
+  const FieldBatch constant = field(100, [](double) { return -0.3; }),
+                   wave = field(64, [](double x) { return std::cos(2 * pi * x); });
+  EXPECT_EQ(constant.values, burgers().solve(constant, 5).field.values);
+  EXPECT_EQ(wave.values, burgers().solve(wave, 0).field.values);
+}
+
+RC_GTEST_PROP(BurgersSolver, KeepsTheMean, ()) {
+  const FieldBatch initial = random_initial(any_sample());
+  // 1e-13: the rounding of a sum of 1024 numbers of size 1, twice.
+  RC_ASSERT(std::abs(mean(initial.values) - mean(burgers().solve(initial, 0.2).field.values)) < 1e-13);
+}
+
+RC_GTEST_PROP(BurgersSolver, LosesEnergyAndStaysBetweenItsExtremes, ()) {
+  FieldBatch now = random_initial(any_sample());
+  const auto [low, high] = std::minmax_element(now.values.begin(), now.values.end());
+  const double lowest = *low, highest = *high;
+  double before = energy(now);
+  for (int i = 0; i < 5; ++i) {
+    now = burgers().solve(now, 0.05).field;
+    RC_ASSERT(energy(now) <= before);
+    before = energy(now);
+  }
+  // The grid misses up to h²/8 max|u''| of an extreme at the start: 4e-4 for eight waves on 1024 points.
+  RC_ASSERT(*std::max_element(now.values.begin(), now.values.end()) <= highest + 4e-4);
+  RC_ASSERT(*std::min_element(now.values.begin(), now.values.end()) >= lowest - 4e-4);
+}
+
+// dE/dt = −ν ∫ u_x² dx; both sides by central differences, which are good to about 1 % here.
+TEST(BurgersSolver, DissipatesEnergyAtTheRateOfItsGradient) {
+  const FieldBatch initial = field(1024, [](double x) { return std::sin(2 * pi * x) + 0.3 * std::cos(6 * pi * x); });
+  const double interval = 1e-3;
+  const FieldBatch early = burgers().solve(initial, 0.3 - interval).field, now = burgers().solve(initial, 0.3).field,
+                   late = burgers().solve(initial, 0.3 + interval).field;
+  double dissipation = 0;
+  for (std::size_t j = 0; j < 1024; ++j) {
+    const double slope = (now.values[(j + 1) % 1024] - now.values[(j + 1023) % 1024]) * 512;
+    dissipation += 0.01 * slope * slope / 1024;
+  }
+  EXPECT_NEAR(1, (energy(early) - energy(late)) / (2 * interval) / dissipation, 0.01);
+}
+
+// Oleinik's one-sided bound u_x <= 1/t holds for every viscosity (Oleinik 1957).
+RC_GTEST_PROP(BurgersSolver, RisesNoFasterThanOleinikAllows, ()) {
+  const double time = 0.05 * static_cast<double>(*rc::gen::inRange(1, 11));
+  const FieldBatch now = burgers().solve(random_initial(any_sample()), time).field;
+  for (std::size_t j = 0; j < 1024; ++j)
+    RC_ASSERT((now.values[(j + 1) % 1024] - now.values[j]) * 1024 <= 1 / time + 1e-6);
+}
+
+// u(x, t) + c with the profile moved by ct solves the equation when u does. With c·t a whole number of cells, the move
+// is exact on the grid.
+RC_GTEST_PROP(BurgersSolver, IsGalileanInvariant, ()) {
+  const FieldBatch initial = random_initial(any_sample());
+  const int cells = *rc::gen::inRange(-3000, 3000);
+  const double time = 0.25, speed = cells / 1024.0 / time;
+  FieldBatch moving = initial;
+  for (double& value : moving.values) value += speed;
+  const FieldBatch rest = burgers().solve(initial, time).field, moved = burgers().solve(moving, time).field;
+  for (int j = 0; j < 1024; ++j) {
+    const auto from = static_cast<std::size_t>(((j - cells) % 1024 + 1024) % 1024);
+    // Rounding of numbers up to 12, which the steepening amplifies by a factor of about 100.
+    RC_ASSERT(std::abs(moved.values[static_cast<std::size_t>(j)] - speed - rest.values[from]) < 1e-11);
+  }
+}
+
+RC_GTEST_PROP(BurgersSolver, CommutesWithReflection, ()) {
+  const FieldBatch initial = random_initial(any_sample());
+  FieldBatch mirrored = initial;
+  for (std::size_t j = 0; j < 1024; ++j) mirrored.values[j] = -initial.values[(1024 - j) % 1024];
+  const FieldBatch plain = burgers().solve(initial, 0.3).field, reflected = burgers().solve(mirrored, 0.3).field;
+  for (std::size_t j = 0; j < 1024; ++j)
+    RC_ASSERT(std::abs(reflected.values[j] + plain.values[(1024 - j) % 1024]) < 1e-12);
+}
+
+// u → λu(x, λt) maps solutions for ν to solutions for λν: a field of amplitude 10 needs, and gets, steps ten times
+// smaller.
+TEST(BurgersSolver, ScalesWithItsAmplitude) {
+  const FieldBatch small = random_initial(3);
+  FieldBatch large = small;
+  for (double& value : large.values) value *= 10;
+  FieldBatch expected = burgers().solve(small, 0.4).field;
+  for (double& value : expected.values) value *= 10;
+  EXPECT_LT(largest_difference(expected, burgers().with({{"nu", 0.1}})->solve(large, 0.04).field), 1e-7);
+}
+
+RC_GTEST_PROP(BurgersSolver, HoldsAllInvariantsForTheInitialConditionsOfTheDataSets, ()) {
+  const Solution solution = burgers().solve(random_initial(any_sample()), burgers().target_time());
+  for (const Invariant& invariant : solution.invariants) RC_ASSERT(invariant.holds());
+}
+
+TEST(BurgersSolver, RefusesWhatItsGridCannotHold) {
+  const FieldBatch sine = field(16, [](double x) { return std::sin(2 * pi * x); });
+  EXPECT_THROW(burgers().solve(sine, 0.5), NumericalError);
+  EXPECT_NO_THROW(burgers().with({{"nu", 0.3}})->solve(sine, 0.5));
+  const FieldBatch zigzag = field(64, [](double x) { return std::cos(64 * pi * x); });
+  EXPECT_THROW(burgers().solve(zigzag, 0.1), NumericalError);
+  // Between hopeless and perfect, the departure is told.
+  const FieldBatch coarse = field(64, [](double x) { return std::sin(2 * pi * x); });
+  const std::vector<Invariant> invariants = burgers().solve(coarse, 0.5).invariants;
+  EXPECT_FALSE(
+      std::all_of(invariants.begin(), invariants.end(), [](const Invariant& invariant) { return invariant.holds(); }));
+}
+
+TEST(BurgersSolver, BlowsUpLoudlyWhenTheStepIsTooLarge) {
+  const FieldBatch wave = field(1024, [](double x) { return std::sin(2 * pi * x); });
+  EXPECT_THROW(burgers().with({{"dt", 0.05}, {"nu", 1e-4}})->solve(wave, 1), NumericalError);
+}
+
+TEST(BurgersSolver, NamesWhatCannotWork) {
+  const FieldBatch wave = field(64, [](double x) { return std::sin(2 * pi * x); });
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(burgers().solve(field(7, [](double) { return 0.0; }), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(wave, -1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(wave, infinity), InvalidArgument);
+  EXPECT_THROW(burgers().solve(wave, 1e12), InvalidArgument);
+  EXPECT_THROW(burgers().solve(FieldBatch::zeros(Domain::unit({8, 8}), 1, 1), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(FieldBatch::zeros(Domain::unit({64}), 2, 1), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(FieldBatch::zeros(Domain::unit({64}), 1, 2), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(field(64, [](double x) { return 1e308 * std::sin(2 * pi * x); }), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(field(64, [](double x) { return 1e308 + std::sin(2 * pi * x); }), 1), InvalidArgument);
+  EXPECT_THROW(burgers().solve(field(64, [](double x) { return 1e9 + std::sin(2 * pi * x); }), 1), InvalidArgument);
+  FieldBatch broken = wave;
+  broken.values[5] = std::nan("");
+  EXPECT_THROW(burgers().solve(broken, 1), DataError);
+  EXPECT_THROW(burgers().with({{"nu", -1}}), InvalidArgument);
+  EXPECT_THROW(burgers().with({{"dt", 0}}), InvalidArgument);
+  EXPECT_THROW(burgers().with({{"nu", infinity}}), InvalidArgument);
+  EXPECT_THROW(burgers().with({{"viscosity", 1}}), InvalidArgument);
+  EXPECT_THROW(pdes::find("burger1d"), InvalidArgument);
+}
+
+TEST(PdeParameters, AreReadFromNameAndValue) {
+  EXPECT_EQ((ParameterValues{{"nu", 0.02}, {"dt", 1e-4}}), parse_parameters({"nu=0.02", "dt=1e-4"}));
+  for (const char* wrong : {"nu", "=1", "nu=", "nu=x", "nu=1x", "nu=1 "})
+    EXPECT_THROW(parse_parameters({wrong}), InvalidArgument) << wrong;
+  EXPECT_THROW(parse_parameters({"nu=1", "nu=2"}), InvalidArgument);
+}
+
+const std::vector<double>& drawn(const InitialCondition& initial, const std::string& name) {
+  const auto found =
+      std::find_if(initial.drawn.begin(), initial.drawn.end(), [&](const Drawn& drawn) { return drawn.name == name; });
+  return found->values;
+}
+
+/// The field that the recorded numbers describe.
+double described(const InitialCondition& initial, double x) {
+  double value = 0;
+  switch (static_cast<Family1d>(static_cast<int>(drawn(initial, "family")[0]))) {
+    case Family1d::series:
+    case Family1d::low_modes:
+      for (std::size_t i = 0; i < 20 && !std::isnan(drawn(initial, "cosine_coefficients")[i]); ++i) {
+        const double angle = 2 * pi * static_cast<double>(i + 1) * x;
+        value += drawn(initial, "cosine_coefficients")[i] * std::cos(angle) +
+                 drawn(initial, "sine_coefficients")[i] * std::sin(angle);
+      }
+      return value;
+    case Family1d::single_mode:
+      return drawn(initial, "amplitude")[0] *
+             std::sin(2 * pi * drawn(initial, "wavenumber")[0] * x + drawn(initial, "phase")[0]);
+    case Family1d::bumps:
+      for (std::size_t i = 0; i < 4 && !std::isnan(drawn(initial, "bump_centres")[i]); ++i) {
+        const double away =
+            std::remainder(x - drawn(initial, "bump_centres")[i], 1.0) / drawn(initial, "bump_widths")[i];
+        value += drawn(initial, "bump_heights")[i] * std::exp(-away * away / 2);
+      }
+      return value;
+  }
+  return value;
+}
+
+RC_GTEST_PROP(InitialConditions, AreWhatTheirRecordedNumbersSay, ()) {
+  const InitialCondition initial =
+      burgers().random_initial(Rng(*rc::gen::arbitrary<std::uint32_t>(), "x"), any_sample());
+  for (int j = 0; j < 1024; ++j) {
+    // 40 terms of size up to 2, each rounded.
+    RC_ASSERT(std::abs(initial.field.values[static_cast<std::size_t>(j)] -
+                       described(initial, initial.field.domain.coordinate(0, j))) < 1e-13);
+  }
+}
+
+TEST(InitialConditions, ComeFromFourFamiliesWithTheirRanges) {
+  std::vector<int> counts(4, 0);
+  for (std::uint64_t sample = 0; sample < 2000; ++sample) {
+    const InitialCondition initial = burgers().random_initial(Rng(42, "families"), sample);
+    const auto family = static_cast<std::size_t>(drawn(initial, "family")[0]);
+    ++counts.at(family);
+    const double largest = largest_magnitude(initial.field);
+    if (static_cast<Family1d>(family) == Family1d::bumps) {
+      EXPECT_LT(largest, 4);
+    } else {
+      EXPECT_GT(largest, 0.49);
+      EXPECT_LT(largest, 1);
+    }
+  }
+  // 2000 draws with probability 1/4: standard deviation 19.4, five of them.
+  for (const int count : counts) EXPECT_NEAR(500, count, 97);
+}
+
+TEST(InitialConditions, DependOnSeedAndSampleAlone) {
+  const Rng root(42, "order");
+  const std::vector<double> alone = burgers().random_initial(root, 4999).field.values;
+  Rng used = root;
+  used.normal();
+  burgers().random_initial(used, 17);
+  EXPECT_EQ(alone, burgers().random_initial(used, 4999).field.values);
+  EXPECT_NE(alone, burgers().random_initial(root, 4998).field.values);
+  EXPECT_NE(alone, burgers().random_initial(Rng(43, "order"), 4999).field.values);
+}
+
+TEST(PdeRegistry, EveryPdeSolvesItsOwnInitialConditions) {
+  for (const auto& pde : pdes::all()) {
+    EXPECT_EQ(pde.get(), &pdes::find(pde->name()));
+    const InitialCondition initial = pde->random_initial(Rng(1, "registry"), 0);
+    EXPECT_EQ(pde->native_domain(), initial.field.domain);
+    EXPECT_EQ(pde->channels(), initial.field.channels);
+    const Solution solution = pde->solve(initial.field, pde->target_time());
+    EXPECT_EQ(initial.field.values.size(), solution.field.values.size());
+    for (const Invariant& invariant : solution.invariants)
+      EXPECT_TRUE(invariant.holds()) << pde->name() << " " << invariant.name << " " << invariant.value;
+  }
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,227 @@
+// Trainings are deterministic, resumable to the bit, and go to the right place.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/explainer.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "core/rng.hpp"
+#include "core/threads.hpp"
+#include "explainers/operator_shap.hpp"
+#include "operators/torch.hpp"
+#include "operators/weights.hpp"
+#include "support/weighted_mean_operator.hpp"
+#include "training/adamw.hpp"
+#include "training/loop.hpp"
+#include "training/resolution_batches.hpp"
+#include "training/training.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int native_points = 32;
+
+OperatorConfig small_model() { return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2}; }
+
+/// Smooth random fields, and what a linear operator makes of them.
+Dataset small_data(int train, int validation) {
+  const int samples = train + validation;
+  Dataset data{.pde = "test", .inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "test"};
+  for (int sample = 0; sample < samples; ++sample) {
+    Rng rng(11, "training test", 0, static_cast<std::uint64_t>(sample));
+    const double a = rng.normal(), b = rng.normal(), c = rng.normal();
+    for (int x = 0; x < native_points; ++x) {
+      const double angle = 2 * std::numbers::pi * x / native_points;
+      data.inputs.field(sample)[static_cast<std::size_t>(x)] = 0.5 * a + b * std::cos(angle) + c * std::sin(angle);
+    }
+    data.split.push_back(sample < train ? Split::train : Split::validation);
+    data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
+  }
+  data.targets = WeightedMeanOperator(0).apply(data.inputs);
+  return data;
+}
+
+BackboneRecipe small_backbone(int epochs) {
+  return {.model = small_model(), .resolutions = {16, 32}, .epochs = epochs, .batch = 8, .learning_rate = 5e-3, .weight_decay = 1e-4, .patience = 100};
+}
+
+ExplainerRecipe small_explainer(int epochs) {
+  return {.model = small_model(), .resolutions = {16, 32}, .epochs = epochs, .batch = 8, .learning_rate = 5e-3, .weight_decay = 1e-5, .warmup_epochs = 2, .patience = 100, .coalitions = 16};
+}
+
+class Training : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_verbosity(Verbosity::quiet);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  fs::path folder_ = fs::temp_directory_path() / ("opshap_training_" + std::to_string(getpid()));
+};
+
+TEST_F(Training, OfABackboneLowersItsLossTenfold) {
+  const TrainingSummary summary = train_backbone(small_backbone(30), small_data(32, 8), 1, folder_ / "a");
+  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
+  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
+  EXPECT_LT(summary.best_validation, first / 10);
+  EXPECT_EQ(30, std::count(metrics.begin(), metrics.end(), '\n'));
+}
+
+TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
+  const Dataset data = small_data(16, 4);
+  train_backbone(small_backbone(3), data, 1, folder_ / "a");
+  train_backbone(small_backbone(3), data, 1, folder_ / "b");
+  train_backbone(small_backbone(3), data, 2, folder_ / "c");
+  EXPECT_EQ(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "b" / "model.safetensors"));
+  EXPECT_NE(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "c" / "model.safetensors"));
+}
+
+/// An operator that ends the process's patience after some calls, as a signal would.
+class StopsAfter final : public Operator {
+ public:
+  explicit StopsAfter(int calls) : left_(calls) {}
+  std::string describe() const override { return inner_.describe(); }
+  int dimension() const override { return 1; }
+  int input_channels() const override { return 1; }
+  int output_channels() const override { return 1; }
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
+    return inner_.apply(inputs);
+  }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override { return inner_.gradient_at(inputs, query); }
+
+ private:
+  WeightedMeanOperator inner_{0.5};
+  mutable int left_;
+};
+
+TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
+  const Dataset data = small_data(16, 4);
+  const WeightedMeanOperator backbone(0.5);
+  const TrainingSummary whole = train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
+
+  // Stopped in the middle of some epoch, then in a later one, then left to finish.
+  for (const int calls : {20, 14}) {
+    const StopsAfter stopping(calls);
+    EXPECT_THROW(train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
+    EXPECT_TRUE(fs::exists(folder_ / "parts" / "checkpoint.safetensors"));
+  }
+  // A kill after the metrics line and before the checkpoint leaves a line too many.
+  write_file(folder_ / "parts" / "metrics.jsonl", read_file(folder_ / "parts" / "metrics.jsonl") + "{\"epoch\":99}\n");
+  const TrainingSummary resumed = train_explainer(small_explainer(6), backbone, data, 1, folder_ / "parts");
+  EXPECT_EQ(read_file(folder_ / "whole" / "model.safetensors"), read_file(folder_ / "parts" / "model.safetensors"));
+  EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
+  EXPECT_EQ(whole.best_validation, resumed.best_validation);
+  const std::string metrics = read_file(folder_ / "parts" / "metrics.jsonl");
+  EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
+}
+
+TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
+  // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
+  const TrainingSummary summary = train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
+  EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
+}
+
+TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {
+  const Dataset data = small_data(16, 4);
+  const TrainingSummary first = train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  const auto written = fs::last_write_time(folder_ / "a" / "model.safetensors");
+  const TrainingSummary again = train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  EXPECT_EQ(first.best_validation, again.best_validation);
+  EXPECT_EQ(written, fs::last_write_time(folder_ / "a" / "model.safetensors"));
+  EXPECT_THROW(train_backbone(small_backbone(3), data, 1, folder_ / "a"), InvalidArgument);
+  EXPECT_THROW(train_backbone(small_backbone(2), data, 2, folder_ / "a"), InvalidArgument);
+}
+
+TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
+  BackboneRecipe recipe = small_backbone(50);
+  recipe.patience = 3;
+  recipe.learning_rate = 0.5;  // far too high: the first epochs are the best ones
+  const TrainingSummary summary = train_backbone(recipe, small_data(16, 4), 1, folder_ / "a");
+  EXPECT_EQ(summary.best_epoch + 3, summary.epochs);
+  EXPECT_LT(summary.epochs, 50);
+}
+
+TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
+  const Dataset data = small_data(64, 8);
+  const WeightedMeanOperator backbone(0);
+  train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
+  const auto explainer = load_explainer(folder_ / "a" / "model.safetensors");
+  // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform attribution misses.
+  const Dataset fresh = small_data(64, 16);
+  for (const int points : {16, 32}) {
+    double missed = 0, missed_by_uniform = 0;
+    for (std::int64_t sample = 72; sample < 80; ++sample) {
+      const FieldBatch input = strided(fresh.inputs.one(sample), {points});
+      const int centre = static_cast<int>(input.domain.centre());
+      std::vector<double> truth;
+      for (int y = 0; y < points; ++y) truth.push_back(WeightedMeanOperator::weight(centre, y, points) * input.values[static_cast<std::size_t>(y)]);
+      const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
+      const std::vector<double> found =
+          cell_values(explainer->densities(input).field(0), input.domain, Partition::one_player_per_point(input.domain), 0, grand);
+      for (std::size_t i = 0; i < truth.size(); ++i) {
+        missed += std::pow(found[i] - truth[i], 2);
+        missed_by_uniform += std::pow(grand / points - truth[i], 2);
+      }
+    }
+    EXPECT_LT(std::sqrt(missed / missed_by_uniform), 0.2) << points << " points";
+  }
+}
+
+TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
+  // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of Loshchilov & Hutter (2019), algorithm 2.
+  torch::Tensor parameter = torch::tensor({0.7F});
+  parameter.set_requires_grad(true);
+  AdamW optimiser({{"p", parameter}}, 0.1);
+  double p = 0.7F, m = 0, v = 0;
+  for (int step = 1; step <= 10; ++step) {
+    const double gradient = std::cos(static_cast<double>(step));
+    parameter.mutable_grad() = torch::tensor({static_cast<float>(gradient)});
+    optimiser.step(0.01);
+    m = 0.9 * m + 0.1 * gradient;
+    v = 0.999 * v + 0.001 * gradient * gradient;
+    p -= 0.01 * 0.1 * p;
+    p -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    EXPECT_NEAR(p, parameter.item<double>(), 10 * step * 6e-8);  // about ten float32 roundings a step
+  }
+}
+
+TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {
+  TrainingLoop loop;
+  loop.epochs = 25;
+  loop.warmup_epochs = 5;
+  loop.learning_rate = 2;
+  EXPECT_DOUBLE_EQ(2.0 / 5, scheduled_rate(loop, 0));
+  EXPECT_DOUBLE_EQ(2.0, scheduled_rate(loop, 4));
+  EXPECT_DOUBLE_EQ(2.0, scheduled_rate(loop, 5));
+  EXPECT_NEAR(1.0, scheduled_rate(loop, 15), 1e-15);
+  EXPECT_GT(scheduled_rate(loop, 24), 0);
+}
+
+TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {
+  const Dataset data = small_data(20, 4);
+  const auto groups = resolution_groups(data, Split::train, {16, 32});
+  std::vector<int> seen(20, 0);
+  for (const Batch& batch : epoch_batches(groups, 3, 5, 7)) {
+    for (const std::int64_t member : batch.members) {
+      const std::int64_t sample = groups[batch.group].samples[static_cast<std::size_t>(member)];
+      EXPECT_EQ(static_cast<std::size_t>(sample % 2), batch.group);
+      ++seen[static_cast<std::size_t>(sample)];
+    }
+  }
+  EXPECT_EQ(std::vector<int>(20, 1), seen);
+  EXPECT_THROW(resolution_groups(data, Split::train, {16}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap
