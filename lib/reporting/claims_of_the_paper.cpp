@@ -152,8 +152,8 @@ Claim quality_against_integrated_gradients() {
   return {.id = "quality_against_integrated_gradients",
           .source = "paper",
           .statement =
-              "OperatorSHAP achieves comparable and often superior quality to RegressionMSR and IG across resolutions. "
-              "(Here: IG.)",
+              "“OperatorSHAP achieves comparable and often superior quality to RegressionMSR and IG across "
+              "resolutions.” (Here: IG.)",
           .where = "Experiments, (i) Attribution quality across resolutions",
           .rule = "the better median in at least half of the cells (n, metric) over R², Pearson and NRMSE",
           .judge = [](const Scoreboard& scores) { return quality_against(scores, "integrated_gradients"); }};
@@ -163,8 +163,8 @@ Claim quality_against_regression_msr() {
   return {.id = "quality_against_regression_msr",
           .source = "paper",
           .statement =
-              "OperatorSHAP achieves comparable and often superior quality to RegressionMSR and IG across resolutions. "
-              "(Here: RegressionMSR.)",
+              "“OperatorSHAP achieves comparable and often superior quality to RegressionMSR and IG across "
+              "resolutions.” (Here: RegressionMSR.)",
           .where = "Experiments, (i) Attribution quality across resolutions",
           .rule = "the better median in at least half of the cells (n, metric) over R², Pearson and NRMSE",
           .judge = [](const Scoreboard& scores) { return quality_against(scores, "regression_msr"); }};
@@ -175,8 +175,8 @@ Claim consistent_across_resolutions() {
       .id = "consistent_across_resolutions",
       .source = "paper",
       .statement =
-          "OperatorSHAP's explanations are consistent with state-of-the-art discrete Shapley values across resolutions "
-          "and transfer across grid sizes without retraining.",
+          "“OperatorSHAP's explanations are consistent with state-of-the-art discrete Shapley values across "
+          "resolutions and transfer across grid sizes without retraining.”",
       .where = "Abstract",
       .rule =
           "median Pearson correlation with the reference of at least 0.9 at every n run, two or more (the paper's "
@@ -200,8 +200,8 @@ Claim one_model_for_all_resolutions() {
   return {.id = "one_model_for_all_resolutions",
           .source = "paper",
           .statement =
-              "The same trained explainer produces attributions across n ∈ {16, 32, ..., 1024}, while classical "
-              "methods needed to be re-run at each resolution.",
+              "“The same trained explainer produces attributions across n ∈ {16, 32, ..., 1024}, while classical "
+              "methods needed to be re-run at each resolution.”",
           .where = "Experiments, (i) Attribution quality across resolutions",
           .rule =
               "one explainer training, and its median NRMSE is below that of the uniform attribution at each of the "
@@ -229,7 +229,7 @@ Claim classical_methods_win_at_few_players() {
       .id = "classical_methods_win_at_few_players",
       .source = "paper",
       .statement =
-          "For low player numbers, classical Shapley approximators outperform OperatorSHAP already for low budgets.",
+          "“For low player numbers, classical Shapley approximators outperform OperatorSHAP already for low budgets.”",
       .where = "Additional results, caption of the figure of NMSE against budget (n = 16)",
       .rule =
           "at n = 16 some method that sees only coalition values has a lower median NRMSE with at most 1024 of the 65 "
@@ -251,7 +251,7 @@ Claim classical_methods_need_more_at_many_players() {
       .id = "classical_methods_need_more_at_many_players",
       .source = "paper",
       .statement =
-          "For higher player numbers, classical methods need drastically higher budgets to outperform OperatorSHAP.",
+          "“For higher player numbers, classical methods need drastically higher budgets to outperform OperatorSHAP.”",
       .where = "Additional results, caption of the figure of NMSE against budget (n = 512 and 1024)",
       .rule =
           "at the largest n >= 512 with budget curves, the cheapest method that beats OperatorSHAP needs at least 10 "
@@ -328,7 +328,7 @@ Claim regression_msr_loses_from_64_players() {
 Claim regression_msr_better_than_kernel_shap() {
   return {.id = "regression_msr_better_than_kernel_shap",
           .source = "paper",
-          .statement = "RegressionMSR [...] performs better at higher player numbers than KernelSHAP.",
+          .statement = "“RegressionMSR [...] performs better at higher player numbers than KernelSHAP.”",
           .where = "Attribution methods, RegressionMSR",
           .rule = "lower median NRMSE than KernelSHAP at the budget of the tables at every n >= 64 of the run",
           .judge = [](const Scoreboard& scores) {
@@ -350,8 +350,8 @@ Claim faster_than_baselines() {
   return {.id = "faster_than_baselines",
           .source = "paper",
           .statement =
-              "OperatorSHAP performs faster than KernelSHAP, RegressionMSR, or Integrated Gradients by a significant "
-              "margin.",
+              "“OperatorSHAP performs faster than KernelSHAP, RegressionMSR, or Integrated Gradients by a significant "
+              "margin.”",
           .where = "Caption of the figure of runtimes",
           .rule =
               "median wall time per attribution at least 2 times shorter than that of each of these methods at every n "
@@ -362,28 +362,29 @@ Claim faster_than_baselines() {
 }
 
 Claim orders_of_magnitude_faster() {
-  return {.id = "orders_of_magnitude_faster",
-          .source = "paper",
-          .statement = "OperatorSHAP is orders of magnitude faster than all baselines, while maintaining a low error.",
-          .where = "Experiments, (ii) Inference speed",
-          .rule =
-              "median wall time per attribution at least 100 times shorter than that of every baseline of the run at "
-              "every n",
-          .judge = [](const Scoreboard& scores) {
-            std::vector<std::string_view> baselines;
-            for (const std::string& method : scores.methods()) {
-              if (method != explainer && method != "uniform") baselines.push_back(method);
-            }
-            return faster_by(scores, 100, baselines);
-          }};
+  return {
+      .id = "orders_of_magnitude_faster",
+      .source = "paper",
+      .statement = "“OperatorSHAP is orders of magnitude faster than all baselines, while maintaining a low error.”",
+      .where = "Experiments, (ii) Inference speed",
+      .rule =
+          "median wall time per attribution at least 100 times shorter than that of every baseline of the run at "
+          "every n",
+      .judge = [](const Scoreboard& scores) {
+        std::vector<std::string_view> baselines;
+        for (const std::string& method : scores.methods()) {
+          if (method != explainer && method != "uniform") baselines.push_back(method);
+        }
+        return faster_by(scores, 100, baselines);
+      }};
 }
 
 Claim training_is_amortised() {
   return {.id = "training_is_amortised",
           .source = "paper",
           .statement =
-              "OperatorSHAP includes training evaluations, but stays almost constant with increasing sample size, "
-              "while classical methods grow linearly with the number of samples.",
+              "“OperatorSHAP includes training evaluations, but stays almost constant with increasing sample size, "
+              "while classical methods grow linearly with the number of samples.”",
           .where = "Additional results, caption of the figure of amortisation (n = 512)",
           .rule =
               "at the largest n >= 512 with budget curves, an explained sample costs OperatorSHAP at most a hundredth "
@@ -414,7 +415,7 @@ Claim shapley_values_approach_density() {
   return {
       .id = "shapley_values_approach_density",
       .source = "paper",
-      .statement = "With increasing player number, classical Shapley values approach the Aumann--Shapley density.",
+      .statement = "“With increasing player number, classical Shapley values approach the Aumann--Shapley density.”",
       .where = "Caption of the figure of Shapley values and density (n = 32 and 128; the density is OperatorSHAP's)",
       .rule = "the median over the inputs of |n reference - density| / |density| is smaller at n = 128 than at n = 32",
       .judge = [](const Scoreboard& scores) {
@@ -428,8 +429,8 @@ Claim shapley_values_approach_density() {
 Claim normalisation_is_exact() {
   return {.id = "normalisation_is_exact",
           .source = "paper",
-          .statement = "Hard normalization enforces that OperatorSHAP's values sum to v(Ω) - v(∅) exactly.",
-          .where = "Attribution methods, OperatorSHAP / FastSHAP (shortened)",
+          .statement = "“Hard normalization enforces Σ_i φ̂_i = v(Ω) − v(∅) exactly.”",
+          .where = "Attribution methods, OperatorSHAP / FastSHAP",
           .rule = "efficiency gap of at most 1e-12 on every input (rounding of 1024 additions in double precision)",
           .judge = [](const Scoreboard& scores) {
             double largest = 0;
@@ -445,23 +446,24 @@ Claim normalisation_is_exact() {
 }
 
 Claim exact_reference_at_16_players() {
-  return {.id = "exact_reference_at_16_players",
-          .source = "paper",
-          .statement =
-              "For n <= 16 we enumerate all 2^n coalitions [...]. This gives a deterministic ground-truth attribution.",
-          .where = "Attribution methods, Exact Shapley",
-          .rule = "every attribution at n <= 16 was scored against the exact Shapley values",
-          .judge = [](const Scoreboard& scores) {
-            int exact = 0, rows = 0;
-            for (const AttributionRow& row : scores.run().results.attributions) {
-              if (row.players > 16) continue;
-              ++rows;
-              exact += row.reference == "exact" && row.reference_error == 0;
-            }
-            if (rows == 0) return not_testable("n <= 16 not run");
-            return verdict(exact == rows,
-                           fmt::format("{} of {} attributions at n <= 16 have an exact reference", exact, rows));
-          }};
+  return {
+      .id = "exact_reference_at_16_players",
+      .source = "paper",
+      .statement =
+          "“For n <= 16 we enumerate all 2^n coalitions [...]. This gives a deterministic ground-truth attribution.”",
+      .where = "Attribution methods, Exact Shapley",
+      .rule = "every attribution at n <= 16 was scored against the exact Shapley values",
+      .judge = [](const Scoreboard& scores) {
+        int exact = 0, rows = 0;
+        for (const AttributionRow& row : scores.run().results.attributions) {
+          if (row.players > 16) continue;
+          ++rows;
+          exact += row.reference == "exact" && row.reference_error == 0;
+        }
+        if (rows == 0) return not_testable("n <= 16 not run");
+        return verdict(exact == rows,
+                       fmt::format("{} of {} attributions at n <= 16 have an exact reference", exact, rows));
+      }};
 }
 
 }  // namespace opshap::claims

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reporting/axes.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
@@ -11,7 +12,7 @@ namespace opshap::figures {
 
 namespace {
 
-/// "KernelSHAP from 256 coalitions on" for each method, in words.
+/// "below it are KernelSHAP from 256, Permutation not up to 2048" in words.
 std::string who_wins(const Scoreboard& scores, int players, double explainer) {
   std::string text;
   for (const std::string& method : scores.sampling_methods()) {
@@ -20,19 +21,45 @@ std::string who_wins(const Scoreboard& scores, int players, double explainer) {
     const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
       return cell.quartiles("nrmse")->median < explainer;
     });
-    text += (text.empty() ? "" : "; ") + style_of(method).label;
-    text += first == curve.end() ? fmt::format(" not up to {}", *curve.back().budget)
-                                 : fmt::format(" from {}", *first->budget);
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", style_of(method).label,
+                        first == curve.end() ? "not up to" : "from",
+                        first == curve.end() ? *curve.back().budget : *first->budget);
   }
   return text;
 }
+
+/// All curves of one number of players, as gnuplot data and plots.
+struct Curves {
+  std::string data, bands, lines;
+  std::vector<double> budgets;
+  LogRange errors;
+  int count = 0;
+
+  void add(const std::string& method, const std::vector<Cell>& curve) {
+    std::string points;
+    for (const Cell& cell : curve) {
+      const Quartiles error = *cell.quartiles("nrmse");
+      budgets.push_back(static_cast<double>(*cell.budget));
+      if (error.q25 <= 0) continue;  // no place on a logarithmic axis; it is in the table
+      points += fmt::format("{} {} {} {}\n", *cell.budget, digits(error.q25), digits(error.median), digits(error.q75));
+      errors.include(error.q25);
+      errors.include(error.q75);
+    }
+    if (points.empty()) return;
+    data += fmt::format("$m{} << EOD\n{}EOD\n", count, points);
+    bands += fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}'", bands.empty() ? "" : ", ", count,
+                         style_of(method).color);
+    lines += fmt::format(", $m{} using 1:3 {}", count, line_style(method));
+    ++count;
+  }
+};
 
 }  // namespace
 
 Figure budget_error(const Scoreboard& scores) {
   const std::string title = "Error against budget";
   if (scores.curve_resolutions().empty()) return missing(title, "no method was run at three budgets or more");
-  Figure figure{.title = title, .finding = {}, .panels = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
   figure.numbers = {
       .name = "budget_error",
       .caption = "NRMSE over the inputs of the budget curves; the explainer on the same inputs.",
@@ -40,11 +67,12 @@ Figure budget_error(const Scoreboard& scores) {
           {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"q25", true}, {"median", true}, {"q75", true}},
       .rows = {}};
   figure.finding =
-      "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed; the horizontal line "
-      "is OperatorSHAP, which needs none. Below it";
+      "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. The horizontal line "
+      "is OperatorSHAP, which needs none once it is trained. "
+      "The sampling methods are below it";
+  std::vector<std::string> drawn;
   for (const int players : scores.curve_resolutions()) {
-    std::string data, bands, lines;
-    int block = 0;
+    Curves curves;
     std::optional<Quartiles> explainer;
     for (const std::string& method : scores.sampling_methods()) {
       const std::vector<Cell> curve = scores.curve(players, method);
@@ -52,44 +80,36 @@ Figure budget_error(const Scoreboard& scores) {
       const Cell* amortised = scores.cell(players, "operator_shap");
       if (!explainer && amortised != nullptr)
         explainer = amortised->restricted_to(curve.front().samples()).quartiles("nrmse");
-      std::string points;
       for (const Cell& cell : curve) {
         const Quartiles error = *cell.quartiles("nrmse");
         figure.numbers.add({std::to_string(players), style_of(method).label, std::to_string(*cell.budget),
                             std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
-        // An error of exactly 0 (a budget of all coalitions) has no place on a logarithmic axis; it is in the table.
-        if (error.q25 > 0)
-          points +=
-              fmt::format("{} {} {} {}\n", *cell.budget, digits(error.q25), digits(error.median), digits(error.q75));
       }
-      if (points.empty()) continue;
-      data += fmt::format("$m{} << EOD\n{}EOD\n", block, points);
-      bands += fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}' notitle", bands.empty() ? "" : ", ", block,
-                           style_of(method).color);
-      lines += fmt::format(", $m{} using 1:3 {} title {}", block, line_style(method),
-                           quote_for_gnuplot(style_of(method).label));
-      ++block;
+      curves.add(method, curve);
+      if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
-    if (block == 0) continue;
-    std::string wins = "OperatorSHAP was not run on these inputs";
+    if (curves.count == 0) continue;
+    std::string wins = "unknown, since OperatorSHAP was not run on these inputs";
     if (explainer) {
       figure.numbers.add({std::to_string(players), "OperatorSHAP", "none", std::to_string(explainer->count),
                           digits(explainer->q25), digits(explainer->median), digits(explainer->q75)});
-      if (explainer->median > 0)
-        lines += fmt::format(", {} with lines lw 2.2 lc rgb '#D55E00' title 'OperatorSHAP'", digits(explainer->median));
       wins = who_wins(scores, players, explainer->median);
+      curves.errors.include(explainer->median);
+      if (explainer->median > 0)
+        curves.lines += fmt::format(", {} with lines lw 2.4 lc rgb '#D55E00'", digits(explainer->median));
     }
     figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ".", players, wins);
     figure.panels.push_back(
         {.id = fmt::format("budget-error-{}", players),
-         .title = fmt::format("NRMSE against budget, n = {}", players),
+         .title = fmt::format("n = {}", players),
          .description = fmt::format("Budgets at which methods fall below OperatorSHAP's error: {}.", wins),
-         .script = data + fmt::format("set title 'n = {}'\nset logscale xy\nset xlabel 'budget (distinct "
-                                      "coalitions)'\nset ylabel 'NRMSE'\nset format x '%.0f'\n"
-                                      "plot {}{}\n",
-                                      players, bands, lines)});
+         .script = curves.data + log_axis_at('x', curves.budgets) + log_axis('y', curves.errors) +
+                   "set xlabel 'budget (distinct coalitions)'\nset ylabel 'NRMSE'\nplot " + curves.bands +
+                   curves.lines + "\n"});
   }
   figure.finding += ".";
+  for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
+  figure.legend.push_back({.label = "OperatorSHAP", .color = "#D55E00", .dash = {}});
   if (figure.panels.empty()) return missing(title, "all errors of the budget curves are 0");
   return figure;
 }

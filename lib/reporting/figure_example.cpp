@@ -33,7 +33,7 @@ Figure example(const Scoreboard& scores) {
     const ValuesRow* reference = scores.values(*players, *sample, "reference");
     const ValuesRow* explainer = scores.values(*players, *sample, "operator_shap");
     const ValuesRow* gradients = scores.values(*players, *sample, "integrated_gradients");
-    Figure figure{.title = title, .finding = {}, .panels = {}, .numbers = {}, .missing = {}};
+    Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
     figure.numbers = {.name = "example",
                       .caption = "Fields on their grid, attributions times n.",
                       .columns = {{"x", true}, {"input", true}, {"solution", true}, {"prediction", true}},
@@ -55,32 +55,36 @@ Figure example(const Scoreboard& scores) {
           fmt::format("{} {} {} {}\n", digits(i / n), digits(n * reference->values[at]),
                       digits(n * explainer->values[at]), digits(gradients == nullptr ? 0 : n * gradients->values[at]));
     }
-    const std::string query = "set arrow from 0.5, graph 0 to 0.5, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n";
+    const std::string query =
+        "set arrow from 0.5, graph 0 to 0.5, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\nset xlabel 'x'\nset xrange "
+        "[0:1]\n";
     figure.panels.push_back(
         {.id = "example-fields",
-         .title = "Input, solution and prediction",
+         .title = "fields",
          .description = fmt::format(
              "Input {} with its solution and the backbone's prediction; the dotted line is the query point.", *sample),
-         .script = query + "set title 'fields'\nset xlabel 'x'\nset ylabel 'u'\nset xrange [0:1]\n$data << EOD\n" +
-                   field_data +
-                   "EOD\nplot $data using 1:2 with lines lw 1.6 dt 2 lc rgb 'black' title 'input', $data using 1:3 "
-                   "with lines lw 2 lc rgb '#0072B2' "
-                   "title 'solution', $data using 1:4 with lines lw 2 dt 4 lc rgb '#D55E00' title 'prediction'\n"});
+         .script = query + "set ylabel 'u'\n$data << EOD\n" + field_data +
+                   "EOD\nplot $data using 1:2 with lines lw 1.6 dt (6,3) lc rgb 'black', $data using 1:3 with lines lw "
+                   "2.6 lc rgb '#56B4E9', "
+                   "$data using 1:4 with lines lw 1.8 dt (2,3) lc rgb '#0072B2'\n"});
     figure.panels.push_back(
         {.id = "example-attribution",
-         .title = "Attribution",
+         .title = fmt::format("attribution, n = {}", *players),
          .description = fmt::format(
              "Reference, OperatorSHAP and integrated gradients times n for input {} at {} players.", *sample, *players),
-         .script = query +
-                   "set title 'attribution of the solution at the query'\nset xlabel 'x'\nset ylabel 'attribution "
-                   "density'\nset xrange [0:1]\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" +
+         .script = query + "set ylabel 'attribution density'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" +
                    value_data +
-                   "EOD\nplot $data using 1:2 with steps lw 1.8 lc rgb '#0072B2' title 'reference × n', $data using "
-                   "1:3 with lines lw 2.2 lc rgb '#D55E00' title 'OperatorSHAP'" +
-                   (gradients == nullptr
-                        ? ""
-                        : ", $data using 1:4 with lines lw 1.6 dt 4 lc rgb '#E69F00' title 'integrated gradients'") +
+                   "EOD\nplot $data using 1:2 with histeps lw 1.8 lc rgb '#009E73', $data using 1:3 with lines lw 2.2 "
+                   "lc rgb '#D55E00'" +
+                   (gradients == nullptr ? "" : ", $data using 1:4 with lines lw 1.6 dt (8,3,2,3) lc rgb '#E69F00'") +
                    "\n"});
+    figure.legend = {{.label = "input", .color = "#000000", .dash = "6,3"},
+                     {.label = "solution", .color = "#56B4E9", .dash = {}},
+                     {.label = "prediction", .color = "#0072B2", .dash = "2,3"},
+                     {.label = "reference × n", .color = "#009E73", .dash = {}},
+                     {.label = "OperatorSHAP", .color = "#D55E00", .dash = {}}};
+    if (gradients != nullptr)
+      figure.legend.push_back({.label = "Integrated gradients", .color = "#E69F00", .dash = "8,3,2,3"});
     figure.finding = fmt::format(
         "Input {} at n = {}, the one with OperatorSHAP's median error. The dotted line is the query point x = 1/2 "
         "whose predicted value is explained. The prediction's relative error is {}.",

@@ -31,9 +31,7 @@ std::vector<int> shown_resolutions(const Scoreboard& scores) {
 
 std::string substitution(const std::vector<int>& shown) {
   if (shown == std::vector<int>{32, 128}) return "";
-  std::string text;
-  for (const int players : shown) text += (text.empty() ? " Here n = " : " and ") + std::to_string(players);
-  return text + " instead of the paper's 32 and 128, which this profile does not both have.";
+  return fmt::format(" The paper shows n = 32 and 128; this run has n = {} instead.", fmt::join(shown, " and "));
 }
 
 }  // namespace
@@ -43,7 +41,10 @@ Figure shapley_and_density(const Scoreboard& scores) {
   const std::vector<int> shown = shown_resolutions(scores);
   if (shown.empty()) return missing(title, "no stored values of both the reference and OperatorSHAP");
   const std::int64_t sample = *typical_sample(scores, shown.back());
-  Figure figure{.title = title, .finding = {}, .panels = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  figure.legend = {{.label = "reference × n", .color = "#0072B2", .dash = {}, .bar = true},
+                   {.label = "its standard error", .color = "#000000", .dash = {}},
+                   {.label = "OperatorSHAP", .color = "#D55E00", .dash = {}}};
   figure.numbers = {.name = "shapley_and_density",
                     .caption = "Values times n at each player's position, with the standard error of the reference.",
                     .columns = {{"n", true},
@@ -70,7 +71,7 @@ Figure shapley_and_density(const Scoreboard& scores) {
       size = std::hypot(size, bar);
     }
     errors +=
-        (errors.empty() ? "" : ", ") + fmt::format("{} at n = {}", show(size > 0 ? difference / size : 0), players);
+        fmt::format("{}{} at n = {}", errors.empty() ? "" : ", ", show(size > 0 ? difference / size : 0), players);
     figure.panels.push_back(
         {.id = fmt::format("shapley-and-density-{}", players),
          .title = fmt::format("n = {}", players),
@@ -78,18 +79,16 @@ Figure shapley_and_density(const Scoreboard& scores) {
              "Bars: reference Shapley values times n of input {} at {} players. Line: density of OperatorSHAP.", sample,
              players),
          .script =
-             fmt::format("set title 'n = {0}'\nset xlabel 'x'\nset ylabel 'attribution density'\nset xrange "
-                         "[{1}:{2}]\nset xzeroaxis lw 0.8 lc rgb 'black'\n"
-                         "$data << EOD\n{3}EOD\nplot $data using 1:2:({4}) with boxes fs solid 0.45 noborder lc rgb "
-                         "'#0072B2' title 'reference × n', "
-                         "$data using 1:2:3 with errorbars pt 0 lw 0.8 lc rgb 'black' title 'standard error', "
-                         "$data using 1:4 with lines lw 2.2 lc rgb '#D55E00' title 'OperatorSHAP'\n",
-                         players, digits(-0.5 / players), digits(1 - 0.5 / players), data, digits(0.85 / players))});
+             fmt::format("set xlabel 'x'\nset ylabel 'attribution density'\nset xrange [{}:{}]\nset xzeroaxis lw 0.8 "
+                         "lc rgb 'black'\n$data << EOD\n{}EOD\n"
+                         "plot $data using 1:2:({}) with boxes fs transparent solid 0.45 noborder lc rgb '#0072B2', "
+                         "$data using 1:2:3 with yerrorbars pt 0 lw 1 lc rgb 'black', $data using 1:4 with lines lw "
+                         "2.2 lc rgb '#D55E00'\n",
+                         digits(-0.5 / players), digits(1 - 0.5 / players), data, digits(0.85 / players))});
   }
   figure.finding = fmt::format(
-      "Input {}, the one with the explainer's median error. Bars are the reference's Shapley values times n with their "
-      "standard error, the line is OperatorSHAP's density; "
-      "its NRMSE is {}.{}",
+      "Input {}, the one with the explainer's median error. Bars are the reference's Shapley values times n, the line "
+      "is OperatorSHAP's density; its NRMSE here is {}.{}",
       sample, errors, substitution(shown));
   return figure;
 }

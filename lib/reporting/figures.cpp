@@ -33,12 +33,16 @@ std::optional<std::int64_t> typical_sample(const Scoreboard& scores, int players
 }
 
 Figure missing(std::string title, std::string why) {
-  return {.title = std::move(title), .finding = {}, .panels = {}, .numbers = {}, .missing = std::move(why)};
+  return {
+      .title = std::move(title), .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = std::move(why)};
 }
+
+std::string dash_style(std::string_view dash) { return dash.empty() ? "dt solid" : fmt::format("dt ({})", dash); }
 
 std::string line_style(std::string_view method) {
   const MethodStyle style = style_of(method);
-  return fmt::format("with linespoints lc rgb '{}' dt {} pt {} ps 0.7 lw 1.8", style.color, style.dash, style.marker);
+  return fmt::format("with linespoints lc rgb '{}' {} pt {} ps 0.75 lw 1.8", style.color, dash_style(style.dash),
+                     style.marker);
 }
 
 std::string digits(double value) { return fmt::format("{:.7g}", value); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reporting/gnuplot.hpp"
+#include "reporting/legend.hpp"
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
@@ -17,6 +18,7 @@ struct Figure {
   std::string title;
   std::string finding;  ///< what the figure shows of this run, one or two sentences; the caption
   std::vector<Panel> panels;
+  std::vector<LegendEntry> legend;  ///< of all panels
   Table numbers;
   std::string missing;  ///< not empty: why this run has no such figure; then there are no panels
 };
@@ -43,8 +45,10 @@ std::optional<std::int64_t> typical_sample(const Scoreboard& scores, int players
 /// A figure without panels.
 Figure missing(std::string title, std::string why);
 
-/// "with linespoints" of gnuplot in the method's colour, dash and marker.
+/// "with linespoints ..." of gnuplot in the method's colour, dash and marker.
 std::string line_style(std::string_view method);
+/// gnuplot's "dt" for lengths as in LegendEntry: "dt solid" or "dt (6,3)".
+std::string dash_style(std::string_view dash);
 
 /// A number for gnuplot and for CSV: 7 significant digits.
 std::string digits(double value);

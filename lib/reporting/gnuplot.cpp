@@ -117,9 +117,9 @@ std::string draw(const Panel& panel) {
   const std::string setup =
       message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
               " dynamic noenhanced font 'sans-serif,13' name 'panel'\n",
-              "set border 3 lw 0.8\nset tics nomirror out scale 0.6\nset grid ytics back lc rgb '#808080' dt 3 lw "
-              "0.4\nset key outside below center "
-              "horizontal samplen 2.5 spacing 1.1\nset style fill transparent solid 0.18 noborder\n");
+              "set border 3 lw 0.8\nset tics nomirror out scale 0.6,0.3\nset grid ytics back lc rgb '#808080' dt 3 lw "
+              "0.4\nunset key\n",
+              "set style fill transparent solid 0.18 noborder\nset title ", quote_for_gnuplot(panel.title), "\n");
   const std::string body = body_of(run_gnuplot(setup + panel.script), panel.id);
   return message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
                  "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
@@ -127,11 +127,15 @@ std::string draw(const Panel& panel) {
                  escape_markup(panel.description), "</desc>\n", body, "</svg>\n");
 }
 
-std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels) {
+std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
+                    const std::vector<LegendEntry>& legend) {
   const std::size_t columns = panels.size() == 4 ? 2 : std::min<std::size_t>(panels.size(), 3);
-  const std::size_t lines = (panels.size() + columns - 1) / columns;
-  std::string text = message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", columns * panel_width, " ",
-                             lines * panel_height, "\" role=\"img\">\n<title>", escape_markup(title),
+  const int lines = static_cast<int>((panels.size() + columns - 1) / columns),
+            width = static_cast<int>(columns) * panel_width;
+  int legend_height = 0;
+  const std::string legend_rows = legend_svg(legend, width, legend_height);
+  std::string text = message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ",
+                             lines * panel_height + legend_height, "\" role=\"img\">\n<title>", escape_markup(title),
                              "</title>\n<desc>", escape_markup(description),
                              "</desc>\n<style>svg{color:#1b1f24}@media "
                              "(prefers-color-scheme:dark){svg{color:#e8e6e1;background:#16191d}}</style>\n");
@@ -142,7 +146,7 @@ std::string compose(const std::string& title, const std::string& description, co
                           panel_width, "\" height=\"", panel_height, "\""));
     text += panel;
   }
-  return text + "</svg>\n";
+  return text + message("<g transform=\"translate(0,", lines * panel_height, ")\">\n", legend_rows, "</g>\n</svg>\n");
 }
 
 }  // namespace opshap

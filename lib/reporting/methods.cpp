@@ -16,15 +16,15 @@ struct Known {
 
 const std::array<Known, 9>& known() {
   static const std::array<Known, 9> styles = {{
-      {"operator_shap", {"OperatorSHAP", "#D55E00", 1, 5}},
-      {"regression_msr", {"RegressionMSR", "#000000", 5, 13}},
-      {"integrated_gradients", {"Integrated gradients", "#E69F00", 4, 12}},
-      {"kernel_shap", {"KernelSHAP", "#0072B2", 2, 7}},
-      {"kernel_shap_paired", {"KernelSHAP, paired", "#56B4E9", 1, 6}},
-      {"permutation", {"Permutation", "#009E73", 2, 9}},
-      {"permutation_antithetic", {"Permutation, antithetic", "#CC79A7", 1, 11}},
-      {"mean_field", {"Mean field", "#000000", 1, 4}},
-      {"uniform", {"Uniform", "#808080", 3, 2}},
+      {"operator_shap", {"OperatorSHAP", "#D55E00", "", 5}},
+      {"regression_msr", {"RegressionMSR", "#000000", "6,3,2,3", 13}},
+      {"integrated_gradients", {"Integrated gradients", "#E69F00", "8,3,2,3", 12}},
+      {"kernel_shap", {"KernelSHAP", "#0072B2", "6,3", 7}},
+      {"kernel_shap_paired", {"KernelSHAP, paired", "#56B4E9", "", 6}},
+      {"permutation", {"Permutation", "#009E73", "6,3", 9}},
+      {"permutation_antithetic", {"Permutation, antithetic", "#CC79A7", "", 11}},
+      {"mean_field", {"Mean field", "#000000", "", 4}},
+      {"uniform", {"Uniform", "#808080", "2,3", 2}},
   }};
   return styles;
 }
@@ -52,7 +52,7 @@ MethodStyle style_of(std::string_view method) {
   for (const char letter : method) letters += static_cast<unsigned char>(letter);
   return {.label = in_words(method),
           .color = colors[letters % colors.size()],
-          .dash = 1 + static_cast<int>(letters % 5),
+          .dash = letters % 2 == 0 ? "4,2" : "9,3",
           .marker = 4 + static_cast<int>(letters % 10)};
 }
 
@@ -69,7 +69,7 @@ std::string pde_label(std::string_view pde) {
 }
 
 std::string access_label(std::string_view access) {
-  if (access == "values") return "coalition values";
+  if (access == "values") return "values";
   if (access == "gradient") return "gradients";
   return std::string(access);
 }

@@ -11,7 +11,7 @@ namespace opshap {
 struct MethodStyle {
   std::string label;  ///< "KernelSHAP"
   std::string color;  ///< "#0072B2"
-  int dash = 1;       ///< gnuplot's dashtype
+  std::string dash;   ///< "" solid, else lengths of strokes and gaps: "6,3"
   int marker = 7;     ///< gnuplot's pointtype
 };
 
@@ -24,7 +24,8 @@ void sort_for_display(std::vector<std::string>& methods);
 /// "burgers1d" becomes "Burgers 1D", "allen_cahn1d" "Allen cahn 1D".
 std::string pde_label(std::string_view pde);
 
-/// What an access class means, in two words: "coalition values", "gradients", "amortised", "none".
+/// What a method sees of the operator: "values" (of coalitions), "gradients", "amortised" (the input alone, after
+/// training), "none".
 std::string access_label(std::string_view access);
 
 }  // namespace opshap

@@ -104,10 +104,11 @@ std::string claims_section(const ReportContents& contents) {
     text += fmt::format(
         "<tr id=\"claim-{}\"><td>{}</td><td><p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
         "class=\"rule\">Counts as reproduced when: {}.</p></td><td><p class=\"evidence\">{}</p></td></tr>\n",
-        claim.id, badge(judgement.verdict, std::string(to_string(judgement.verdict))),
-        escape_markup(claim.source == "paper" ? "“" + std::string(claim.statement) + "”"
-                                              : std::string(claim.statement)),
-        escape_markup(claim.where), escape_markup(claim.rule), escape_markup(judgement.evidence));
+        claim.id,
+        badge(judgement.verdict,
+              judgement.verdict == Verdict::not_testable ? "not testable" : std::string(to_string(judgement.verdict))),
+        escape_markup(claim.statement), escape_markup(claim.where), escape_markup(claim.rule),
+        escape_markup(judgement.evidence));
   }
   return text + "</tbody></table></div>\n</section>\n";
 }
@@ -145,12 +146,17 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const M
     text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(style_of(cell->method).label));
   text += "</tr></thead>\n";
   for (const auto& [players, cells] : by_players) {
-    text +=
-        fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" rowspan=\"3\">{}</th><td class=\"who\">paper</td>", players);
+    const bool run =
+        std::any_of(cells.begin(), cells.end(), [](const Comparison* cell) { return cell->ours.has_value(); });
+    text += fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" rowspan=\"{}\">{}</th><td class=\"who\">paper</td>",
+                        run ? 3 : 2, players);
     for (const Comparison* cell : cells) text += quartile_cell(cell->paper, "no row in the paper");
     text += "</tr>\n<tr class=\"inner ours\"><td class=\"who\">this run</td>";
-    for (const Comparison* cell : cells) text += quartile_cell(cell->ours, "not run");
-    text += "</tr>\n<tr class=\"inner\"><td class=\"who\">verdict</td>" + verdict_cells(cells) + "</tr>\n</tbody>\n";
+    if (run) {
+      for (const Comparison* cell : cells) text += quartile_cell(cell->ours, "not run");
+      text += "</tr>\n<tr class=\"inner\"><td class=\"who\">verdict</td>";
+    }
+    text += verdict_cells(cells) + "</tr>\n</tbody>\n";
   }
   return text + "</table></div>\n";
 }
@@ -197,8 +203,8 @@ std::string figures_section(const ReportContents& contents) {
         "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
         escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
     for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
-    text += "</div>\n<details><summary>Numbers of this figure</summary>\n" + table_with_caption(figure.numbers) +
-            "</details>\n</figure>\n";
+    text += "</div>\n" + legend_html(figure.legend) + "<details><summary>Numbers of this figure</summary>\n" +
+            table_with_caption(figure.numbers) + "</details>\n</figure>\n";
   }
   return text + "</section>\n";
 }

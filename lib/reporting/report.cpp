@@ -23,7 +23,7 @@ void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
     fs::remove(csv);
     return;
   }
-  write_file(svg, compose(drawn.figure.title, drawn.figure.finding, drawn.panels));
+  write_file(svg, compose(drawn.figure.title, drawn.figure.finding, drawn.panels, drawn.figure.legend));
   write_file(csv, drawn.figure.numbers.csv());
 }
 

@@ -66,7 +66,7 @@ Table methods(const Scoreboard& scores) {
                           {"NRMSE", true},
                           {"Pearson", true},
                           {"R²", true},
-                          {"largest efficiency gap", true}},
+                          {"largest gap", true}},
               .rows = {}};
   for (const int players : scores.resolutions()) {
     for (const std::string& method : scores.methods()) {

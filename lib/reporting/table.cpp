@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <stdexcept>
 
@@ -55,7 +56,8 @@ std::string Table::markdown() const {
 
 std::string Table::csv() const {
   std::string text;
-  for (std::size_t i = 0; i < columns.size(); ++i) text += fmt::format("{}{}", i > 0 ? "," : "", csv_cell(columns[i].heading));
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    text += fmt::format("{}{}", i > 0 ? "," : "", csv_cell(columns[i].heading));
   text += "\n";
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) text += fmt::format("{}{}", i > 0 ? "," : "", csv_cell(row[i]));
@@ -71,10 +73,18 @@ std::string Table::html() const {
     text += std::string("<th scope=\"col\"") + (column.number ? " class=\"number\">" : ">") +
             escape_markup(column.heading) + "</th>";
   text += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : rows) {
-    text += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += std::string("<td") + (columns[i].number ? " class=\"number\">" : ">") + escape_markup(row[i]) + "</td>";
+  for (std::size_t line = 0; line < rows.size(); ++line) {
+    const bool same_group = line > 0 && rows[line][0] == rows[line - 1][0];
+    text += same_group ? "<tr class=\"same\">" : "<tr>";
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      // Words in a column of numbers (why there is none) may be broken over lines, numbers may not.
+      const bool words = std::isalpha(static_cast<unsigned char>(rows[line][i][0])) != 0 ||
+                         rows[line][i].find("undefined") != std::string::npos;
+      text += fmt::format("<td{}>{}</td>",
+                          !columns[i].number ? ""
+                          : words            ? " class=\"number words\""
+                                             : " class=\"number\"",
+                          escape_markup(rows[line][i]));
     }
     text += "</tr>\n";
   }
