@@ -19,7 +19,6 @@ using Shape = std::vector<std::int64_t>;
 struct Layer {
   Tensor spectral_weight, spectral_bias, skip, gate;
   Tensor mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
-  Tensor mixing;  // of spectral_weight; defined once frozen
 };
 
 /// W·x + b along the last dimension; W is [Cout, Cin, 1] as in the state_dict.
@@ -73,6 +72,15 @@ struct Padding {
   static std::int64_t product(const Shape& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[0] * sizes[1]; }
 };
 
+/// Position i/n on each axis for each point, [points, axes].
+Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
+  std::vector<Tensor> axes;
+  for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
+  return torch::stack(columns, 1);
+}
+
 class Fno final : public Network {
  public:
   Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
@@ -83,9 +91,7 @@ class Fno final : public Network {
       return Initial{Law::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
     };
     const double spread = std::sqrt(2.0 / static_cast<double>(2 * width));
-    Shape ones, kept;
-    for (const int modes : config.n_modes) ones.push_back(1), kept.push_back(modes);
-    kept.back() = kept.back() / 2 + 1;
+    const Shape ones(config.n_modes.size(), 1);
     const auto with = [](Shape shape, const Shape& more) {
       shape.insert(shape.end(), more.begin(), more.end());
       return shape;
@@ -99,8 +105,8 @@ class Fno final : public Network {
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
-      layer.spectral_weight = add("fno_blocks.convs" + at + ".weight.tensor", with({width, width}, kept),
-                                  {Law::normal, spread / std::sqrt(2.0)}, true);
+      layer.spectral_weight = add_complex("fno_blocks.convs" + at + ".weight.tensor",
+                                          spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
       layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
       layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
       std::tie(layer.mlp0_weight, layer.mlp0_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
@@ -135,34 +141,18 @@ class Fno final : public Network {
     return Padding(shape, config()).padded_points() * config().hidden_channels;
   }
 
-  void freeze() override {
-    const torch::NoGradGuard no_grad;
-    for (Layer& layer : layers_) layer.mixing = mixing_matrices(layer.spectral_weight);
-  }
-
  private:
-  /// The coordinates i/n are further channels; then two pointwise layers.
+  /// The coordinates are further channels; then two pointwise layers.
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
     const std::int64_t points = fields.size(0), batch = fields.size(1);
-    std::vector<Tensor> channels = {fields};
-    const Tensor numbers = torch::arange(points, torch::TensorOptions(torch::kInt64).device(options().device()));
-    std::int64_t inner = 1;
-    std::vector<Tensor> coordinates;
-    for (std::size_t axis = shape.size(); axis-- > 0; inner *= shape[axis]) {
-      const Tensor index = torch::remainder(torch::floor_divide(numbers, inner), shape[axis]);
-      coordinates.insert(
-          coordinates.begin(),
-          (index.to(torch::kFloat64) / shape[axis]).to(options()).view({points, 1, 1}).expand({points, batch, 1}));
-    }
-    channels.insert(channels.end(), coordinates.begin(), coordinates.end());
-    const Tensor hidden = torch::gelu(pointwise(torch::cat(channels, 2), lifting0_weight_, lifting0_bias_));
+    const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
+    const Tensor hidden = torch::gelu(pointwise(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_));
     return pointwise(hidden, lifting1_weight_, lifting1_bias_);
   }
 
   /// Mixed coefficients, the bias among them: it is the constant part of the field.
   Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
-    const Tensor mixing = layer.mixing.defined() ? layer.mixing : mixing_matrices(layer.spectral_weight);
-    const Tensor mixed = mix(basis.transform(x), mixing, basis);
+    const Tensor mixed = mix(basis.transform(x), layer.spectral_weight, basis);
     const std::int64_t constant = basis.rows() / 2 * basis.columns();
     mixed.select(0, constant).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
     return mixed;
