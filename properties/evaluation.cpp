@@ -50,7 +50,7 @@ class InputAsDensity final : public Explainer {
 };
 
 Dataset small_data() {
-  Dataset data{.pde = "burgers1d", .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "0"};
+  Dataset data{.pde = "burgers1d", .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "0", .resolutions = {}};
   Rng rng(3, "evaluation test");
   for (double& value : data.inputs.values) value = rng.normal();
   data.targets = WeightedMeanOperator(0.5).apply(data.inputs);

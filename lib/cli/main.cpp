@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     if (!app.get_subcommands([name](const CLI::App* known) { return known->get_name() == name; }).empty()) return;
     CLI::App* command = app.add_subcommand(name, summary);
     command->allow_extras();
-    command->prefix_command();
+    command->fallthrough(false);
     command->set_help_flag();
     command->callback([&globals] { run_networks(globals); });
   };

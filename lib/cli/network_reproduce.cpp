@@ -68,6 +68,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   timed(manifest, "data", [&] {
     generate({.pde = profile.data.pde,
+              .parameters = {},
               .samples = profile.data.samples(),
               .train = profile.data.train,
               .validation = profile.data.validation,

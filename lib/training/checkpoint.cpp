@@ -13,7 +13,7 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
   for (const auto& [name, tensor] : checkpoint.tensors) {
     const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
     StoredTensor& stored = file.tensors[name];
-    stored.dtype = Dtype::f32;
+    stored.dtype = "F32";
     stored.shape.assign(values.sizes().begin(), values.sizes().end());
     stored.bytes.resize(static_cast<std::size_t>(values.nbytes()));
     std::memcpy(stored.bytes.data(), values.data_ptr(), stored.bytes.size());
@@ -28,7 +28,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   require<DataError>(counters != file.metadata.end(), "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
   checkpoint.counters = counters->second;
   for (const auto& [name, stored] : file.tensors) {
-    require<DataError>(stored.dtype == Dtype::f32, "training: checkpoint=", path.string(), " (tensor ", name, " is not F32). Remove the folder and train again.");
+    require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name, " is not F32). Remove the folder and train again.");
     torch::Tensor tensor = torch::empty(stored.shape, torch::kFloat32);
     std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
     checkpoint.tensors[name] = tensor;

@@ -1,0 +1,112 @@
+// `opshap operator`: run an operator on fields, or print its golden values.
+
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/npy.hpp"
+#include "operators/golden.hpp"
+#include "operators/weights.hpp"
+
+namespace opshap {
+
+namespace {
+
+struct GoldenOptions {
+  std::filesystem::path config;
+  std::vector<std::int64_t> input_shape;
+  std::string dtype = "float64";
+};
+
+struct RunOptions {
+  std::filesystem::path weights, input;
+  std::string dtype = "float32";
+};
+
+Precision parse_precision(const std::string& dtype) {
+  return dtype == "float64" ? Precision::float64 : Precision::float32;
+}
+
+void golden(const GoldenOptions& options, const Globals& globals) {
+  const GoldenValues values = golden_values(parse_operator_config(read_file(options.config)), options.input_shape,
+                                            parse_precision(options.dtype));
+  const nlohmann::ordered_json object = {{"first", values.first},
+                                         {"middle", values.middle},
+                                         {"last", values.last},
+                                         {"mean", values.mean},
+                                         {"l2", values.l2}};
+  if (globals.json) {
+    print_json(object);
+  } else {
+    for (const auto& [key, value] : object.items()) std::cout << key << ' ' << value.dump() << '\n';
+  }
+}
+
+/// X is [B, C, n] or [B, C, n0, n1].
+FieldBatch fields_of(const NpyArray& array, const Operator& op, const std::filesystem::path& file) {
+  const auto axes = static_cast<std::size_t>(op.dimension());
+  require(array.shape.size() == axes + 2, "operator run: --input=", file.string(), " (has ", array.shape.size(),
+          " dimensions; the operator needs [B, C, ", axes == 1 ? "n" : "n0, n1", "]). Reshape the array.");
+  std::vector<int> shape;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const std::int64_t size = array.shape[axis + 2];
+    require(size >= 1 && size <= 1 << 24, "operator run: --input=", file.string(), " (axis ", axis + 2, " has ", size,
+            " points). Give fields with points.");
+    shape.push_back(static_cast<int>(size));
+  }
+  require(array.shape[1] == op.input_channels(), "operator run: --input=", file.string(), " (has ", array.shape[1],
+          " channels; the operator takes ", op.input_channels(), "). Give fields with that many channels.");
+  FieldBatch fields{.domain = Domain::unit(shape),
+                    .batch = array.shape[0],
+                    .channels = op.input_channels(),
+                    .values = array.reals("operator run: --input")};
+  require_finite(fields, "operator run: --input");
+  return fields;
+}
+
+void run_operator(const RunOptions& options, const Globals& globals) {
+  const auto op = load_operator(options.weights, globals.device, parse_precision(options.dtype));
+  const NpyArray input = read_npy(options.input);
+  FieldBatch outputs = op->apply(fields_of(input, *op, options.input));
+  NpyArray output{.shape = input.shape,
+                  .dtype = options.dtype == "float64" ? Dtype::float64 : Dtype::float32,
+                  .values = std::move(outputs.values)};
+  output.shape[1] = op->output_channels();
+  write_npy(globals.out, output);
+}
+
+}  // namespace
+
+void add_network_operator(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand("operator", "Run an operator on fields, or print its golden values");
+  command->require_subcommand(1);
+  const std::vector<std::string> precisions = {"float32", "float64"};
+
+  auto* golden_command = command->add_subcommand(
+      "golden", "Values of the operator of a config with prescribed weights, to compare implementations");
+  const auto golden_options = std::make_shared<GoldenOptions>();
+  golden_command->add_option("config", golden_options->config, "CONFIG.json")->required();
+  golden_command->add_option("--input-shape", golden_options->input_shape, "B,C,n or B,C,n0,n1")
+      ->required()
+      ->delimiter(',');
+  golden_command->add_option("--dtype", golden_options->dtype, "Precision of the computation")
+      ->check(CLI::IsMember(precisions))
+      ->capture_default_str();
+  golden_command->callback([golden_options, &globals] { golden(*golden_options, globals); });
+
+  auto* run_command = command->add_subcommand("run", "Output fields of an operator; --out Y.npy");
+  const auto run_options = std::make_shared<RunOptions>();
+  run_command->add_option("weights", run_options->weights, "Operator (.safetensors)")->required();
+  run_command->add_option("--input", run_options->input, "Fields [B, C, n] or [B, C, n0, n1] (.npy)")->required();
+  run_command->add_option("--dtype", run_options->dtype, "Precision of the computation")
+      ->check(CLI::IsMember(precisions))
+      ->capture_default_str();
+  run_command->callback([run_options, &globals] {
+    require(!globals.out.empty(), "operator run: --out (is missing: the output needs a file). Give --out Y.npy.");
+    run_operator(*run_options, globals);
+  });
+}
+
+}  // namespace opshap

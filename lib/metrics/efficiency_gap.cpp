@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <cmath>
+
+#include "metrics/registry.hpp"
+
+namespace opshap::metrics {
+
+Metric describe_efficiency_gap() {
+  return {.name = "efficiency_gap",
+          .symbol = "Efficiency gap",
+          .range = "[0, 2]",
+          .better = Better::lower,
+          .tolerance = 1e-9,
+          .definition =
+              "|sum of the attribution - (v(N) - v(empty))| / max(|v(N) - v(empty)|, |attribution|_1); rounding for "
+              "efficient methods, the quadrature error "
+              "for integrated gradients"};
+}
+
+Measured efficiency_gap(const Attribution& attribution) {
+  double size = std::abs(attribution.grand - attribution.empty), sum = 0;
+  for (const double value : attribution.values) sum += std::abs(value);
+  size = std::max(size, sum);
+  if (!std::isfinite(size)) return Measured::undefined("an attribution value is not finite");
+  return Measured::of(size == 0 ? 0 : std::abs(attribution.efficiency_gap()) / size);
+}
+
+}  // namespace opshap::metrics

@@ -1,0 +1,58 @@
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "metrics/registry.hpp"
+
+namespace opshap::metrics {
+
+namespace {
+
+double sum_over_members(std::span<const double> values, std::span<const std::uint64_t> row) {
+  double sum = 0;
+  for (std::size_t word = 0; word < row.size(); ++word) {
+    for (std::uint64_t members = row[word]; members != 0; members &= members - 1) {
+      sum += values[64 * word + static_cast<std::size_t>(std::countr_zero(members))];
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+Metric describe_r2() {
+  return {.name = "r2",
+          .symbol = "R²",
+          .range = "(-inf, 1]",
+          .better = Better::higher,
+          .tolerance = 0.05,
+          .definition =
+              "share of the variance of v(S) - v(empty) over 10 000 coalitions drawn from the Shapley kernel law that "
+              "the attribution's sums over S "
+              "explain (weighted R², faithfulness); needs no reference; nearly blind for many players; undefined when "
+              "v is the same on all of them"};
+}
+
+Measured weighted_r2(std::span<const double> values, const Coalitions& coalitions, std::span<const double> gains) {
+  require(values.size() == static_cast<std::size_t>(coalitions.players()), "r2: values=", values.size(),
+          " (the coalitions have ", coalitions.players(), " players). Score attributions of one game.");
+  require(gains.size() == coalitions.size() && !gains.empty(), "r2: gains=", gains.size(), " (there are ",
+          coalitions.size(), " coalitions). Give one value a coalition.");
+  const auto count = static_cast<double>(gains.size());
+  const double mean = std::accumulate(gains.begin(), gains.end(), 0.0) / count;
+  double residual = 0, variance = 0, largest = 0;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    residual += std::pow(gains[i] - sum_over_members(values, coalitions.row(i)), 2);
+    variance += std::pow(gains[i] - mean, 2);
+    largest = std::max(largest, std::abs(gains[i]));
+  }
+  if (!std::isfinite(residual) || !std::isfinite(variance)) return Measured::undefined("a value is not finite");
+  // What the rounding of the mean leaves of gains that are all equal.
+  if (variance <= count * std::pow(count * std::numeric_limits<double>::epsilon() * largest, 2))
+    return Measured::undefined("v is the same on all coalitions");
+  return Measured::of(1 - residual / variance);
+}
+
+}  // namespace opshap::metrics

@@ -1,0 +1,195 @@
+// The Fourier neural operator, in one and two dimensions, with the layers, names and defaults of neuraloperator 2.0.0.
+// Source: Li et al. (2021), Fourier Neural Operator for Parametric Partial Differential Equations.
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "operators/registry.hpp"
+#include "operators/spectral_convolution.hpp"
+
+namespace opshap::operators {
+
+namespace {
+
+using torch::Tensor;
+using Shape = std::vector<std::int64_t>;
+
+struct Layer {
+  Tensor spectral_weight, spectral_bias, skip, gate;
+  Tensor mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
+};
+
+/// W·x + b along the last dimension; W is [Cout, Cin, 1] as in the state_dict.
+Tensor pointwise(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Tensor flat = x.reshape({-1, x.size(-1)});
+  Shape shape = x.sizes().vec();
+  shape.back() = weight.size(0);
+  return torch::addmm(bias, flat, weight.squeeze(-1).t()).view(shape);
+}
+
+/// Where the fields lie in the padded grid.
+struct Padding {
+  Shape shape, padded, before;
+
+  Padding(const std::vector<int>& grid, const OperatorConfig& config) {
+    for (const int size : grid) {
+      const long added = std::lrint(config.domain_padding * size);  // half to even, as Python's round
+      const bool both_sides = config.domain_padding_mode == "symmetric";
+      shape.push_back(size);
+      padded.push_back(size + (both_sides ? 2 : 1) * added);
+      before.push_back(both_sides ? added : 0);
+    }
+  }
+
+  std::int64_t points() const { return product(shape); }
+  std::int64_t padded_points() const { return product(padded); }
+  bool none() const { return shape == padded; }
+  std::int64_t padded_point(std::int64_t point) const {
+    if (shape.size() == 1) return point + before[0];
+    return (point / shape[1] + before[0]) * padded[1] + point % shape[1] + before[1];
+  }
+  /// The unpadded part of a padded [points, B, C], as a view.
+  Tensor inside(const Tensor& x) const {
+    if (shape.size() == 1) return x.narrow(0, before[0], shape[0]);
+    return x.view({padded[0], padded[1], x.size(1), x.size(2)})
+        .narrow(0, before[0], shape[0])
+        .narrow(1, before[1], shape[1]);
+  }
+  Tensor pad(const Tensor& x) const {
+    if (none()) return x;
+    std::vector<std::int64_t> amounts = {0, 0, 0, 0};
+    for (std::size_t axis = shape.size(); axis-- > 0;)
+      amounts.insert(amounts.end(), {before[axis], padded[axis] - shape[axis] - before[axis]});
+    Shape grid = shape;
+    grid.insert(grid.end(), {x.size(1), x.size(2)});
+    return torch::constant_pad_nd(x.view(grid), amounts).view({padded_points(), x.size(1), x.size(2)});
+  }
+  Tensor crop(const Tensor& x) const { return none() ? x : inside(x).reshape({points(), x.size(1), x.size(2)}); }
+
+ private:
+  static std::int64_t product(const Shape& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[0] * sizes[1]; }
+};
+
+/// Position i/n on each axis for each point, [points, axes].
+Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
+  std::vector<Tensor> axes;
+  for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
+  return torch::stack(columns, 1);
+}
+
+class Fno final : public Network {
+ public:
+  Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
+    using Law = Initial::Law;
+    const std::int64_t width = config.hidden_channels, mlp = width / 2, wide = 2 * width,
+                       entry = config.in_channels + dimension();
+    const auto uniform = [](std::int64_t fan_in) {
+      return Initial{Law::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
+    };
+    const double spread = std::sqrt(2.0 / static_cast<double>(2 * width));
+    const Shape ones(config.n_modes.size(), 1);
+    const auto with = [](Shape shape, const Shape& more) {
+      shape.insert(shape.end(), more.begin(), more.end());
+      return shape;
+    };
+    const auto linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
+      Tensor weight = add(name + ".weight", {outputs, inputs, 1}, uniform(inputs));
+      return std::pair{std::move(weight), add(name + ".bias", {outputs}, uniform(inputs))};
+    };
+    std::tie(lifting0_weight_, lifting0_bias_) = linear("lifting.fcs.0", entry, wide);
+    std::tie(lifting1_weight_, lifting1_bias_) = linear("lifting.fcs.1", wide, width);
+    for (int index = 0; index < config.n_layers; ++index) {
+      const std::string at = message(".", index);
+      Layer layer;
+      layer.spectral_weight = add_complex("fno_blocks.convs" + at + ".weight.tensor",
+                                          spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
+      layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
+      layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
+      std::tie(layer.mlp0_weight, layer.mlp0_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
+      std::tie(layer.mlp1_weight, layer.mlp1_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+      layer.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
+      layers_.push_back(layer);
+    }
+    std::tie(projection0_weight_, projection0_bias_) = linear("projection.fcs.0", width, wide);
+    std::tie(projection1_weight_, projection1_bias_) = linear("projection.fcs.1", wide, config.out_channels);
+  }
+
+  Tensor forward(const Tensor& fields, const std::vector<int>& shape) const override {
+    const Padding padding(shape, config());
+    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    Tensor x = padding.pad(lift(fields, shape));
+    for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
+    return project(padding.crop(x));
+  }
+
+  Tensor forward_at(const Tensor& fields, const std::vector<int>& shape, std::int64_t point) const override {
+    const Padding padding(shape, config());
+    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    Tensor x = padding.pad(lift(fields, shape));
+    for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
+    const Tensor coefficients = spectral(x, layers_.back(), *basis);
+    const std::int64_t place = padding.padded_point(point);
+    const Tensor here = x.select(0, place);
+    return project(pointwise_part(basis->inverse_at(coefficients, place), here, layers_.size() - 1));
+  }
+
+  std::int64_t activations(const std::vector<int>& shape) const override {
+    return Padding(shape, config()).padded_points() * config().hidden_channels;
+  }
+
+ private:
+  /// The coordinates are further channels; then two pointwise layers.
+  Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
+    const std::int64_t points = fields.size(0), batch = fields.size(1);
+    const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
+    const Tensor hidden = torch::gelu(pointwise(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_));
+    return pointwise(hidden, lifting1_weight_, lifting1_bias_);
+  }
+
+  /// Mixed coefficients, the bias among them: it is the constant part of the field.
+  Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
+    const Tensor mixed = mix(basis.transform(x), layer.spectral_weight, basis);
+    const std::int64_t constant = basis.rows() / 2 * basis.columns();
+    mixed.select(0, constant).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
+    return mixed;
+  }
+
+  Tensor block(const Tensor& x, std::size_t index, const FourierBasis& basis) const {
+    return pointwise_part(basis.inverse(spectral(x, layers_[index], basis)), x, index);
+  }
+
+  /// What a block does at each point: `spectral` is the spectral convolution there, x the block's input. The last block has no activation before and
+  /// after its channel MLP.
+  Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
+    const Layer& layer = layers_[index];
+    const bool last = index + 1 == layers_.size();
+    const std::int64_t width = x.size(-1);
+    Tensor y = torch::addmm(spectral.reshape({-1, width}), x.reshape({-1, width}), layer.skip.squeeze(-1).t());
+    if (!last) y = torch::gelu(y);
+    const Tensor hidden = torch::gelu(pointwise(y, layer.mlp0_weight, layer.mlp0_bias));
+    const Tensor z = torch::addcmul(pointwise(hidden, layer.mlp1_weight, layer.mlp1_bias).view(x.sizes()), x,
+                                    layer.gate.view({width}));
+    return last ? z : torch::gelu(z);
+  }
+
+  Tensor project(const Tensor& x) const {
+    return pointwise(torch::gelu(pointwise(x, projection0_weight_, projection0_bias_)), projection1_weight_,
+                     projection1_bias_);
+  }
+
+  std::vector<Layer> layers_;
+  Tensor lifting0_weight_, lifting0_bias_, lifting1_weight_, lifting1_bias_;
+  Tensor projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network> fno(const OperatorConfig& config, const torch::TensorOptions& options) {
+  return std::make_unique<Fno>(config, options);
+}
+
+}  // namespace opshap::operators

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/field.hpp"
+#include "core/operator.hpp"
+#include "core/rng.hpp"
+#include "operators/config.hpp"
+#include "operators/torch.hpp"
+
+namespace opshap {
+
+/// How a parameter is drawn before training.
+struct Initial {
+  enum class Law {
+    uniform,
+    normal,
+    constant
+  };  ///< on (−scale, scale); with standard deviation `scale`; equal to `scale`
+  Law law = Law::uniform;
+  double scale = 1;
+};
+
+/// One tensor of a network, under the name it has in the Python reference's state_dict.
+struct Parameter {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< as in the state_dict; a complex tensor has no trailing 2 here
+  bool complex = false;
+  Initial initial;
+  torch::Tensor value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major
+};
+
+/// A neural operator as a function of tensors. Fields are points first: [points, B, C], so that every layer is one matrix product for the whole batch.
+///
+/// Computation is safe to call from several threads. Parameters are changed only by training and loading.
+/// Adding one: a file in lib/operators and a line in registry.def.
+class Network {
+ public:
+  /// The parameters are real tensors of the options' dtype and device.
+  Network(OperatorConfig config, const torch::TensorOptions& options) : config_(std::move(config)), options_(options) {}
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  virtual ~Network() = default;
+
+  const OperatorConfig& config() const { return config_; }
+  const torch::TensorOptions& options() const { return options_; }
+  int dimension() const { return static_cast<int>(config_.n_modes.size()); }
+  std::vector<Parameter>& parameters() { return parameters_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  /// [points, B, Cin] to [points, B, Cout] on a grid of this shape (points = its product, axis 1 fastest).
+  virtual torch::Tensor forward(const torch::Tensor& fields, const std::vector<int>& shape) const = 0;
+  /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
+  virtual torch::Tensor forward_at(const torch::Tensor& fields, const std::vector<int>& shape,
+                                   std::int64_t point) const = 0;
+  /// Numbers in the widest activation of one field on this grid.
+  virtual std::int64_t activations(const std::vector<int>& shape) const = 0;
+
+ protected:
+  /// Adds a real parameter, and returns its value.
+  torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial);
+  /// Adds a complex parameter with this value, [shape..., 2].
+  torch::Tensor add_complex(std::string name, torch::Tensor value, Initial initial);
+
+ private:
+  OperatorConfig config_;
+  torch::TensorOptions options_;
+  std::vector<Parameter> parameters_;
+};
+
+/// dtype and device. `device` is "cpu" or "cuda:0" (any number). Throws InvalidArgument for another text, EnvironmentError when there is no such GPU.
+torch::TensorOptions tensor_options(Precision precision, const std::string& device);
+
+/// The network of a config with parameters that are zero. Throws InvalidArgument for a model that is not registered.
+std::unique_ptr<Network> make_network(const OperatorConfig& config, const torch::TensorOptions& options);
+/// Draws all parameters, each from its own stream.
+void initialise(Network& network, std::uint64_t seed);
+
+/// Reads config and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes, and parameters that are not finite.
+std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
+/// Writes config and parameters as a safetensors file, in one step.
+void save_network(const Network& network, const std::filesystem::path& path);
+
+/// How many fields of this grid have their widest activation in a core's second-level cache: larger batches are slower.
+std::int64_t cached_batch(const Network& network, const std::vector<int>& shape);
+
+/// The network, from now on only read, behind the interface of core.
+std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network);
+
+/// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are cast.
+torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64_t count,
+                        const torch::TensorOptions& options);
+/// The inverse of to_tensor for one chunk: writes [points, B, C] to fields first..first+B-1.
+void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t first);
+
+}  // namespace opshap

@@ -1,0 +1,97 @@
+#include <functional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "operators/network.hpp"
+#include "operators/parallel_chunks.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
+class NetworkOperator final : public Operator {
+ public:
+  explicit NetworkOperator(std::unique_ptr<Network> network) : network_(std::move(network)) {
+    for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
+  }
+
+  std::string describe() const override {
+    const OperatorConfig& config = network_->config();
+    std::string modes;
+    for (const int count : config.n_modes) modes += message(modes.empty() ? "" : "x", count);
+    return message(config.model, " ", config.n_modes.size(), "D, width ", config.hidden_channels, ", ", modes,
+                   " modes, ", config.n_layers, " layers");
+  }
+  int dimension() const override { return network_->dimension(); }
+  int input_channels() const override { return network_->config().in_channels; }
+  int output_channels() const override { return network_->config().out_channels; }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    check(inputs);
+    FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, output_channels());
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::NoGradGuard no_grad;
+      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain.shape), outputs,
+                  first);
+    });
+    return outputs;
+  }
+
+  std::vector<double> values_at(const FieldBatch& inputs, Query query) const override {
+    check(inputs);
+    require_query(*this, inputs.domain, query);
+    std::vector<double> values(static_cast<std::size_t>(inputs.batch));
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::NoGradGuard no_grad;
+      const auto fields = to_tensor(inputs, first, count, network_->options());
+      store(network_->forward_at(fields, inputs.domain.shape, query.point).select(1, query.channel), values, first);
+    });
+    return values;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    check(inputs);
+    require_query(*this, inputs.domain, query);
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
+                    .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
+      const auto outputs = network_->forward_at(fields, inputs.domain.shape, query.point).select(1, query.channel);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
+  }
+
+  std::int64_t preferred_batch(const Domain& domain) const override { return 16 * cached_batch(*network_, domain.shape); }
+
+ private:
+  void check(const FieldBatch& inputs) const {
+    require(inputs.domain.dimension() == dimension(), describe(), ": axes=", inputs.domain.dimension(),
+            " (the operator works on ", dimension(), "). Give fields of that dimension.");
+    require(inputs.channels == input_channels(), describe(), ": channels=", inputs.channels, " (the operator takes ",
+            input_channels(), "). Give fields with that many channels.");
+  }
+
+  void for_chunks(const FieldBatch& inputs, const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
+    const bool on_cpu = network_->options().device().is_cpu();
+    parallel_chunks(inputs.batch, on_cpu ? cached_batch(*network_, inputs.domain.shape) : inputs.batch, compute);
+  }
+
+  static void store(const torch::Tensor& chunk, std::vector<double>& values, std::int64_t first) {
+    const torch::Tensor numbers = chunk.to(torch::kCPU, torch::kFloat64).contiguous();
+    std::copy_n(numbers.data_ptr<double>(), numbers.numel(), values.begin() + first);
+  }
+
+  std::unique_ptr<Network> network_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network) {
+  return std::make_unique<NetworkOperator>(std::move(network));
+}
+
+}  // namespace opshap

@@ -1,0 +1,136 @@
+#include "operators/spectral_convolution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numbers>
+#include <string>
+#include <tuple>
+
+namespace opshap {
+
+namespace {
+
+/// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
+double angle(std::int64_t frequency, std::int64_t point, std::int64_t size) {
+  return 2 * std::numbers::pi * static_cast<double>(frequency * point % size) / static_cast<double>(size);
+}
+
+}  // namespace
+
+FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
+                           const torch::TensorOptions& options)
+    : shape_(shape) {
+  const bool plane = shape.size() == 2;
+  const std::int64_t size = shape.back();
+  columns_ = std::min<std::int64_t>(size / 2 + 1, modes.back() / 2 + 1);
+
+  // Last axis. The row of Re c is 2c and that of Im c is 2c+1 on a line; in a plane all real parts come first, as the first axis wants them.
+  torch::Tensor forward = torch::zeros({2 * columns_, size}, torch::kFloat64),
+                inverse = torch::zeros({size, 2 * columns_}, torch::kFloat64);
+  auto to = forward.accessor<double, 2>();
+  auto back = inverse.accessor<double, 2>();
+  for (std::int64_t column = 0; column < columns_; ++column) {
+    const std::int64_t re = plane ? column : 2 * column, im = plane ? column + columns_ : 2 * column + 1;
+    const bool real = column == 0 || 2 * column == size;  // of a real field, and of what the inverse uses
+    for (std::int64_t point = 0; point < size; ++point) {
+      const double theta = angle(column, point, size);
+      to[re][point] = std::cos(theta) / static_cast<double>(size);
+      back[point][re] = (real ? 1 : 2) * std::cos(theta);
+      if (real) continue;
+      to[im][point] = -std::sin(theta) / static_cast<double>(size);
+      back[point][im] = -2 * std::sin(theta);
+    }
+  }
+  last_forward_ = forward.to(options);
+  last_inverse_ = inverse.to(options);
+  if (!plane) return;
+
+  // First axis: complex, as real matrices between (point, re|im) and (row, re|im).
+  const std::int64_t points = shape[0], wanted = modes[0];
+  rows_ = std::min<std::int64_t>(points, wanted);
+  first_weight_row_ = (wanted - rows_) / 2;
+  forward = torch::zeros({2 * rows_, 2 * points}, torch::kFloat64),
+  inverse = torch::zeros({2 * points, 2 * rows_}, torch::kFloat64);
+  auto ahead = forward.accessor<double, 2>();
+  auto behind = inverse.accessor<double, 2>();
+  for (std::int64_t row = 0; row < rows_; ++row) {
+    for (std::int64_t point = 0; point < points; ++point) {
+      const double theta = angle(row - rows_ / 2, point, points), scale = 1 / static_cast<double>(points);
+      const std::int64_t re = 2 * row, im = re + 1, point_re = 2 * point, point_im = point_re + 1;
+      ahead[re][point_re] = ahead[im][point_im] = scale * std::cos(theta);
+      ahead[re][point_im] = scale * std::sin(theta);
+      ahead[im][point_re] = -scale * std::sin(theta);
+      behind[point_re][re] = behind[point_im][im] = std::cos(theta);
+      behind[point_re][im] = -std::sin(theta);
+      behind[point_im][re] = std::sin(theta);
+    }
+  }
+  first_forward_ = forward.to(options);
+  first_inverse_ = inverse.to(options);
+}
+
+torch::Tensor FourierBasis::transform(const torch::Tensor& fields) const {
+  const std::int64_t batch = fields.size(1), channels = fields.size(2), width = batch * channels;
+  if (shape_.size() == 1)
+    return torch::mm(last_forward_, fields.reshape({shape_[0], width})).view({columns_, 2, batch, channels});
+  const auto lines =
+      torch::matmul(last_forward_, fields.reshape({shape_[0], shape_[1], width}));  // [N0, (re|im, column), B·C]
+  const auto spectrum =
+      torch::mm(first_forward_, lines.view({2 * shape_[0], columns_ * width}));  // [(row, re|im), (column, B·C)]
+  return spectrum.view({rows_, 2, columns_, batch, channels})
+      .transpose(1, 2)
+      .reshape({frequencies(), 2, batch, channels});
+}
+
+torch::Tensor FourierBasis::inverse(const torch::Tensor& coefficients) const {
+  const std::int64_t batch = coefficients.size(2), channels = coefficients.size(3), width = batch * channels;
+  if (shape_.size() == 1)
+    return torch::mm(last_inverse_, coefficients.view({2 * columns_, width})).view({shape_[0], batch, channels});
+  const auto spectrum =
+      coefficients.view({rows_, columns_, 2, width}).transpose(1, 2).reshape({2 * rows_, columns_ * width});
+  const auto lines = torch::mm(first_inverse_, spectrum).view({shape_[0], 2 * columns_, width});
+  return torch::matmul(last_inverse_, lines).view({shape_[0] * shape_[1], batch, channels});
+}
+
+torch::Tensor FourierBasis::inverse_at(const torch::Tensor& coefficients, std::int64_t point) const {
+  const std::int64_t batch = coefficients.size(2), channels = coefficients.size(3), width = batch * channels;
+  if (shape_.size() == 1)
+    return torch::mv(coefficients.view({2 * columns_, width}).t(), last_inverse_[point]).view({batch, channels});
+  const auto spectrum =
+      coefficients.view({rows_, columns_, 2, width}).transpose(1, 2).reshape({2 * rows_, columns_ * width});
+  const auto line =
+      torch::mm(first_inverse_.narrow(0, 2 * (point / shape_[1]), 2), spectrum).view({2 * columns_, width});
+  return torch::mv(line.t(), last_inverse_[point % shape_[1]]).view({batch, channels});
+}
+
+std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
+                                                  const torch::TensorOptions& options) {
+  using Key = std::tuple<std::vector<std::int64_t>, std::vector<int>, int, std::string>;
+  static std::mutex mutex;
+  static std::map<Key, std::shared_ptr<const FourierBasis>> known;
+  const std::lock_guard lock(mutex);
+  auto& basis =
+      known[{shape, modes, static_cast<int>(c10::typeMetaToScalarType(options.dtype())), options.device().str()}];
+  if (!basis) basis = std::make_shared<const FourierBasis>(shape, modes, options);
+  return basis;
+}
+
+torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes, const torch::TensorOptions& options) {
+  const std::int64_t columns = modes.back() / 2 + 1;
+  if (modes.size() == 1) return torch::zeros({columns, inputs, 2, outputs}, options).permute({1, 3, 0, 2});
+  return torch::zeros({modes[0], columns, inputs, 2, outputs}, options).permute({2, 4, 0, 1, 3});
+}
+
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
+  const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = weights.size(0), outputs = weights.size(1);
+  torch::Tensor kept = weights.narrow(-2, 0, basis.columns());
+  if (weights.dim() == 5) kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
+  kept = (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1})).reshape({count, inputs, 2 * outputs});
+  const auto products = torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept).view({count, 2, batch, 2, outputs});
+  const auto from_re = products.select(1, 0), from_im = products.select(1, 1);  // [count, B, re|im of W, Cout]
+  return torch::stack({from_re.select(2, 0) - from_im.select(2, 1), from_re.select(2, 1) + from_im.select(2, 0)}, 1);
+}
+
+}  // namespace opshap

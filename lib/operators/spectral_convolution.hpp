@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "operators/torch.hpp"
+
+namespace opshap {
+
+/// The truncated Fourier transform of a real grid and its inverse as products with real matrices; no FFT, so any length, differentiable, same on all devices.
+///
+/// The transform divides by the number of points, the inverse does not. On the last axis the frequencies 0..min(N/2, m/2) are kept; on the first axis of
+/// two the signed frequencies −k/2..k−k/2−1 with k = min(N, m). The inverse is a complex one along the first axis, then a real one along the last that
+/// ignores the imaginary parts of frequency 0 and, for even N, of N/2. The j-th frequency of the first axis uses row (m−k)/2 + j of the weights, rounded down.
+class FourierBasis {
+ public:
+  /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and device.
+  FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
+               const torch::TensorOptions& options);
+
+  /// Kept frequencies: product over the axes.
+  std::int64_t frequencies() const { return rows_ * columns_; }
+  /// Frequencies kept on the first of two axes, and the first weight row they use; 1 and 0 in one dimension.
+  std::int64_t rows() const { return rows_; }
+  std::int64_t first_weight_row() const { return first_weight_row_; }
+  std::int64_t columns() const { return columns_; }
+
+  /// [points, B, C] to [frequencies, 2 (re, im), B, C].
+  torch::Tensor transform(const torch::Tensor& fields) const;
+  /// [frequencies, 2, B, C] to [points, B, C].
+  torch::Tensor inverse(const torch::Tensor& coefficients) const;
+  /// The inverse at one point: [B, C].
+  torch::Tensor inverse_at(const torch::Tensor& coefficients, std::int64_t point) const;
+
+ private:
+  std::vector<std::int64_t> shape_;
+  std::int64_t rows_ = 1, columns_ = 1, first_weight_row_ = 0;
+  torch::Tensor last_forward_, last_inverse_;    // 1D: [2·columns, N], frequency-major; 2D: real parts first
+  torch::Tensor first_forward_, first_inverse_;  // [2·rows, N0·2] and back; 2D only
+};
+
+/// The basis of this grid, made once for each (shape, modes, dtype, device) and then shared.
+std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
+                                                  const torch::TensorOptions& options);
+
+/// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
+torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes, const torch::TensorOptions& options);
+
+/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with spectral weights W: complex products as one batch of real ones.
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis);
+
+}  // namespace opshap

@@ -1,0 +1,125 @@
+#include "operators/weights.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "data/safetensors.hpp"
+#include "operators/network.hpp"
+
+namespace opshap {
+
+namespace {
+
+constexpr const char* config_key = "config";
+
+std::string list(const std::set<std::string>& names) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    if (text.size() > 60 * shown) return text + "... (" + std::to_string(names.size()) + " in all)";
+    text += name;
+  }
+  return text;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
+void check_names(const Network& network, const Safetensors& content, const std::string& who) {
+  std::set<std::string> missing, unexpected;
+  for (const auto& [name, tensor] : content.tensors) unexpected.insert(name);
+  for (const Parameter& parameter : network.parameters()) {
+    if (unexpected.erase(parameter.name) == 0) missing.insert(parameter.name);
+  }
+  require<DataError>(missing.empty() && unexpected.empty(), "weights: file=", who, " (does not fit its config;",
+                     missing.empty() ? "" : " missing: ", list(missing),
+                     missing.empty() || unexpected.empty() ? "" : ";",
+                     unexpected.empty() ? "" : " unexpected: ", list(unexpected),
+                     "). Export the model again together with its config.");
+}
+
+/// The stored numbers in their own precision, complex ones as pairs.
+torch::Tensor stored_values(const StoredTensor& stored) {
+  std::vector<std::int64_t> shape = stored.shape;
+  if (stored.dtype == "C64") shape.push_back(2);
+  torch::Tensor tensor = torch::empty(shape, stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
+  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+  return tensor;
+}
+
+void set_parameter(Parameter& parameter, const StoredTensor& stored, const std::string& who) {
+  const torch::Tensor values = stored_values(stored);
+  require<DataError>(values.sizes() == parameter.value.sizes(), "weights: ", parameter.name, "=",
+                     shape_text(stored.shape), " (", who, " has a config that needs ",
+                     shape_text(parameter.value.sizes().vec()), parameter.complex ? ", the last 2 for re and im" : "",
+                     "). Export the model again together with its config.");
+  require<DataError>(torch::isfinite(values).all().item<bool>(), "weights: ", parameter.name, " (", who,
+                     " has values there that are NaN or infinite). Train or export the model again.");
+  parameter.value.copy_(values);
+}
+
+}  // namespace
+
+torch::TensorOptions tensor_options(Precision precision, const std::string& device) {
+  const auto dtype = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
+  if (device == "cpu") return dtype;
+  const std::string prefix = "cuda:";
+  const std::string digits = device.starts_with(prefix) ? device.substr(prefix.size()) : "";
+  require(!digits.empty() && digits.size() <= 2 &&
+              std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }),
+          "device: --device=", device, " (neither cpu nor a GPU). Give cpu or cuda:0.");
+  const int index = std::stoi(digits);
+  const int devices = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
+  require<EnvironmentError>(
+      index < devices, "device: --device=", device, " (", devices,
+      " CUDA devices here). Use --device cpu or a CUDA build of LibTorch on a machine with a GPU.");
+  return torch::TensorOptions(dtype).device(torch::kCUDA, static_cast<std::int8_t>(index));
+}
+
+std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const Safetensors content = read_safetensors(path);
+  const auto config = content.metadata.find(config_key);
+  require<DataError>(config != content.metadata.end(), "weights: file=", path.string(),
+                     " (has no \"config\" in its metadata, so the model is unknown). Export it with its config.");
+  auto network = make_network(parse_operator_config(config->second), options);
+  check_names(*network, content, path.string());
+  for (Parameter& parameter : network->parameters())
+    set_parameter(parameter, content.tensors.at(parameter.name), path.string());
+  return network;
+}
+
+void save_network(const Network& network, const std::filesystem::path& path) {
+  Safetensors content;
+  content.metadata[config_key] = to_json(network.config());
+  for (const Parameter& parameter : network.parameters()) {
+    const torch::Tensor values = parameter.value.detach().to(torch::kCPU).contiguous();
+    StoredTensor stored{
+        .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
+    stored.bytes.resize(values.nbytes());
+    std::memcpy(stored.bytes.data(), values.data_ptr(), values.nbytes());
+    content.tensors.emplace(parameter.name, std::move(stored));
+  }
+  write_safetensors(path, content);
+}
+
+std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
+                                        Precision precision) {
+  return make_operator(load_network(path, tensor_options(precision, device)));
+}
+
+std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed, Precision precision,
+                                        const std::string& device) {
+  auto network = make_network(config, tensor_options(precision, device));
+  initialise(*network, seed);
+  return make_operator(std::move(network));
+}
+
+}  // namespace opshap

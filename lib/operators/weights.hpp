@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/operator.hpp"
+#include "operators/config.hpp"
+
+namespace opshap {
+
+/// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as C64 or with a last dimension of 2)
+/// and the config as JSON in the metadata entry "config".
+///
+/// Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes, and values that are not finite;
+/// EnvironmentError when the device is not there.
+std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
+                                        Precision precision = Precision::float32);
+
+/// An untrained operator with parameters drawn as the Python reference does.
+std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed,
+                                        Precision precision = Precision::float32, const std::string& device = "cpu");
+
+}  // namespace opshap

@@ -1,0 +1,73 @@
+#include "reporting/axes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// A power of ten that has too many zeros to be read: "10⁶".
+std::string power_of_ten(int exponent) {
+  static constexpr std::array<const char*, 10> digits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string text = exponent < 0 ? "10⁻" : "10";
+  for (const char digit : std::to_string(std::abs(exponent))) text += digits[static_cast<std::size_t>(digit - '0')];
+  return text;
+}
+
+std::string label(int factor, int exponent, TickLabels labels) {
+  const double value = factor * std::pow(10.0, exponent);
+  if (labels == TickLabels::seconds) {
+    if (exponent >= 0) return fmt::format("{:g} s", value);
+    if (exponent >= -3) return fmt::format("{:g} ms", value * 1e3);
+    return fmt::format("{:g} µs", value * 1e6);
+  }
+  if (exponent >= -3 && exponent <= 3) return fmt::format("{:g}", value);
+  return factor == 1 ? power_of_ten(exponent) : fmt::format("{}·{}", factor, power_of_ten(exponent));
+}
+
+}  // namespace
+
+void LogRange::include(double value) {
+  if (!(value > 0)) return;
+  low_ = empty() ? value : std::min(low_, value);
+  high_ = std::max(high_, value);
+}
+
+std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
+  require(!range.empty(),
+          "axis: range=0 values (a logarithmic axis needs one that is positive). Leave the figure out.");
+  const double margin = std::max(1.15, std::pow(range.high() / range.low(), 0.06));
+  const double low = range.low() / margin, high = range.high() * margin;
+  const double decades = std::log10(high / low);
+  std::string ticks;
+  for (int exponent = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, exponent) <= high; ++exponent) {
+    for (const int factor : {1, 2, 5}) {
+      const double value = factor * std::pow(10.0, exponent);
+      if (value < low || value > high || (decades > 2.5 && factor != 1) || (decades > 7 && exponent % 2 != 0)) continue;
+      ticks += fmt::format("{}'{}' {:g}", ticks.empty() ? "" : ", ", label(factor, exponent, labels), value);
+    }
+  }
+  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high, ticks);
+}
+
+std::string log_axis_at(char axis, const std::vector<double>& values) {
+  require(!values.empty(), "axis: values=0 (an axis needs one). Leave the figure out.");
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const std::size_t step = (sorted.size() + 7) / 8;
+  std::string ticks;
+  for (std::size_t i = 0; i < sorted.size(); i += step)
+    ticks += fmt::format("{}'{:.0f}' {:.0f}", ticks.empty() ? "" : ", ", sorted[i], sorted[i]);
+  const double margin = std::max(1.1, std::pow(sorted.back() / sorted.front(), 0.05));
+  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis,
+                     sorted.front() / margin, sorted.back() * margin, ticks);
+}
+
+}  // namespace opshap

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reporting/scoreboard.hpp"
+#include "statistics/quantiles.hpp"
+
+namespace opshap {
+
+/// One cell of the paper's result table (reference_data/paper_quality.csv).
+struct PaperCell {
+  std::string pde;
+  int players = 0;
+  std::string method, metric;
+  Quartiles quartiles;
+  int tex_line = 0;
+};
+
+/// All 396 cells, compiled into the program.
+const std::vector<PaperCell>& paper_quality();
+
+/// A cell of the paper beside the one of a run.
+struct Comparison {
+  int players = 0;
+  std::string method, metric;
+  std::optional<Quartiles> paper;  ///< none: the paper has no such row (n = 16)
+  std::optional<Quartiles> ours;   ///< none: not run, or undefined on all inputs
+  /// "match": the medians differ by at most the metric's tolerance. "overlap": the interquartile ranges meet.
+  /// "differs". "not run". "not in the paper". "not comparable: <first departure>": the run's sizes or recipe are not
+  /// the paper's; then neither agreement nor difference means anything.
+  std::string verdict;
+};
+
+/// "match", "overlap" or "differs" for two cells of comparable runs.
+std::string compare(const Quartiles& paper, const Quartiles& ours, double tolerance);
+
+/// For every n of the run or of the paper's table for its PDE, the paper's three methods, its three metrics.
+std::vector<Comparison> compare_with_paper(const Scoreboard& scores);
+
+}  // namespace opshap

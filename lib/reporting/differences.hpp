@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace opshap {
+
+/// In what this suite differs from the paper whatever the profile, and what a reader must know to compare: a heading
+/// and two or three sentences each.
+struct Difference {
+  std::string subject;
+  std::string text;
+};
+
+const std::vector<Difference>& standing_differences();
+
+}  // namespace opshap

@@ -1,0 +1,117 @@
+// The paper's budget curves: how many evaluations a sampling method needs to beat the explainer.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reporting/axes.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
+
+namespace opshap::figures {
+
+namespace {
+
+/// "below it are KernelSHAP from 256, Permutation not up to 2048" in words.
+std::string who_wins(const Scoreboard& scores, int players, double explainer) {
+  std::string text;
+  for (const std::string& method : scores.sampling_methods()) {
+    const std::vector<Cell> curve = scores.curve(players, method);
+    if (curve.empty()) continue;
+    const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
+      return cell.quartiles("nrmse")->median < explainer;
+    });
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", style_of(method).label,
+                        first == curve.end() ? "not up to" : "from",
+                        first == curve.end() ? *curve.back().budget : *first->budget);
+  }
+  return text;
+}
+
+/// All curves of one number of players, as gnuplot data and plots.
+struct Curves {
+  std::string data, bands, lines;
+  std::vector<double> budgets;
+  LogRange errors;
+  int count = 0;
+
+  void add(const std::string& method, const std::vector<Cell>& curve) {
+    std::string points;
+    for (const Cell& cell : curve) {
+      const Quartiles error = *cell.quartiles("nrmse");
+      budgets.push_back(static_cast<double>(*cell.budget));
+      if (error.q25 <= 0) continue;  // no place on a logarithmic axis; it is in the table
+      points += fmt::format("{} {} {} {}\n", *cell.budget, digits(error.q25), digits(error.median), digits(error.q75));
+      errors.include(error.q25);
+      errors.include(error.q75);
+    }
+    if (points.empty()) return;
+    data += fmt::format("$m{} << EOD\n{}EOD\n", count, points);
+    bands += fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}'", bands.empty() ? "" : ", ", count,
+                         style_of(method).color);
+    lines += fmt::format(", $m{} using 1:3 {}", count, line_style(method));
+    ++count;
+  }
+};
+
+}  // namespace
+
+Figure budget_error(const Scoreboard& scores) {
+  const std::string title = "Error against budget";
+  if (scores.curve_resolutions().empty()) return missing(title, "no method was run at three budgets or more");
+  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  figure.numbers = {
+      .name = "budget_error",
+      .caption = "NRMSE over the inputs of the budget curves; the explainer on the same inputs.",
+      .columns =
+          {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"q25", true}, {"median", true}, {"q75", true}},
+      .rows = {}};
+  figure.finding =
+      "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. The horizontal line "
+      "is OperatorSHAP, which needs none once it is trained. "
+      "The sampling methods are below it";
+  std::vector<std::string> drawn;
+  for (const int players : scores.curve_resolutions()) {
+    Curves curves;
+    std::optional<Quartiles> explainer;
+    for (const std::string& method : scores.sampling_methods()) {
+      const std::vector<Cell> curve = scores.curve(players, method);
+      if (curve.empty()) continue;
+      const Cell* amortised = scores.cell(players, "operator_shap");
+      if (!explainer && amortised != nullptr)
+        explainer = amortised->restricted_to(curve.front().samples()).quartiles("nrmse");
+      for (const Cell& cell : curve) {
+        const Quartiles error = *cell.quartiles("nrmse");
+        figure.numbers.add({std::to_string(players), style_of(method).label, std::to_string(*cell.budget),
+                            std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
+      }
+      curves.add(method, curve);
+      if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
+    }
+    if (curves.count == 0) continue;
+    std::string wins = "unknown, since OperatorSHAP was not run on these inputs";
+    if (explainer) {
+      figure.numbers.add({std::to_string(players), "OperatorSHAP", "none", std::to_string(explainer->count),
+                          digits(explainer->q25), digits(explainer->median), digits(explainer->q75)});
+      wins = who_wins(scores, players, explainer->median);
+      curves.errors.include(explainer->median);
+      if (explainer->median > 0)
+        curves.lines += fmt::format(", {} with lines lw 2.4 lc rgb '#D55E00'", digits(explainer->median));
+    }
+    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ".", players, wins);
+    figure.panels.push_back(
+        {.id = fmt::format("budget-error-{}", players),
+         .title = fmt::format("n = {}", players),
+         .description = fmt::format("Budgets at which methods fall below OperatorSHAP's error: {}.", wins),
+         .script = curves.data + log_axis_at('x', curves.budgets) + log_axis('y', curves.errors) +
+                   "set xlabel 'budget (distinct coalitions)'\nset ylabel 'NRMSE'\nplot " + curves.bands +
+                   curves.lines + "\n"});
+  }
+  figure.finding += ".";
+  for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
+  figure.legend.push_back({.label = "OperatorSHAP", .color = "#D55E00", .dash = {}});
+  if (figure.panels.empty()) return missing(title, "all errors of the budget curves are 0");
+  return figure;
+}
+
+}  // namespace opshap::figures

@@ -1,0 +1,108 @@
+// The paper's runtime curves: what an attribution costs in wall time, and how good it is then.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reporting/axes.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
+
+namespace opshap::figures {
+
+namespace {
+
+/// Those with budget curves, else the smallest, the middle and the largest.
+std::vector<int> shown_resolutions(const Scoreboard& scores) {
+  if (!scores.curve_resolutions().empty()) return scores.curve_resolutions();
+  const std::vector<int>& all = scores.resolutions();
+  std::vector<int> shown = {all.front(), all[all.size() / 2], all.back()};
+  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
+  return shown;
+}
+
+/// A sampling method's curve, else the cell of the tables.
+std::vector<Cell> cells_of(const Scoreboard& scores, int players, const std::string& method) {
+  std::vector<Cell> cells = scores.curve(players, method);
+  if (cells.empty() && scores.cell(players, method) != nullptr) cells.push_back(*scores.cell(players, method));
+  return cells;
+}
+
+/// "n = 16: OperatorSHAP 1.3 ms, then KernelSHAP 41 ms (32 times)", from the fastest cell of each method.
+std::string fastest_in_words(const Scoreboard& scores, int players) {
+  double explainer = 0, fastest = 0;
+  std::string name;
+  for (const std::string& method : scores.methods()) {
+    if (method == "uniform") continue;
+    for (const Cell& cell : cells_of(scores, players, method)) {
+      const double seconds = cell.seconds().median;
+      if (method == "operator_shap") {
+        explainer = seconds;
+      } else if (name.empty() || seconds < fastest) {
+        fastest = seconds;
+        name = style_of(method).label;
+      }
+    }
+  }
+  if (explainer <= 0 || name.empty()) return "";
+  return fmt::format("n = {}: OperatorSHAP {}, the fastest other one {} {}, {:.2g} times as long", players,
+                     show_seconds(explainer), name, show_seconds(fastest), fastest / explainer);
+}
+
+}  // namespace
+
+Figure runtime_error(const Scoreboard& scores) {
+  Figure figure{
+      .title = "Wall time against error", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  figure.numbers = {
+      .name = "runtime_error",
+      .caption = "Median wall time of one attribution on this machine and median NRMSE.",
+      .columns = {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"seconds", true}, {"NRMSE", true}},
+      .rows = {}};
+  std::string words;
+  std::vector<std::string> drawn;
+  for (const int players : shown_resolutions(scores)) {
+    std::string data, plots;
+    LogRange times, errors;
+    int block = 0;
+    for (const std::string& method : scores.methods()) {
+      if (method == "uniform") continue;
+      std::string points;
+      for (const Cell& cell : cells_of(scores, players, method)) {
+        const auto error = cell.quartiles("nrmse");
+        const double seconds = cell.seconds().median;
+        if (!error) continue;
+        figure.numbers.add({std::to_string(players), style_of(method).label,
+                            cell.budget ? std::to_string(*cell.budget) : "none", std::to_string(error->count),
+                            digits(seconds), digits(error->median)});
+        if (seconds <= 0 || error->median <= 0) continue;
+        times.include(seconds);
+        errors.include(error->median);
+        points += fmt::format("{} {}\n", digits(seconds), digits(error->median));
+      }
+      if (points.empty()) continue;
+      data += fmt::format("$m{} << EOD\n{}EOD\n", block, points);
+      plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", block, line_style(method));
+      if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
+      ++block;
+    }
+    if (block == 0) continue;
+    const std::string fastest = fastest_in_words(scores, players);
+    words += fastest.empty() ? "" : (words.empty() ? "" : "; ") + fastest;
+    figure.panels.push_back({.id = fmt::format("runtime-error-{}", players),
+                             .title = fmt::format("n = {}", players),
+                             .description = fastest.empty() ? "Each point is a method at one budget." : fastest + ".",
+                             .script = data + log_axis('x', times, TickLabels::seconds) + log_axis('y', errors) +
+                                       "set xlabel 'wall time of one attribution'\nset ylabel 'median NRMSE'\nplot " +
+                                       plots + "\n"});
+  }
+  for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
+  if (figure.panels.empty()) return missing(figure.title, "no attribution has both a wall time and an error above 0");
+  figure.finding = fmt::format(
+      "Median wall time of one attribution, the game's evaluations included, against its median NRMSE; connected "
+      "points are budgets. {}.",
+      words.empty() ? "OperatorSHAP was not run" : words);
+  return figure;
+}
+
+}  // namespace opshap::figures

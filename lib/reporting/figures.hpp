@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reporting/gnuplot.hpp"
+#include "reporting/legend.hpp"
+#include "reporting/scoreboard.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap {
+
+/// A figure of a report: panels, the finding in words, and all its numbers as a table.
+struct Figure {
+  std::string title;
+  std::string finding;  ///< what the figure shows of this run, one or two sentences; the caption
+  std::vector<Panel> panels;
+  std::vector<LegendEntry> legend;  ///< of all panels
+  Table numbers;
+  std::string missing;  ///< not empty: why this run has no such figure; then there are no panels
+};
+
+struct FigureKind {
+  std::string_view name, summary;
+  Figure (*make)(const Scoreboard& scores);
+};
+
+namespace figures {
+
+#define FIGURE(name, summary) Figure name(const Scoreboard& scores);
+#include "reporting/figures.def"
+#undef FIGURE
+
+/// In the order of figures.def. Figures are made from the run's rows alone; one whose rows are not there says so
+/// instead of being empty.
+const std::vector<FigureKind>& all();
+
+/// The input whose NRMSE by the explainer is the median one at this n, among those with stored values: what an example
+/// should be.
+std::optional<std::int64_t> typical_sample(const Scoreboard& scores, int players);
+
+/// A figure without panels.
+Figure missing(std::string title, std::string why);
+
+/// "with linespoints ..." of gnuplot in the method's colour, dash and marker.
+std::string line_style(std::string_view method);
+/// gnuplot's "dt" for lengths as in LegendEntry: "dt solid" or "dt (6,3)".
+std::string dash_style(std::string_view dash);
+
+/// A number for gnuplot and for CSV: 7 significant digits.
+std::string digits(double value);
+
+}  // namespace figures
+
+}  // namespace opshap

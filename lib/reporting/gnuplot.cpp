@@ -1,0 +1,152 @@
+#include "reporting/gnuplot.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <regex>
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// A nameless file that is gone when it is closed: a pipe could block gnuplot and us on each other.
+class ScratchFile {
+ public:
+  ScratchFile() : file_(std::tmpfile(), &std::fclose) {
+    require<EnvironmentError>(
+        file_ != nullptr,
+        "gnuplot: temporary file (cannot be made). Free some space in the system's temporary folder.");
+  }
+  int descriptor() const { return fileno(file_.get()); }
+  void write(const std::string& text) {
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() && std::fflush(file_.get()) == 0;
+    require<EnvironmentError>(written && lseek(descriptor(), 0, SEEK_SET) == 0,
+                              "gnuplot: temporary file (cannot be written). Free some space.");
+  }
+  std::string read() const {
+    std::string text;
+    std::array<char, 1 << 16> block;
+    off_t position = 0;
+    for (ssize_t count; (count = pread(descriptor(), block.data(), block.size(), position)) > 0; position += count) {
+      text.append(block.data(), static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+
+ private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+/// Runs gnuplot without the user's settings and in the C locale.
+std::string run_gnuplot(const std::string& script) {
+  ScratchFile in, out, error;
+  in.write(script);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out.descriptor(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, error.descriptor(), STDERR_FILENO);
+  std::string program = "gnuplot", option = "-d";
+  std::array<char*, 3> arguments = {program.data(), option.data(), nullptr};
+  const char* path = std::getenv("PATH");
+  std::string path_setting = std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin"),
+              locale = "LC_ALL=C.UTF-8";
+  std::array<char*, 3> environment = {path_setting.data(), locale.data(), nullptr};
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, program.c_str(), &files, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&files);
+  require<EnvironmentError>(failure != ENOENT, "figures: gnuplot (is not installed). Run: apt-get install gnuplot-nox");
+  require<EnvironmentError>(failure == 0, "figures: gnuplot (cannot be started). Run: apt-get install gnuplot-nox");
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::logic_error(message("gnuplot: status=", status, ": ", error.read(), "\n", script));
+  return out.read();
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// What is inside gnuplot's <svg>, without its own titles and with the reader's colour for black and unique ids.
+std::string body_of(std::string svg, const std::string& id) {
+  const std::size_t begin = svg.find("<g id=\"gnuplot_canvas\">"), end = svg.rfind("</svg>");
+  if (begin == std::string::npos || end == std::string::npos)
+    throw std::logic_error("gnuplot: no SVG came back for " + id);
+  svg = svg.substr(begin, end - begin);
+  svg = std::regex_replace(svg, std::regex("<title>[^<]*</title>"), "");
+  svg = std::regex_replace(svg, std::regex("<filter[^]*?</filter>"), "");
+  svg = std::regex_replace(svg, std::regex("<rect x=\"0\" y=\"0\" [^>]*/>"), "");
+  replace_all(svg, "color=\"black\"", "");
+  replace_all(svg, "'black'", "'currentColor'");
+  replace_all(svg, "\"black\"", "\"currentColor\"");
+  replace_all(svg, "rgb(  0,   0,   0)", "currentColor");
+  replace_all(svg, " color='currentColor'", "");
+  replace_all(svg, "xlink:href", "href");
+  replace_all(svg, "href='#", "href='#" + id + "-");
+  replace_all(svg, "url(#", "url(#" + id + "-");
+  svg = std::regex_replace(svg, std::regex("id=(['\"])"), "id=$1" + id + "-");
+  // Groups that gnuplot opens to set a pen it then does not use.
+  svg = std::regex_replace(svg, std::regex("<g fill=\"none\"[^>]*>\\s*</g>\\s*"), "");
+  return std::regex_replace(svg, std::regex("[ \t]+\n"), "\n");
+}
+
+}  // namespace
+
+std::string quote_for_gnuplot(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? "''" : std::string(1, letter == '\n' ? ' ' : letter);
+  return quoted + "'";
+}
+
+std::string draw(const Panel& panel) {
+  const std::string setup =
+      message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
+              " dynamic noenhanced font 'sans-serif,13' name 'panel'\n",
+              "set border 3 lw 0.8\nset tics nomirror out scale 0.6,0.3\nset grid ytics back lc rgb '#808080' dt 3 lw "
+              "0.4\nunset key\n",
+              "set style fill transparent solid 0.18 noborder\nset title ", quote_for_gnuplot(panel.title), "\n");
+  const std::string body = body_of(run_gnuplot(setup + panel.script), panel.id);
+  return message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
+                 "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
+                 panel.id, "-title\">", escape_markup(panel.title), "</title>\n<desc id=\"", panel.id, "-desc\">",
+                 escape_markup(panel.description), "</desc>\n", body, "</svg>\n");
+}
+
+std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
+                    const std::vector<LegendEntry>& legend) {
+  const std::size_t columns = panels.size() == 4 ? 2 : std::min<std::size_t>(panels.size(), 3);
+  const int lines = static_cast<int>((panels.size() + columns - 1) / columns),
+            width = static_cast<int>(columns) * panel_width;
+  int legend_height = 0;
+  const std::string legend_rows = legend_svg(legend, width, legend_height);
+  std::string text = message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ",
+                             lines * panel_height + legend_height, "\" role=\"img\">\n<title>", escape_markup(title),
+                             "</title>\n<desc>", escape_markup(description),
+                             "</desc>\n<style>svg{color:#1b1f24}@media "
+                             "(prefers-color-scheme:dark){svg{color:#e8e6e1;background:#16191d}}</style>\n");
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    std::string panel = panels[i];
+    panel.replace(0, 4,
+                  message("<svg x=\"", i % columns * panel_width, "\" y=\"", i / columns * panel_height, "\" width=\"",
+                          panel_width, "\" height=\"", panel_height, "\""));
+    text += panel;
+  }
+  return text + message("<g transform=\"translate(0,", lines * panel_height, ")\">\n", legend_rows, "</g>\n</svg>\n");
+}
+
+}  // namespace opshap

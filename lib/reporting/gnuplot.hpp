@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reporting/legend.hpp"
+
+namespace opshap {
+
+/// One drawing: what gnuplot shall plot, and what a reader who cannot see it is told.
+struct Panel {
+  std::string id;           ///< unique in a page; prefixes every id of the SVG
+  std::string title;        ///< what is drawn; short, since it stands above the drawing
+  std::string description;  ///< the finding, in words
+  std::string
+      script;  ///< gnuplot commands without terminal and output; plain black becomes the colour of the surrounding text
+};
+
+inline constexpr int panel_width = 460, panel_height = 300;
+
+/// The panel as one <svg role="img"> element with <title> and <desc>: black is currentColor, nothing has a background,
+/// so it suits light, dark and print.
+///
+/// Same script, same bytes. Cost: one gnuplot process, about 30 ms. Throws EnvironmentError when gnuplot is not
+/// installed, std::logic_error when the script is wrong.
+std::string draw(const Panel& panel);
+
+/// Panels beside each other above their legend, in one file of its own with the colours of the reader's light or dark
+/// setting.
+std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
+                    const std::vector<LegendEntry>& legend);
+
+/// A string literal of gnuplot.
+std::string quote_for_gnuplot(const std::string& text);
+
+}  // namespace opshap

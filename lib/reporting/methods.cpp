@@ -1,0 +1,77 @@
+#include "reporting/methods.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace opshap {
+
+namespace {
+
+struct Known {
+  std::string_view name;
+  MethodStyle style;
+};
+
+const std::array<Known, 9>& known() {
+  static const std::array<Known, 9> styles = {{
+      {"operator_shap", {"OperatorSHAP", "#D55E00", "", 5}},
+      {"regression_msr", {"RegressionMSR", "#000000", "6,3,2,3", 13}},
+      {"integrated_gradients", {"Integrated gradients", "#E69F00", "8,3,2,3", 12}},
+      {"kernel_shap", {"KernelSHAP", "#0072B2", "6,3", 7}},
+      {"kernel_shap_paired", {"KernelSHAP, paired", "#56B4E9", "", 6}},
+      {"permutation", {"Permutation", "#009E73", "6,3", 9}},
+      {"permutation_antithetic", {"Permutation, antithetic", "#CC79A7", "", 11}},
+      {"mean_field", {"Mean field", "#000000", "", 4}},
+      {"uniform", {"Uniform", "#808080", "2,3", 2}},
+  }};
+  return styles;
+}
+
+std::string in_words(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  if (!words.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+  return words;
+}
+
+std::size_t rank(std::string_view method) {
+  const auto found = std::find_if(known().begin(), known().end(),
+                                  [method](const Known& candidate) { return candidate.name == method; });
+  return static_cast<std::size_t>(found - known().begin());
+}
+
+}  // namespace
+
+MethodStyle style_of(std::string_view method) {
+  const std::size_t place = rank(method);
+  if (place < known().size()) return known()[place].style;
+  static constexpr std::array<const char*, 4> colors = {"#0072B2", "#009E73", "#CC79A7", "#E69F00"};
+  std::size_t letters = 0;
+  for (const char letter : method) letters += static_cast<unsigned char>(letter);
+  return {.label = in_words(method),
+          .color = colors[letters % colors.size()],
+          .dash = letters % 2 == 0 ? "4,2" : "9,3",
+          .marker = 4 + static_cast<int>(letters % 10)};
+}
+
+void sort_for_display(std::vector<std::string>& methods) {
+  std::sort(methods.begin(), methods.end(),
+            [](const std::string& a, const std::string& b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+}
+
+std::string pde_label(std::string_view pde) {
+  std::string words = in_words(pde);
+  if (words.ends_with("1d") || words.ends_with("2d"))
+    words = words.substr(0, words.size() - 2) + " " + words[words.size() - 2] + "D";
+  return words;
+}
+
+std::string access_label(std::string_view access) {
+  if (access == "values") return "values";
+  if (access == "gradient") return "gradients";
+  return std::string(access);
+}
+
+}  // namespace opshap

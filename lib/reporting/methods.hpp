@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opshap {
+
+/// How a method looks in every table and figure: colours of Okabe and Ito (2008), and a dash and a marker that tell
+/// methods apart without colour.
+struct MethodStyle {
+  std::string label;  ///< "KernelSHAP"
+  std::string color;  ///< "#0072B2"
+  std::string dash;   ///< "" solid, else lengths of strokes and gaps: "6,3"
+  int marker = 7;     ///< gnuplot's pointtype
+};
+
+/// Any name has a style: one that is not known gets its name in words and a colour by its letters.
+MethodStyle style_of(std::string_view method);
+
+/// Explainer first, then what it is compared with; unknown names last, in alphabetical order.
+void sort_for_display(std::vector<std::string>& methods);
+
+/// "burgers1d" becomes "Burgers 1D", "allen_cahn1d" "Allen cahn 1D".
+std::string pde_label(std::string_view pde);
+
+/// What a method sees of the operator: "values" (of coalitions), "gradients", "amortised" (the input alone, after
+/// training), "none".
+std::string access_label(std::string_view access);
+
+}  // namespace opshap

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reporting/claims.hpp"
+#include "reporting/comparison.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/scoreboard.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap {
+
+/// A figure with its panels drawn.
+struct DrawnFigure {
+  std::string name;
+  Figure figure;
+  std::vector<std::string> panels;  ///< one <svg> each
+};
+
+/// All that a report shows, ready to be set.
+struct ReportContents {
+  const Scoreboard& scores;
+  std::vector<JudgedClaim> claims;
+  std::vector<Comparison> comparisons;
+  Table methods, backbone, reference, cost, training;
+  std::vector<DrawnFigure> figures;
+};
+
+/// report.html: one page that needs nothing else. Every text that is not ours is escaped.
+std::string page(const ReportContents& contents);
+
+}  // namespace opshap

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reporting/comparison.hpp"
+#include "reporting/scoreboard.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap::tables {
+
+/// One row a cell of the paper: n, metric, method, paper, ours, difference of the medians, verdict.
+Table paper_comparison(const std::vector<Comparison>& comparisons);
+/// Every method at the budget of the tables, all metrics.
+Table methods(const Scoreboard& scores);
+/// The backbone's relative error at every resolution.
+Table backbone(const Scoreboard& scores);
+/// What the reference is at every n, and how well it is known.
+Table reference(const Scoreboard& scores);
+/// Evaluations, reverse passes and wall time of one attribution.
+Table cost(const Scoreboard& scores);
+/// What was trained, at what cost.
+Table training(const Scoreboard& scores);
+
+}  // namespace opshap::tables

@@ -1,0 +1,187 @@
+#include "reporting/scoreboard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "reporting/methods.hpp"
+
+namespace opshap {
+
+namespace {
+
+std::vector<double> defined(const Cell& cell, std::string_view metric) {
+  std::vector<double> values;
+  for (const AttributionRow* row : cell.rows) {
+    if (score(*row, metric).value) values.push_back(*score(*row, metric).value);
+  }
+  return values;
+}
+
+template <typename Count>
+double median_of(const Cell& cell, Count AttributionRow::*count) {
+  std::vector<double> values;
+  for (const AttributionRow* row : cell.rows) values.push_back(static_cast<double>(row->*count));
+  return quantile(std::move(values), 0.5);
+}
+
+}  // namespace
+
+std::optional<Quartiles> Cell::quartiles(std::string_view metric) const {
+  std::vector<double> values = defined(*this, metric);
+  if (values.empty()) return std::nullopt;
+  return opshap::quartiles(std::move(values));
+}
+
+std::string Cell::undefined(std::string_view metric) const {
+  const std::size_t missing = rows.size() - defined(*this, metric).size();
+  if (missing == 0) return "";
+  const auto first = std::find_if(rows.begin(), rows.end(),
+                                  [metric](const AttributionRow* row) { return !score(*row, metric).value; });
+  return message(missing, " of ", rows.size(), " undefined: ", score(**first, metric).why);
+}
+
+Quartiles Cell::seconds() const {
+  std::vector<double> values;
+  for (const AttributionRow* row : rows) values.push_back(row->game_seconds + row->estimator_seconds);
+  return opshap::quartiles(std::move(values));
+}
+
+double Cell::evaluations() const { return median_of(*this, &AttributionRow::evaluations); }
+double Cell::distinct() const { return median_of(*this, &AttributionRow::distinct); }
+double Cell::gradients() const { return median_of(*this, &AttributionRow::gradients); }
+
+std::set<std::int64_t> Cell::samples() const {
+  std::set<std::int64_t> samples;
+  for (const AttributionRow* row : rows) samples.insert(row->sample);
+  return samples;
+}
+
+Cell Cell::restricted_to(const std::set<std::int64_t>& samples) const {
+  Cell part = *this;
+  std::erase_if(part.rows, [&samples](const AttributionRow* row) { return !samples.contains(row->sample); });
+  return part;
+}
+
+Scoreboard::Scoreboard(const Run& run) : run_(run) {
+  std::map<std::tuple<int, std::string, std::optional<std::int64_t>>, Cell> cells;
+  std::set<int> resolutions;
+  std::set<std::string> methods;
+  for (const AttributionRow& row : run.results.attributions) {
+    if (row.pde != run.pde) continue;
+    Cell& cell = cells[{row.players, row.method, row.budget}];
+    if (cell.rows.empty())
+      cell = {.players = row.players, .method = row.method, .access = row.access, .budget = row.budget, .rows = {}};
+    cell.rows.push_back(&row);
+    resolutions.insert(row.players);
+    methods.insert(row.method);
+  }
+  for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
+  resolutions_.assign(resolutions.begin(), resolutions.end());
+  methods_.assign(methods.begin(), methods.end());
+  sort_for_display(methods_);
+}
+
+std::vector<std::string> Scoreboard::sampling_methods() const {
+  std::vector<std::string> sampling;
+  for (const std::string& method : methods_) {
+    const bool found = std::any_of(cells_.begin(), cells_.end(),
+                                   [&](const Cell& cell) { return cell.method == method && cell.access == "values"; });
+    if (found) sampling.push_back(method);
+  }
+  return sampling;
+}
+
+const Cell* Scoreboard::cell(int players, std::string_view method) const {
+  const double wanted = std::max(2.0 * players, 1024.0);
+  const Cell* best = nullptr;
+  const auto distance = [wanted](const Cell& cell) {
+    return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / wanted)) : 0;
+  };
+  for (const Cell& candidate : cells_) {
+    if (candidate.players != players || candidate.method != method) continue;
+    if (best == nullptr || candidate.rows.size() > best->rows.size() ||
+        (candidate.rows.size() == best->rows.size() && distance(candidate) < distance(*best))) {
+      best = &candidate;
+    }
+  }
+  return best;
+}
+
+const Cell* Scoreboard::cell(int players, std::string_view method, std::int64_t budget) const {
+  const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const Cell& cell) {
+    return cell.players == players && cell.method == method && cell.budget == budget;
+  });
+  return found == cells_.end() ? nullptr : &*found;
+}
+
+std::vector<Cell> Scoreboard::curve(int players, std::string_view method, std::size_t least) const {
+  std::vector<Cell> curve;
+  for (const Cell& cell : cells_) {
+    if (cell.players == players && cell.method == method && cell.access == "values" && cell.budget &&
+        cell.quartiles("nrmse"))
+      curve.push_back(cell);
+  }
+  if (curve.size() < least) return {};
+  std::set<std::int64_t> shared = curve.front().samples();
+  for (const Cell& cell : curve) {
+    const std::set<std::int64_t> here = cell.samples();
+    std::erase_if(shared, [&here](std::int64_t sample) { return !here.contains(sample); });
+  }
+  if (shared.empty()) return {};
+  for (Cell& cell : curve) cell = cell.restricted_to(shared);
+  std::erase_if(curve, [](const Cell& cell) { return !cell.quartiles("nrmse"); });
+  return curve;
+}
+
+std::vector<int> Scoreboard::curve_resolutions() const {
+  std::vector<int> found;
+  const std::vector<std::string> sampling = sampling_methods();
+  for (const int players : resolutions_) {
+    if (std::any_of(sampling.begin(), sampling.end(),
+                    [&](const std::string& method) { return !curve(players, method).empty(); }))
+      found.push_back(players);
+  }
+  return found;
+}
+
+Quartiles Scoreboard::reference_error(int players) const {
+  std::map<std::int64_t, double> errors;  // one reference an input, however many rows were scored against it
+  for (const Cell& cell : cells_) {
+    for (const AttributionRow* row : cell.rows) {
+      if (row->players == players) errors[row->sample] = row->reference_error;
+    }
+  }
+  std::vector<double> values;
+  for (const auto& [sample, error] : errors) values.push_back(error);
+  return quartiles(std::move(values));
+}
+
+double Scoreboard::largest_reference_error(int players) const {
+  double largest = 0;
+  for (const Cell& cell : cells_) {
+    for (const AttributionRow* row : cell.rows) {
+      if (row->players == players) largest = std::max(largest, row->reference_error);
+    }
+  }
+  return largest;
+}
+
+const ValuesRow* Scoreboard::values(int players, std::int64_t sample, std::string_view method) const {
+  for (const ValuesRow& row : run_.results.values) {
+    if (row.pde == run_.pde && row.players == players && row.sample == sample && row.method == method) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::int64_t> Scoreboard::samples(int players) const {
+  std::set<std::int64_t> samples;
+  for (const Cell& cell : cells_) {
+    if (cell.players == players) samples.merge(cell.samples());
+  }
+  return {samples.begin(), samples.end()};
+}
+
+}  // namespace opshap

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reporting/run.hpp"
+#include "statistics/quantiles.hpp"
+
+namespace opshap {
+
+/// All inputs attributed by one method at one number of players and one budget.
+struct Cell {
+  int players = 0;
+  std::string method, access;
+  std::optional<std::int64_t> budget;
+  std::vector<const AttributionRow*> rows;
+
+  /// Over the inputs where the metric is defined; none when it is defined on no input.
+  std::optional<Quartiles> quartiles(std::string_view metric) const;
+  /// "" when the metric is defined on all inputs, else "2 of 8 undefined: constant reference".
+  std::string undefined(std::string_view metric) const;
+  /// Wall time of one attribution, game and method together.
+  Quartiles seconds() const;
+  /// Median number of coalitions asked for, of distinct ones, of reverse passes.
+  double evaluations() const;
+  double distinct() const;
+  double gradients() const;
+  std::set<std::int64_t> samples() const;
+  /// The rows of these inputs only.
+  Cell restricted_to(const std::set<std::int64_t>& samples) const;
+};
+
+/// The attributions of a run's PDE, by players, method and budget. Keeps a reference to the run.
+class Scoreboard {
+ public:
+  explicit Scoreboard(const Run& run);
+
+  const Run& run() const { return run_; }
+  /// Players n of the run, ascending.
+  const std::vector<int>& resolutions() const { return resolutions_; }
+  /// In the order of display.
+  const std::vector<std::string>& methods() const { return methods_; }
+  /// Registry names of methods that see only values of coalitions.
+  std::vector<std::string> sampling_methods() const;
+
+  /// The cell of the tables: the budget with the most inputs, among these the one nearest to the paper's max(2n, 1024).
+  /// nullptr when not run.
+  const Cell* cell(int players, std::string_view method) const;
+  /// nullptr when not run.
+  const Cell* cell(int players, std::string_view method, std::int64_t budget) const;
+  /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`
+  /// budgets.
+  std::vector<Cell> curve(int players, std::string_view method, std::size_t least = 3) const;
+  /// Players n for which some sampling method has a curve.
+  std::vector<int> curve_resolutions() const;
+
+  /// Largest and median error of the reference over the inputs, ‖se‖₂/‖φ‖₂; 0 where it is exact.
+  Quartiles reference_error(int players) const;
+  double largest_reference_error(int players) const;
+  /// Stored values of a method ("reference" for the reference); nullptr when there are none.
+  const ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
+  std::vector<std::int64_t> samples(int players) const;
+
+ private:
+  const Run& run_;
+  std::vector<Cell> cells_;
+  std::vector<int> resolutions_;
+  std::vector<std::string> methods_;
+};
+
+}  // namespace opshap

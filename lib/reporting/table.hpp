@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "statistics/quantiles.hpp"
+
+namespace opshap {
+
+/// A column of a table: its heading, and whether its cells are numbers (then they are set to the right).
+struct Column {
+  std::string heading;
+  bool number = false;
+};
+
+/// A table of texts, for Markdown, CSV and HTML alike.
+struct Table {
+  std::string name;     ///< file name without extension
+  std::string caption;  ///< one sentence or two: what is shown, and how to read it
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+
+  /// Throws std::logic_error unless the row has a cell a column and none of them is empty: what is missing is said in
+  /// words.
+  void add(std::vector<std::string> row);
+  std::string markdown() const;
+  std::string csv() const;
+  /// In a box that scrolls by itself when the table is wider than the page. All text is escaped.
+  std::string html() const;
+};
+
+/// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
+std::string escape_markup(std::string_view text);
+
+/// "0.138"; three decimals like the paper, or two significant digits where three decimals show too little or too much.
+std::string show(double value);
+/// "0.138 [0.110, 0.192]".
+std::string show(const Quartiles& quartiles);
+/// show() of the quartiles, or the reason why there are none.
+std::string show(const std::optional<Quartiles>& quartiles, std::string_view otherwise);
+/// "12 345 678", with narrow spaces.
+std::string show_count(double count);
+/// "0.42 ms", "3.1 s", "2 min 05 s".
+std::string show_seconds(double seconds);
+
+}  // namespace opshap

@@ -1,0 +1,22 @@
+#include "statistics/mean.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+Mean mean(std::span<const double> sample) {
+  require(!sample.empty(), "mean: sample=0 values (has no mean). Give at least one.");
+  const auto count = static_cast<double>(sample.size());
+  const double value = std::accumulate(sample.begin(), sample.end(), 0.0) / count;
+  double squares = 0;
+  for (const double x : sample) squares += (x - value) * (x - value);
+  const double error =
+      sample.size() == 1 ? std::numeric_limits<double>::infinity() : std::sqrt(squares / (count * (count - 1)));
+  return {.value = value, .standard_error = error, .count = sample.size()};
+}
+
+}  // namespace opshap
