@@ -22,11 +22,14 @@ void add_report(CLI::App& app, const Globals& globals) {
             "report: --out=- with --json (both would write to standard output). Name a file for the page.");
     const WrittenReport report = write_report(*run, globals.out);
     if (globals.json) {
-      print_json({{"report", report.page.string()}, {"claims", (*run / "claims.json").string()}, {"broken_checks", report.broken_checks}});
+      print_json({{"report", report.page.string()},
+                  {"claims", (*run / "claims.json").string()},
+                  {"broken_checks", report.broken_checks}});
     } else if (globals.out != "-") {
       std::cout << report.page.string() << '\n';
     }
-    for (const std::string& id : report.broken_checks) std::cerr << "report: claim=" << id << " (holds in every correct run, but not in this one). See claims.json.\n";
+    for (const std::string& id : report.broken_checks)
+      std::cerr << "report: claim=" << id << " (holds in every correct run, but not in this one). See claims.json.\n";
     if (*check && !report.broken_checks.empty()) throw CheckFailed{};
   });
 }

@@ -22,7 +22,8 @@ struct Options {
 }  // namespace
 
 void add_network_evaluate(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("evaluate", "Score an explainer and estimators on the test inputs against a reference; --out gets results.jsonl");
+  auto* command = app.add_subcommand(
+      "evaluate", "Score an explainer and estimators on the test inputs against a reference; --out gets results.jsonl");
   const auto options = std::make_shared<Options>();
   command->add_option("--data", options->data, "Data set (.h5)")->required();
   command->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
@@ -35,7 +36,12 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
     const auto backbone = load_operator(options->operator_file);
     const auto explainer = load_explainer(options->explainer_file);
     make_folder(globals.out);
-    evaluate({.backbone = *backbone, .explainer = *explainer, .data = data, .settings = profile.evaluation, .seed = globals.seed}, globals.out);
+    evaluate({.backbone = *backbone,
+              .explainer = *explainer,
+              .data = data,
+              .settings = profile.evaluation,
+              .seed = globals.seed},
+             globals.out);
     std::cout << (globals.out / "results.jsonl").string() << '\n';
   });
 }

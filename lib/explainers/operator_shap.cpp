@@ -24,8 +24,8 @@ class OperatorShap final : public Explainer {
 
 std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights) {
   auto network = load_operator(weights);
-  require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ", weights.string(),
-                     " (a density is one channel). Give an explainer's weights.");
+  require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ",
+                     weights.string(), " (a density is one channel). Give an explainer's weights.");
   return std::make_unique<OperatorShap>(std::move(network));
 }
 
