@@ -43,15 +43,20 @@ void run(benchmark::State& state, int dimension, const Work& work) {
 }
 
 void forward(benchmark::State& state, int dimension) {
-  run(state, dimension, [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.apply(fields)); });
+  run(state, dimension,
+      [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.apply(fields)); });
 }
 
 void value_at(benchmark::State& state, int dimension) {
-  run(state, dimension, [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.values_at(fields, {.point = fields.domain.centre()})); });
+  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+    benchmark::DoNotOptimize(op.values_at(fields, {.point = fields.domain.centre()}));
+  });
 }
 
 void gradient_at(benchmark::State& state, int dimension) {
-  run(state, dimension, [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.gradient_at(fields, {.point = fields.domain.centre()})); });
+  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+    benchmark::DoNotOptimize(op.gradient_at(fields, {.point = fields.domain.centre()}));
+  });
 }
 
 void one_forward(benchmark::State& state, int dimension) {
@@ -66,14 +71,16 @@ void training_step(benchmark::State& state) {
   const auto network = make_network(config(1), torch::kFloat32);
   initialise(*network, 1);
   AdamW::Tensors parameters;
-  for (Parameter& parameter : network->parameters()) parameters[parameter.name] = parameter.value.set_requires_grad(true);
+  for (Parameter& parameter : network->parameters())
+    parameters[parameter.name] = parameter.value.set_requires_grad(true);
   AdamW optimiser(parameters, 1e-4);
   const FieldBatch fields = random_fields(shape(state, 1), batch);
   const torch::Tensor inputs = to_tensor(fields, 0, batch, torch::kFloat32), targets = inputs.flip(0);
   for (auto _ : state) {
     batch_loss_and_gradient(*network, batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor outputs = network->forward(inputs.narrow(1, first, count), fields.domain.shape);
-      return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) / static_cast<double>(targets.numel());
+      return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
+             static_cast<double>(targets.numel());
     });
     optimiser.step(1e-3);
   }
@@ -83,7 +90,7 @@ void training_step(benchmark::State& state) {
 void register_all() {
   const auto add = [](const std::string& name, auto function, std::vector<std::int64_t> sizes, auto... arguments) {
     auto* row = benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
-    row->ArgName("n")->Unit(benchmark::kMillisecond)->UseRealTime();
+    row->ArgName("n")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
     for (const std::int64_t size : sizes) row->Arg(size);
   };
   add("fno1d_forward", forward, {16, 64, 256, 1024}, 1);

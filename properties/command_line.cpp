@@ -133,6 +133,50 @@ TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
   expect_refusal("report " + path("no_such_run"), 3, "no_such_run");
 }
 
+TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
+  const std::string disk = path("disk");
+  fs::create_directories(disk);
+  const Outcome outcome = shell("unshare " + std::string(geteuid() == 0 ? "-m" : "-Urm") + " sh -c 'mount -t tmpfs -o size=256k tmpfs " + disk + " && { " + OPSHAP_BINARY_DIR +
+                                "/opshap data generate --pde burgers1d --samples 128 --out " + disk + "/data.h5; echo exit $?; find " + disk + " -name \"*.tmp\" -o -name data.h5; }'");
+  if (outcome.out.find("exit") == std::string::npos) GTEST_SKIP() << "this system lets nobody mount a small disk: " << outcome.err;
+  EXPECT_EQ("exit 4\n", outcome.out) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.err.find("No space left on device")) << outcome.err;
+}
+
+TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
+  const auto generate = [this](const std::string& name, const std::string& more) {
+    return std::string(OPSHAP_BINARY_DIR) + "/opshap data generate --pde burgers1d --samples 192 --seed 3 --out " + path(name) + " " + more;
+  };
+  ASSERT_EQ(0, shell(generate("one.h5", "--threads 1")).code);
+  ASSERT_EQ(0, shell(generate("two.h5", "--threads 2")).code);
+  const std::string whole = read_file(path("one.h5"));
+  EXPECT_TRUE(whole == read_file(path("two.h5")));
+
+  // 192 samples take some seconds on one thread: the signals arrive on the way.
+  const Outcome stopped = shell("timeout --signal=TERM --preserve-status 1.2 " + generate("stopped.h5", "--threads 1"));
+  EXPECT_EQ(6, stopped.code) << stopped.err;
+  EXPECT_FALSE(fs::exists(path("stopped.h5")));
+  ASSERT_EQ(0, shell(generate("stopped.h5", "--threads 2")).code);
+  EXPECT_TRUE(whole == read_file(path("stopped.h5")));
+
+  const Outcome killed = shell("timeout --signal=KILL 1.2 " + generate("killed.h5", "--threads 1"));
+  EXPECT_EQ(137, killed.code) << killed.err;
+  EXPECT_FALSE(fs::exists(path("killed.h5")));
+  ASSERT_EQ(0, shell(generate("killed.h5", "--threads 2")).code);
+  EXPECT_TRUE(whole == read_file(path("killed.h5")));
+}
+
+TEST_F(CommandLine, DamagedDataSetsAreRefused) {
+  ASSERT_EQ(0, opshap("data generate --pde burgers1d --samples 8 --out " + path("data.h5")).code);
+  const std::string whole = read_file(path("data.h5"));
+  file("short.h5", whole.substr(0, whole.size() / 2));
+  std::string flipped = whole;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 4);
+  file("flipped.h5", flipped);
+  expect_refusal("data info " + path("short.h5"), 3, "short.h5");
+  expect_refusal("data info " + path("flipped.h5"), 3, "flipped.h5");
+}
+
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
   const Outcome libraries = shell("ldd " + std::string(OPSHAP_BINARY_DIR) + "/opshap");
   ASSERT_EQ(0, libraries.code) << libraries.err;

@@ -89,7 +89,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
 
   timed(manifest, "evaluation",
         [&] { evaluate({.backbone = *backbone, .explainer = *explainer, .data = data, .settings = profile.evaluation, .seed = globals.seed}, run); });
-  return write_report(run);
+  return write_report(run).page;
 }
 
 }  // namespace

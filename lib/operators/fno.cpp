@@ -105,8 +105,9 @@ class Fno final : public Network {
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
-      layer.spectral_weight = add_complex("fno_blocks.convs" + at + ".weight.tensor",
-                                          spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
+      layer.spectral_weight =
+          add_complex("fno_blocks.convs" + at + ".weight.tensor",
+                      spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
       layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
       layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
       std::tie(layer.mlp0_weight, layer.mlp0_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);

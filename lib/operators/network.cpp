@@ -10,14 +10,16 @@ namespace opshap {
 
 torch::Tensor Network::add(std::string name, std::vector<std::int64_t> shape, Initial initial) {
   torch::Tensor value = torch::zeros(shape, options_);
-  parameters_.push_back({.name = std::move(name), .shape = std::move(shape), .complex = false, .initial = initial, .value = value});
+  parameters_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .complex = false, .initial = initial, .value = value});
   return value;
 }
 
 torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initial initial) {
   std::vector<std::int64_t> shape = value.sizes().vec();
   shape.pop_back();
-  parameters_.push_back({.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
+  parameters_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
   return value;
 }
 

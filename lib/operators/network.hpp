@@ -31,7 +31,8 @@ struct Parameter {
   std::vector<std::int64_t> shape;  ///< as in the state_dict; a complex tensor has no trailing 2 here
   bool complex = false;
   Initial initial;
-  torch::Tensor value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major
+  torch::Tensor
+      value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major
 };
 
 /// A neural operator as a function of tensors. Fields are points first: [points, B, C], so that every layer is one matrix product for the whole batch.

@@ -65,7 +65,9 @@ class NetworkOperator final : public Operator {
     return result;
   }
 
-  std::int64_t preferred_batch(const Domain& domain) const override { return 16 * cached_batch(*network_, domain.shape); }
+  std::int64_t preferred_batch(const Domain& domain) const override {
+    return 16 * cached_batch(*network_, domain.shape);
+  }
 
  private:
   void check(const FieldBatch& inputs) const {
@@ -75,7 +77,8 @@ class NetworkOperator final : public Operator {
             input_channels(), "). Give fields with that many channels.");
   }
 
-  void for_chunks(const FieldBatch& inputs, const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
+  void for_chunks(const FieldBatch& inputs,
+                  const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
     const bool on_cpu = network_->options().device().is_cpu();
     parallel_chunks(inputs.batch, on_cpu ? cached_batch(*network_, inputs.domain.shape) : inputs.batch, compute);
   }

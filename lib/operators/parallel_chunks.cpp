@@ -23,7 +23,8 @@ class OneThread {
 
 }  // namespace
 
-void parallel_chunks(std::int64_t total, std::int64_t size, const std::function<void(std::int64_t first, std::int64_t count)>& compute) {
+void parallel_chunks(std::int64_t total, std::int64_t size,
+                     const std::function<void(std::int64_t first, std::int64_t count)>& compute) {
   if (total <= 0) return;
   const OneThread one_thread;
   parallel_for(static_cast<std::size_t>((total + size - 1) / size), [&](std::size_t index) {

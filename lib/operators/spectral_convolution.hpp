@@ -45,7 +45,8 @@ std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t
                                                   const torch::TensorOptions& options);
 
 /// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
-torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes, const torch::TensorOptions& options);
+torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
+                               const torch::TensorOptions& options);
 
 /// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with spectral weights W: complex products as one batch of real ones.
 torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis);

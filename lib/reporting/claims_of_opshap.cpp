@@ -75,7 +75,8 @@ Claim efficiency_at_rounding_level() {
                 *worst->efficiency_gap.value <= 1e-9,
                 fmt::format("largest gap of {} attributions: {}, by {} at n = {}", count,
                             show(*worst->efficiency_gap.value), style_of(worst->method).label, worst->players));
-          }};
+          },
+          .always = true};
 }
 
 Claim explainer_beats_uniform() {
@@ -97,7 +98,8 @@ Claim explainer_beats_uniform() {
               fmt::format("{}n = {}: {} against {}", words.empty() ? "" : "; ", players, show(*ours), show(*uniform));
         }
         return words.empty() ? not_testable("operator_shap and uniform not both run") : verdict(holds, words);
-      }};
+      },
+          .always = true};
 }
 
 Claim integrated_gradients_error_stays() {

@@ -442,7 +442,8 @@ Claim normalisation_is_exact() {
             }
             if (count == 0) return not_testable(not_run(explainer));
             return verdict(largest <= 1e-12, fmt::format("largest gap of {} attributions: {}", count, show(largest)));
-          }};
+          },
+          .always = true};
 }
 
 Claim exact_reference_at_16_players() {
@@ -463,7 +464,8 @@ Claim exact_reference_at_16_players() {
         if (rows == 0) return not_testable("n <= 16 not run");
         return verdict(exact == rows,
                        fmt::format("{} of {} attributions at n <= 16 have an exact reference", exact, rows));
-      }};
+      },
+          .always = true};
 }
 
 }  // namespace opshap::claims

@@ -14,7 +14,8 @@ struct Update {
 };
 
 /// Seven passes over memory in one, and no temporary: a third of a step's time on small grids otherwise. Clears the gradient.
-void update_in_one_pass(const Update& update, std::int64_t size, float* parameter, float* gradient, float* first, float* second) {
+void update_in_one_pass(const Update& update, std::int64_t size, float* parameter, float* gradient, float* first,
+                        float* second) {
   const auto decay = static_cast<float>(update.decay), rate = static_cast<float>(update.rate);
   const auto root = static_cast<float>(std::sqrt(update.second_correction));
   constexpr auto b1 = static_cast<float>(beta_first), c1 = static_cast<float>(1 - beta_first);
@@ -48,10 +49,12 @@ void AdamW::step(double learning_rate) {
     torch::Tensor gradient = parameter.grad();
     torch::Tensor& first = first_[name];
     torch::Tensor& second = second_[name];
-    const bool fused = parameter.device().is_cpu() && parameter.scalar_type() == torch::kFloat32 && parameter.is_non_overlapping_and_dense() &&
-                       gradient.strides() == parameter.strides() && first.strides() == parameter.strides() && second.strides() == parameter.strides();
+    const bool fused = parameter.device().is_cpu() && parameter.scalar_type() == torch::kFloat32 &&
+                       parameter.is_non_overlapping_and_dense() && gradient.strides() == parameter.strides() &&
+                       first.strides() == parameter.strides() && second.strides() == parameter.strides();
     if (fused) {
-      update_in_one_pass(update, parameter.numel(), parameter.data_ptr<float>(), gradient.data_ptr<float>(), first.data_ptr<float>(), second.data_ptr<float>());
+      update_in_one_pass(update, parameter.numel(), parameter.data_ptr<float>(), gradient.data_ptr<float>(),
+                         first.data_ptr<float>(), second.data_ptr<float>());
       continue;
     }
     parameter.mul_(update.decay);

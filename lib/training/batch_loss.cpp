@@ -28,7 +28,8 @@ double batch_loss(const Network& network, std::int64_t batch, const std::vector<
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
-double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape, const LossPart& part) {
+double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape,
+                               const LossPart& part) {
   std::vector<torch::Tensor> parameters;
   for (const Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
   const std::int64_t size = chunk_size(network, batch, shape);

@@ -16,6 +16,7 @@ double batch_loss(const Network& network, std::int64_t batch, const std::vector<
 
 /// The same, and its gradient is added to that of the parameters. Chunks and the order of their sum depend on batch and grid alone, so the bits do not
 /// depend on the number of threads.
-double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape, const LossPart& part);
+double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape,
+                               const LossPart& part);
 
 }  // namespace opshap
