@@ -27,24 +27,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a stage and adds its wall time to the manifest, also when it is stopped.
+/// Runs a stage and books its wall time, also when it is stopped or fails.
 template <typename Stage>
 auto timed(Manifest& manifest, const std::string& name, const Stage& stage) {
   const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto end = [&](bool finished) {
+    manifest.end(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), finished);
   };
+  manifest.begin(name);
   try {
     if constexpr (std::is_void_v<decltype(stage())>) {
       stage();
-      manifest.add_seconds(name, elapsed());
+      end(true);
     } else {
       auto result = stage();
-      manifest.add_seconds(name, elapsed());
+      end(true);
       return result;
     }
-  } catch (const Stopped&) {
-    manifest.add_seconds(name, elapsed());
+  } catch (const Error&) {
+    end(false);
     throw;
   }
 }
@@ -61,6 +62,8 @@ std::string training_line(const Profile& profile, const std::string& stage, cons
 }
 
 fs::path reproduce(const Profile& profile, const Globals& globals) {
+  require(globals.device == "cpu", "reproduce: --device=", globals.device,
+          " (its trainings run on the CPU). Leave it out.");
   require_fast_blas();
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
   make_folder(run);

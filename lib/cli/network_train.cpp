@@ -48,12 +48,13 @@ void add_network_train(CLI::App& app, const Globals& globals) {
       "train", "Train a backbone operator or an explainer; --out FOLDER gets model.safetensors and metrics.jsonl");
   train->require_subcommand(1);
   const auto options = std::make_shared<Options>();
-  const auto require_out = [&globals] {
+  const auto check = [&globals] {
     require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER.");
+    require(globals.device == "cpu", "train: --device=", globals.device, " (trainings run on the CPU). Leave it out.");
   };
 
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
-    require_out();
+    check();
     const Profile profile = load_profile(options->profile, globals.config);
     report(train_backbone(profile.backbone, read_dataset(options->data), globals.seed, globals.out), globals);
   });
@@ -62,7 +63,7 @@ void add_network_train(CLI::App& app, const Globals& globals) {
       add_training(*train, "explainer", "An explainer of a trained operator, by the FastSHAP loss", *options);
   explainer->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
   explainer->callback([=, &globals] {
-    require_out();
+    check();
     const Profile profile = load_profile(options->profile, globals.config);
     const auto backbone = load_operator(options->operator_file);
     report(train_explainer(profile.explainer, *backbone, read_dataset(options->data), globals.seed, globals.out),
