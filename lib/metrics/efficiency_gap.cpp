@@ -18,10 +18,11 @@ Metric describe_efficiency_gap() {
 }
 
 Measured efficiency_gap(const Attribution& attribution) {
-  double size = std::abs(attribution.grand - attribution.empty), sum = 0;
+  const double gain = std::abs(attribution.grand - attribution.empty);
+  double sum = 0;
   for (const double value : attribution.values) sum += std::abs(value);
-  size = std::max(size, sum);
-  if (!std::isfinite(size)) return Measured::undefined("an attribution value is not finite");
+  if (!std::isfinite(gain + sum)) return Measured::undefined("an attribution value is not finite");
+  const double size = std::max(gain, sum);
   return Measured::of(size == 0 ? 0 : std::abs(attribution.efficiency_gap()) / size);
 }
 

@@ -12,7 +12,7 @@ namespace opshap::figures {
 
 namespace {
 
-/// "below it are KernelSHAP from 256, Permutation not up to 2048" in words.
+/// "KernelSHAP from 256, Permutation not up to 2048": when methods fall below the explainer.
 std::string who_wins(const Scoreboard& scores, int players, double explainer) {
   std::string text;
   for (const std::string& method : scores.sampling_methods()) {
@@ -21,7 +21,7 @@ std::string who_wins(const Scoreboard& scores, int players, double explainer) {
     const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
       return cell.quartiles("nrmse")->median < explainer;
     });
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", style_of(method).label,
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", style_of(method).label,
                         first == curve.end() ? "not up to" : "from",
                         first == curve.end() ? *curve.back().budget : *first->budget);
   }
@@ -98,7 +98,7 @@ Figure budget_error(const Scoreboard& scores) {
       if (explainer->median > 0)
         curves.lines += fmt::format(", {} with lines lw 2.4 lc rgb '#D55E00'", digits(explainer->median));
     }
-    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ".", players, wins);
+    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", players, wins);
     figure.panels.push_back(
         {.id = fmt::format("budget-error-{}", players),
          .title = fmt::format("n = {}", players),

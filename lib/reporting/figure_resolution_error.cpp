@@ -42,7 +42,7 @@ Figure resolution_error(const Scoreboard& scores) {
   if (errors.empty()) return missing(title, "no method has an error above 0");
   figure.panels.push_back(
       {.id = "resolution-error",
-       .title = "median NRMSE",
+       .title = "median over the test inputs",
        .description = explainer.empty() ? "OperatorSHAP was not run." : "OperatorSHAP: " + explainer + ".",
        .script = data + log_axis_at('x', {scores.resolutions().begin(), scores.resolutions().end()}) +
                  log_axis('y', errors) + "set xlabel 'players n'\nset ylabel 'median NRMSE'\nplot " + plots + "\n"});

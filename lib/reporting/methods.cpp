@@ -20,9 +20,9 @@ const std::array<Known, 9>& known() {
       {"regression_msr", {"RegressionMSR", "#000000", "6,3,2,3", 13}},
       {"integrated_gradients", {"Integrated gradients", "#E69F00", "8,3,2,3", 12}},
       {"kernel_shap", {"KernelSHAP", "#0072B2", "6,3", 7}},
-      {"kernel_shap_paired", {"KernelSHAP, paired", "#56B4E9", "", 6}},
+      {"kernel_shap_paired", {"KernelSHAP (paired)", "#56B4E9", "", 6}},
       {"permutation", {"Permutation", "#009E73", "6,3", 9}},
-      {"permutation_antithetic", {"Permutation, antithetic", "#CC79A7", "", 11}},
+      {"permutation_antithetic", {"Permutation (antithetic)", "#CC79A7", "", 11}},
       {"mean_field", {"Mean field", "#000000", "", 4}},
       {"uniform", {"Uniform", "#808080", "2,3", 2}},
   }};

@@ -18,6 +18,7 @@ namespace opshap {
 ///   training.jsonl      one row a training
 ///   attributions.jsonl  the attributions themselves, so that metrics can be recomputed
 ///   fields.jsonl        inputs, solutions and predictions that figures show
+///   log.jsonl           when each stage began and ended
 ///   report.html claims.json figures/ tables/   written by `opshap report` from the files above alone
 ///
 /// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1").
@@ -27,7 +28,8 @@ struct AttributionRow {
   std::string pde;          ///< "burgers1d"
   int players = 0;          ///< n, also the resolution in 1D
   std::int64_t sample = 0;  ///< index in the data set
-  std::string method;       ///< registry name, or "operator_shap", "uniform" (the constant attribution (v(N)−v(∅))·volume share)
+  std::string
+      method;  ///< registry name, or "operator_shap", "uniform" (the constant attribution (v(N)−v(∅))·volume share)
   std::string access;                  ///< "values", "gradient", "amortised", "none"
   std::optional<std::int64_t> budget;  ///< distinct coalitions allowed, where the method has a budget
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
@@ -65,7 +67,8 @@ struct TrainingRow {
   std::string stage;  ///< "backbone" or "explainer"
   std::int64_t epochs = 0, best_epoch = 0;
   double best_validation = 0;
-  std::int64_t operator_evaluations = 0;  ///< forward passes of the backbone spent on coalition values; 0 for the backbone itself
+  std::int64_t operator_evaluations =
+      0;  ///< forward passes of the backbone spent on coalition values; 0 for the backbone itself
   double seconds = 0;
 };
 

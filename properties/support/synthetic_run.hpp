@@ -13,6 +13,7 @@
 #include "core/rng.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/results.hpp"
+#include "reporting/run.hpp"
 
 namespace opshap {
 
@@ -38,6 +39,8 @@ struct SyntheticRun {
 
   Results results() const;
   nlohmann::ordered_json manifest() const;
+  /// As read_run() would give it, without a folder.
+  Run run() const;
 };
 
 /// The files of a run folder.
@@ -246,6 +249,17 @@ inline nlohmann::ordered_json SyntheticRun::manifest() const {
                                       : Json{"training samples: 192 instead of the paper's 4220",
                                              "test inputs: 8 instead of the paper's 30"}},
           {"comparable_with_paper", as_the_paper}};
+}
+
+inline Run SyntheticRun::run() const {
+  Run run;
+  run.pde = "burgers1d";
+  run.profile = as_the_paper ? "paper" : "smoke";
+  if (!as_the_paper)
+    run.departures = {"training samples: 192 instead of the paper's 4220", "test inputs: 8 instead of the paper's 30"};
+  run.comparable_with_paper = as_the_paper;
+  run.results = results();
+  return run;
 }
 
 }  // namespace opshap

@@ -1,0 +1,178 @@
+// `opshap list`: everything that has a name, from the registries.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/profile.hpp"
+#include "cli/studies.hpp"
+#include "core/error.hpp"
+#include "core/names.hpp"
+#include "estimators/registry.hpp"
+#include "games/registry.hpp"
+#include "metrics/registry.hpp"
+#include "pde/registry.hpp"
+#include "reporting/claims.hpp"
+#include "reporting/figures.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view words(Access access) { return access == Access::values ? "values" : "gradient"; }
+
+std::string_view words(Bias bias) {
+  return bias == Bias::none ? "none" : bias == Bias::vanishing ? "vanishing" : "lasting";
+}
+
+std::string_view words(Efficiency efficiency) {
+  return efficiency == Efficiency::exact ? "exact" : efficiency == Efficiency::quadrature ? "quadrature" : "none";
+}
+
+Json list_estimators() {
+  Json entries = Json::array();
+  for (const auto& estimator : estimators::all()) {
+    const Guarantees promised = estimator->guarantees();
+    entries.push_back({{"name", estimator->name()},
+                       {"summary", estimator->summary()},
+                       {"access", words(promised.access)},
+                       {"bias", words(promised.bias)},
+                       {"efficiency", words(promised.efficiency)},
+                       {"mse_rate", json_number(promised.mse_rate, "exact at its budget: there is no rate")},
+                       {"exact_on_additive", promised.exact_on_additive},
+                       {"exact_on_two_additive", promised.exact_on_two_additive},
+                       {"exact_at_full_budget", promised.exact_at_full_budget}});
+  }
+  return entries;
+}
+
+Json list_games() {
+  Json entries = Json::array();
+  for (const games::Kind& kind : games::all())
+    entries.push_back({{"name", kind.name}, {"summary", kind.summary}, {"needs_operator", kind.random == nullptr}});
+  return entries;
+}
+
+Json list_pdes() {
+  Json entries = Json::array();
+  for (const auto& pde : pdes::all()) {
+    entries.push_back({{"name", pde->name()},
+                       {"summary", pde->summary()},
+                       {"scheme", pde->scheme()},
+                       {"target_time", pde->target_time()},
+                       {"order", json_number(pde->order(), "exact in time")}});
+  }
+  return entries;
+}
+
+Json list_operators() {
+  return Json::array({
+#define OPERATOR(name) Json{{"name", #name}, {"summary", "neural operator `" #name "`"}},
+#include "operators/registry.def"
+#undef OPERATOR
+  });
+}
+
+Json list_metrics() {
+  Json entries = Json::array();
+  for (const Metric& metric : metrics::all()) {
+    entries.push_back({{"name", metric.name},
+                       {"summary", metric.definition},
+                       {"symbol", metric.symbol},
+                       {"range", metric.range},
+                       {"better", metric.better == Better::higher ? "higher" : "lower"},
+                       {"tolerance", metric.tolerance}});
+  }
+  return entries;
+}
+
+Json list_studies() {
+  Json entries = Json::array();
+  for (const StudyName& study : studies()) entries.push_back({{"name", study.name}, {"summary", study.summary}});
+  return entries;
+}
+
+Json list_figures() {
+  Json entries = Json::array();
+  for (const FigureKind& kind : figures::all()) entries.push_back({{"name", kind.name}, {"summary", kind.summary}});
+  return entries;
+}
+
+Json list_claims() {
+  Json entries = Json::array();
+  for (const Claim& claim : claims::all()) {
+    entries.push_back({{"name", claim.id},
+                       {"summary", claim.statement},
+                       {"source", claim.source},
+                       {"where", claim.where},
+                       {"rule", claim.rule}});
+  }
+  return entries;
+}
+
+Json list_profiles() {
+  Json entries = Json::array();
+  for (const EmbeddedProfile& profile : embedded_profiles())
+    entries.push_back({{"name", profile.name}, {"summary", load_profile(profile.name, {}).summary}});
+  return entries;
+}
+
+struct Listing {
+  std::string kind;
+  Json (*entries)();
+};
+
+const std::vector<Listing>& listings() {
+  static const std::vector<Listing> all = {
+      {"estimators", list_estimators}, {"games", list_games},     {"pdes", list_pdes},
+      {"operators", list_operators},   {"metrics", list_metrics}, {"studies", list_studies},
+      {"figures", list_figures},       {"claims", list_claims},   {"profiles", list_profiles}};
+  return all;
+}
+
+const Listing& find_listing(const std::string& kind) {
+  std::vector<std::string> kinds;
+  for (const Listing& listing : listings()) {
+    if (listing.kind == kind) return listing;
+    kinds.push_back(listing.kind);
+  }
+  throw InvalidArgument(message("list: kind=", kind, " (nothing of that kind). Did you mean ",
+                                nearest_name(kind, kinds), "? There are ", fmt::format("{}", fmt::join(kinds, ", ")),
+                                "."));
+}
+
+void print_for_people(const Json& entries) {
+  std::size_t width = 0;
+  for (const Json& entry : entries) width = std::max(width, entry["name"].get_ref<const std::string&>().size());
+  for (const Json& entry : entries) {
+    std::cout << fmt::format("{:<{}}  {}\n", entry["name"].get_ref<const std::string&>(), width,
+                             entry["summary"].get_ref<const std::string&>());
+  }
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand(
+      "list",
+      "What there is, by kind: estimators, games, pdes, operators, metrics, studies, figures, claims, profiles");
+  const auto kind = std::make_shared<std::string>();
+  command
+      ->add_option("KIND", *kind, "estimators, games, pdes, operators, metrics, studies, figures, claims or profiles")
+      ->required();
+  command->callback([kind, &globals] {
+    const Json entries = find_listing(*kind).entries();
+    if (globals.json) {
+      print_json({{"kind", *kind}, {"entries", entries}});
+    } else {
+      print_for_people(entries);
+    }
+  });
+}
+
+}  // namespace opshap

@@ -1,0 +1,409 @@
+// Rows survive their files, tables follow their rules, and the page is whole: escaped, self-contained, the same from the same rows.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "reporting/axes.hpp"
+#include "reporting/comparison.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/report.hpp"
+#include "reporting/report_tables.hpp"
+#include "support/synthetic_run.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("opshap_reporting_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// The page of a run, and everything else in the folder.
+  std::string report(const Results& results, const nlohmann::ordered_json& manifest) const {
+    write_run(folder_, results, manifest);
+    return read_file(write_report(folder_));
+  }
+  std::map<std::string, std::string> derived_files() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      if (entry.is_regular_file()) files[entry.path().lexically_relative(folder_)] = read_file(entry.path());
+    }
+    return files;
+  }
+
+  fs::path folder_;
+};
+
+AttributionRow some_row() {
+  AttributionRow row;
+  row.pde = "burgers1d";
+  row.players = 32;
+  row.sample = 7;
+  row.method = "kernel_shap";
+  row.access = "values";
+  row.budget = 1024;
+  row.distinct = 1000;
+  row.evaluations = 1100;
+  row.seed = std::numeric_limits<std::uint64_t>::max();
+  row.game_seconds = 0.1;
+  row.pearson = Measured::of(1.0 / 3);
+  row.nrmse = Measured::of(0.25);
+  row.r2 = Measured::undefined("v is the same on all coalitions");
+  row.efficiency_gap = Measured::of(1e-17);
+  row.reference = "exact";
+  return row;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+TEST_F(RunFolder, RowsComeBackAsTheyWere) {
+  Results results = SyntheticRun().results();
+  AttributionRow extra = some_row();
+  extra.sample = 99;
+  results.attributions.push_back(extra);
+  write_run(folder_, results, SyntheticRun().manifest());
+  const Results back = read_results(folder_);
+  const auto expect_same = [](const auto& expected, const auto& actual) {
+    ASSERT_EQ(expected.size(), actual.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(to_json_line(expected[i]), to_json_line(actual[i]));
+  };
+  expect_same(results.attributions, back.attributions);
+  expect_same(results.values, back.values);
+  expect_same(results.operators, back.operators);
+  expect_same(results.training, back.training);
+  expect_same(results.fields, back.fields);
+  EXPECT_EQ(some_row().seed, back.attributions.back().seed);
+  EXPECT_EQ(some_row().r2, back.attributions.back().r2);
+  EXPECT_EQ(1.0 / 3, back.attributions.back().pearson.value);
+}
+
+TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
+  AttributionRow first = some_row(), other = some_row(), again = some_row();
+  other.budget = std::nullopt;
+  again.nrmse = Measured::of(0.5);
+  write_file(folder_ / "results.jsonl",
+             to_json_line(first) + "\n" + to_json_line(other) + "\n" + to_json_line(again) + "\n");
+  const Results back = read_results(folder_);
+  ASSERT_EQ(2u, back.attributions.size());
+  EXPECT_EQ(0.5, back.attributions[0].nrmse.value);
+  EXPECT_FALSE(back.attributions[1].budget);
+}
+
+TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
+  const std::string good = to_json_line(some_row());
+  const std::map<std::string, std::string> broken = {
+      {"{\"schema\":\"opshap.attr", "not a JSON object"},
+      {"[1,2]", "not a JSON object"},
+      {"{\"players\":3}", "schema (is missing)"},
+      {"{\"schema\":\"opshap.future/9\"}", "schema=opshap.future/9"},
+      {std::regex_replace(good, std::regex("\"players\":32"), "\"players\":\"32\""), "players (is not an integer)"},
+      {std::regex_replace(good, std::regex("\"nrmse\":0.25"), "\"nrmse\":null"), "nrmse (is neither"},
+      {std::regex_replace(good, std::regex("\"reference\":\"exact\","), ""), "reference (is missing)"},
+  };
+  for (const auto& [line, complaint] : broken) {
+    write_file(folder_ / "results.jsonl", good + "\n" + line + "\n");
+    try {
+      read_results(folder_);
+      ADD_FAILURE() << "accepted: " << line;
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("results.jsonl:2: ")) << error.what();
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(complaint)) << error.what();
+    }
+  }
+}
+
+TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
+  AttributionRow row = some_row();
+  row.nrmse = Measured::of(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THROW(to_json_line(row), NumericalError);
+  EXPECT_THROW(to_json_line(ValuesRow{.pde = "p",
+                                      .method = "m",
+                                      .budget = std::nullopt,
+                                      .values = {std::numeric_limits<double>::infinity()},
+                                      .standard_errors = {}}),
+               NumericalError);
+}
+
+TEST(PaperQuality, HoldsTheWholeTable) {
+  EXPECT_EQ(396u, paper_quality().size());
+  int burgers = 0;
+  for (const PaperCell& cell : paper_quality()) {
+    burgers += cell.pde == "burgers1d";
+    EXPECT_LE(cell.quartiles.q25, cell.quartiles.median);
+    EXPECT_LE(cell.quartiles.median, cell.quartiles.q75);
+    if (cell.pde == "burgers1d" && cell.players == 64 && cell.method == "operator_shap" && cell.metric == "nrmse") {
+      EXPECT_EQ(0.188, cell.quartiles.median);
+      EXPECT_EQ(0.135, cell.quartiles.q25);
+      EXPECT_EQ(0.268, cell.quartiles.q75);
+    }
+  }
+  EXPECT_EQ(54, burgers);
+}
+
+TEST(Comparison, MatchesByMedianOverlapsByQuartilesElseDiffers) {
+  const Quartiles paper{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30};
+  EXPECT_EQ("match", compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.12, .count = 30}, 0.05));
+  EXPECT_EQ("differs", compare(paper, {.q25 = 0.2, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("differs", compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, 0.05));
+}
+
+TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
+  auto run = SyntheticRun().run();
+  const Scoreboard scores(run);
+  std::map<std::string, int> verdicts;
+  for (const Comparison& cell : compare_with_paper(scores)) {
+    ++verdicts[cell.verdict];
+    EXPECT_EQ(cell.players != 16, cell.paper.has_value());
+  }
+  // 7 n x 3 metrics x 3 methods: n = 32 and 64 of two methods; n = 16 of two methods has no row in the paper; the rest was not run.
+  EXPECT_EQ((std::map<std::string, int>{{"not comparable: training samples: 192 instead of the paper's 4220", 12},
+                                        {"not in the paper", 6},
+                                        {"not run", 45}}),
+            verdicts);
+}
+
+TEST(Comparison, OfThePapersRecipeIsJudged) {
+  auto run = SyntheticRun::full().run();
+  const Scoreboard scores(run);
+  for (const Comparison& cell : compare_with_paper(scores)) {
+    const bool judged = cell.verdict == "match" || cell.verdict == "overlap" || cell.verdict == "differs";
+    EXPECT_EQ(cell.paper && cell.ours, judged) << cell.verdict;
+  }
+}
+
+TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
+  auto run = SyntheticRun::full().run();
+  const Scoreboard scores(run);
+  EXPECT_EQ((std::vector<int>{16, 32, 64, 128, 256, 512, 1024}), scores.resolutions());
+  EXPECT_EQ(1024, scores.cell(16, "kernel_shap")->budget);
+  EXPECT_EQ(2048, scores.cell(1024, "kernel_shap")->budget);
+  EXPECT_EQ(10u, scores.cell(1024, "kernel_shap")->rows.size());
+  EXPECT_EQ(nullptr, scores.cell(16, "regression_msr"));
+  EXPECT_EQ((std::vector<int>{16, 512, 1024}), scores.curve_resolutions());
+  for (const Cell& cell : scores.curve(512, "permutation"))
+    EXPECT_EQ(4u, cell.rows.size()) << "curves compare the same inputs at every budget";
+  EXPECT_EQ("operator_shap", scores.methods().front());
+  EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(16, "uniform")->undefined("pearson"));
+}
+
+TEST(Table, QuotesWhatItsFormatsReserve) {
+  Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
+  table.add({"x, \"y\" | <z> & 'w'", "1"});
+  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1\n", table.csv());
+  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1 |\n", table.markdown());
+  EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
+  EXPECT_THROW(table.add({"too few"}), std::logic_error);
+  EXPECT_THROW(table.add({"", "empty"}), std::logic_error);
+}
+
+TEST(Numbers, AreShownWithThePapersThreeDecimalsWhereTheySayEnough) {
+  EXPECT_EQ("0.138", show(0.138));
+  EXPECT_EQ("-4.362", show(-4.362));
+  EXPECT_EQ("0", show(0));
+  EXPECT_EQ("3.1e-05", show(3.1e-5));
+  EXPECT_EQ("123", show(123.4));
+  EXPECT_EQ("0.138 [0.110, 0.192]", show(Quartiles{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30}));
+  EXPECT_EQ("1\u202F234\u202F567", show_count(1234567));
+  EXPECT_EQ("123", show_count(123));
+  EXPECT_EQ("0.42 ms", show_seconds(0.00042));
+  EXPECT_EQ("3.1 s", show_seconds(3.14));
+  EXPECT_EQ("2 min 05 s", show_seconds(125));
+  EXPECT_EQ("2 h 05 min", show_seconds(7500));
+}
+
+TEST(Axes, TickAtReadableValuesInsideTheRange) {
+  LogRange range;
+  for (const double value : {0.03, 0.9, 0.0, -1.0}) range.include(value);
+  EXPECT_EQ(0.03, range.low());
+  const std::string axis = log_axis('y', range);
+  for (const char* tick : {"'0.05' 0.05", "'0.1' 0.1", "'0.2' 0.2", "'0.5' 0.5", "'1' 1"})
+    EXPECT_NE(std::string::npos, axis.find(tick)) << axis;
+  LogRange wide;
+  for (const double value : {1.0, 3e8}) wide.include(value);
+  EXPECT_NE(std::string::npos, log_axis('x', wide).find("'10⁶' 1e+06")) << log_axis('x', wide);
+  EXPECT_EQ(8u, count(log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128}), "' "));
+  EXPECT_EQ(5u, count(log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128, 256}), "' "));
+  EXPECT_THROW(log_axis('x', LogRange()), InvalidArgument);
+}
+
+TEST_F(RunFolder, TheSameRowsGiveTheSameBytes) {
+  const SyntheticRun made;
+  report(made.results(), made.manifest());
+  const auto first = derived_files();
+  for (const char* file : {"report.html", "claims.json", "figures/budget_error.svg", "figures/budget_error.csv",
+                           "tables/paper_comparison.csv", "tables/methods.md"}) {
+    EXPECT_TRUE(first.contains(file)) << file;
+  }
+  write_report(folder_);
+  EXPECT_EQ(first, derived_files());
+}
+
+TEST_F(RunFolder, ThePageStandsAlone) {
+  const SyntheticRun made;
+  const std::string page = report(made.results(), made.manifest());
+  EXPECT_EQ(0u, count(page, "http://") - count(page, "http://www.w3.org/2000/svg"));
+  EXPECT_EQ(0u, count(page, "https://"));
+  EXPECT_EQ(0u, count(page, "<link") + count(page, "<img") + count(page, "src=") + count(page, "@import"));
+  EXPECT_EQ(1u, count(page, "<script")) << "the data island only";
+  EXPECT_EQ(1u, count(page, "<script type=\"application/json\""));
+  EXPECT_NE(std::string::npos, page.find("testable claims reproduced"));
+  EXPECT_NE(std::string::npos, page.find("not comparable: training samples: 192 instead of the paper&#39;s 4220"));
+  for (const char* section :
+       {"claims", "paper", "methods", "operators", "figures", "cost", "environment", "differences"}) {
+    EXPECT_EQ(1u, count(page, std::string("id=\"") + section + "\"")) << section;
+  }
+}
+
+TEST_F(RunFolder, EveryTextOfTheRunIsEscaped) {
+  const SyntheticRun made;
+  const std::string attack = "</script><script>alert('x')</script>&\"";
+  auto manifest = made.manifest();
+  for (const char* key : {"profile", "commit", "started"}) manifest[key] = attack;
+  manifest["departures"] = {attack};
+  manifest["environment"]["blas"] = attack;
+  manifest["environment"][attack] = "key";
+  manifest["settings"]["toml"] = "line\n" + attack;
+  manifest["seconds"][attack] = 1.0;
+  Results results = made.results();
+  for (AttributionRow& row : results.attributions) {
+    if (row.method == "permutation") row.method = attack;
+    if (row.method == "uniform") row.r2 = Measured::undefined(attack);
+  }
+  const std::string page = report(results, manifest);
+  EXPECT_EQ(0u, count(page, "<script>"));
+  EXPECT_EQ(1u, count(page, "</script>"));
+  const std::string seen = page.substr(0, page.find("<script type="));
+  EXPECT_EQ(0u, count(seen, "alert('x')"));
+  EXPECT_GT(count(page, "&lt;/script&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;"), 5u);
+}
+
+TEST_F(RunFolder, TheMarkupIsBalancedAndItsIdsAreUnique) {
+  const SyntheticRun made;
+  const std::string page = report(made.results(), made.manifest());
+  for (const char* tag :
+       {"table", "tbody", "tr", "td", "th", "section", "figure", "figcaption", "details", "summary", "svg",
+        "g",     "div",   "p",  "ul", "li", "dl",      "header", "main",       "title",   "desc"}) {
+    const std::regex open(std::string("<") + tag + "(\\s[^>]*[^/]>|\\s[^>/]>|>)");
+    const auto opened = std::distance(std::sregex_iterator(page.begin(), page.end(), open), std::sregex_iterator());
+    EXPECT_EQ(static_cast<std::size_t>(opened), count(page, std::string("</") + tag + ">")) << tag;
+  }
+  std::set<std::string> ids;
+  const std::regex id(" id=['\"]([^'\"]*)['\"]");
+  for (std::sregex_iterator match(page.begin(), page.end(), id), end; match != end; ++match)
+    EXPECT_TRUE(ids.insert((*match)[1]).second) << (*match)[1];
+  const std::regex reference("href=['\"]#([^'\"]*)['\"]");
+  for (std::sregex_iterator match(page.begin(), page.end(), reference), end; match != end; ++match)
+    EXPECT_TRUE(ids.contains((*match)[1])) << (*match)[1];
+}
+
+TEST_F(RunFolder, CellsSayWhatIsMissingInWords) {
+  SyntheticRun made;
+  Results results = made.results();
+  for (AttributionRow& row : results.attributions) {
+    if (row.method == "kernel_shap")
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("kernel_shap: budget=3 (too small)");
+  }
+  const std::string page = report(results, made.manifest());
+  EXPECT_FALSE(std::regex_search(page, std::regex("<td[^>]*>(nan|NaN|null|inf|-inf)?</td>|\\[-?(nan|inf)")));
+  EXPECT_NE(std::string::npos, page.find("8 of 8 undefined: kernel_shap: budget=3 (too small)"));
+}
+
+TEST_F(RunFolder, FiguresTellWhatTheyShowToThoseWhoCannotSeeThem) {
+  const SyntheticRun made;
+  report(made.results(), made.manifest());
+  for (const FigureKind& kind : figures::all()) {
+    const std::string svg = read_file(folder_ / "figures" / (std::string(kind.name) + ".svg"));
+    EXPECT_TRUE(svg.starts_with("<svg xmlns=")) << kind.name;
+    EXPECT_GE(count(svg, "role=\"img\""), 2u) << kind.name << ": the figure and its panels";
+    EXPECT_EQ(count(svg, "<desc"), count(svg, "role=\"img\"")) << kind.name;
+    EXPECT_EQ(count(svg, "<title"), count(svg, "role=\"img\"")) << kind.name;
+    EXPECT_EQ(0u, count(svg, "'black'") + count(svg, "\"black\"") + count(svg, "NaN") + count(svg, "nan,"))
+        << kind.name;
+    EXPECT_GT(count(read_file(folder_ / "figures" / (std::string(kind.name) + ".csv")), "\n"), 2u) << kind.name;
+  }
+}
+
+TEST_F(RunFolder, FiguresSayWhichResolutionStandsInForThePapers) {
+  auto run = SyntheticRun().run();
+  EXPECT_NE(std::string::npos,
+            figures::shapley_and_density(Scoreboard(run))
+                .finding.find("The paper shows n = 32 and 128; this run has n = 32 and 64 instead."));
+  run.results = SyntheticRun::full().results();
+  EXPECT_EQ(std::string::npos, figures::shapley_and_density(Scoreboard(run)).finding.find("instead"));
+}
+
+TEST_F(RunFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
+  SyntheticRun made;
+  report(made.results(), made.manifest());
+  made.curves = {};
+  Results results = made.results();
+  results.values.clear();
+  results.fields.clear();
+  const std::string page = report(results, made.manifest());
+  EXPECT_EQ(4u, count(page, "Not in this profile: ")) << "density, budget, amortisation and example";
+  EXPECT_FALSE(fs::exists(folder_ / "figures/budget_error.svg")) << "the one of the earlier report would be stale";
+  EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg"));
+}
+
+TEST_F(RunFolder, OneRowIsEnoughForAPage) {
+  Results results;
+  results.attributions.push_back(some_row());
+  const std::string page = report(results, SyntheticRun().manifest());
+  EXPECT_NE(std::string::npos, page.find("KernelSHAP"));
+  EXPECT_NE(std::string::npos,
+            page.find("of 0 testable") == std::string::npos ? page.find("testable claims reproduced") : 0);
+}
+
+TEST_F(RunFolder, WhatIsNoRunIsRefusedAndTheOldPageStays) {
+  const SyntheticRun made;
+  const std::string page = report(made.results(), made.manifest());
+  write_file(folder_ / "results.jsonl", "{\"schema\":\n");
+  EXPECT_THROW(write_report(folder_), DataError);
+  EXPECT_EQ(page, read_file(folder_ / "report.html"));
+  write_file(folder_ / "results.jsonl", "");
+  EXPECT_THROW(write_report(folder_), DataError);
+  write_file(folder_ / "manifest.json", "{\"schema\":\"opshap.manifest/2\"}");
+  EXPECT_THROW(write_report(folder_), DataError);
+  fs::remove(folder_ / "manifest.json");
+  EXPECT_THROW(write_report(folder_), DataError);
+  EXPECT_THROW(write_report(folder_ / "nothing"), DataError);
+}
+
+TEST_F(RunFolder, WithoutGnuplotTheMessageNamesThePackage) {
+  const SyntheticRun made;
+  write_run(folder_, made.results(), made.manifest());
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder_.c_str(), 1);
+  try {
+    write_report(folder_);
+    ADD_FAILURE() << "a report without figures";
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("apt-get install gnuplot-nox")) << error.what();
+  }
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_FALSE(fs::exists(folder_ / "report.html"));
+}
+
+}  // namespace
+}  // namespace opshap
