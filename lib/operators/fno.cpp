@@ -21,12 +21,23 @@ struct Layer {
   Tensor mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
 };
 
-/// W·x + b along the last dimension; W is [Cout, Cin, 1] as in the state_dict.
-Tensor pointwise(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const Tensor flat = x.reshape({-1, x.size(-1)});
+/// GELU, the one with erf; in place when nothing is kept for a gradient.
+Tensor activated(const Tensor& x) {
+  Tensor y = x;
+  return c10::GradMode::is_enabled() ? torch::gelu(x) : torch::gelu_(y);
+}
+
+/// x·Wᵀ + b for rows x; W is [Cout, Cin, 1] as in the state_dict.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return torch::addmm(bias, x, weight.squeeze(-1).t());
+}
+
+/// Two layers at each point of [..., C].
+Tensor perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
+                  const Tensor& bias1) {
   Shape shape = x.sizes().vec();
-  shape.back() = weight.size(0);
-  return torch::addmm(bias, flat, weight.squeeze(-1).t()).view(shape);
+  shape.back() = weight1.size(0);
+  return linear(activated(linear(x.reshape({-1, x.size(-1)}), weight0, bias0)), weight1, bias1).view(shape);
 }
 
 /// Where the fields lie in the padded grid.
@@ -85,8 +96,10 @@ class Fno final : public Network {
  public:
   Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
     using Law = Initial::Law;
-    const std::int64_t width = config.hidden_channels, mlp = width / 2, wide = 2 * width,
-                       entry = config.in_channels + dimension();
+    const std::int64_t width = config.hidden_channels, wide = 2 * width, entry = config.in_channels + dimension();
+    const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
+    require<DataError>(mlp >= 1, "operator config: hidden_channels=", width,
+                       " (the channel MLP has half as many). Give at least 2.");
     const auto uniform = [](std::int64_t fan_in) {
       return Initial{Law::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
     };
@@ -96,12 +109,12 @@ class Fno final : public Network {
       shape.insert(shape.end(), more.begin(), more.end());
       return shape;
     };
-    const auto linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
+    const auto add_linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
       Tensor weight = add(name + ".weight", {outputs, inputs, 1}, uniform(inputs));
       return std::pair{std::move(weight), add(name + ".bias", {outputs}, uniform(inputs))};
     };
-    std::tie(lifting0_weight_, lifting0_bias_) = linear("lifting.fcs.0", entry, wide);
-    std::tie(lifting1_weight_, lifting1_bias_) = linear("lifting.fcs.1", wide, width);
+    std::tie(lifting0_weight_, lifting0_bias_) = add_linear("lifting.fcs.0", entry, wide);
+    std::tie(lifting1_weight_, lifting1_bias_) = add_linear("lifting.fcs.1", wide, width);
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
@@ -110,13 +123,13 @@ class Fno final : public Network {
                       spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
       layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
       layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
-      std::tie(layer.mlp0_weight, layer.mlp0_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
-      std::tie(layer.mlp1_weight, layer.mlp1_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+      std::tie(layer.mlp0_weight, layer.mlp0_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
+      std::tie(layer.mlp1_weight, layer.mlp1_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
       layer.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
       layers_.push_back(layer);
     }
-    std::tie(projection0_weight_, projection0_bias_) = linear("projection.fcs.0", width, wide);
-    std::tie(projection1_weight_, projection1_bias_) = linear("projection.fcs.1", wide, config.out_channels);
+    std::tie(projection0_weight_, projection0_bias_) = add_linear("projection.fcs.0", width, wide);
+    std::tie(projection1_weight_, projection1_bias_) = add_linear("projection.fcs.1", wide, config.out_channels);
   }
 
   Tensor forward(const Tensor& fields, const std::vector<int>& shape) const override {
@@ -147,8 +160,8 @@ class Fno final : public Network {
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
     const std::int64_t points = fields.size(0), batch = fields.size(1);
     const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
-    const Tensor hidden = torch::gelu(pointwise(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_));
-    return pointwise(hidden, lifting1_weight_, lifting1_bias_);
+    return perceptron(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
+                      lifting1_bias_);
   }
 
   /// Mixed coefficients, the bias among them: it is the constant part of the field.
@@ -163,23 +176,22 @@ class Fno final : public Network {
     return pointwise_part(basis.inverse(spectral(x, layers_[index], basis)), x, index);
   }
 
-  /// What a block does at each point: `spectral` is the spectral convolution there, x the block's input. The last block has no activation before and
-  /// after its channel MLP.
+  /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's input. The last block has no
+  /// activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
     const Layer& layer = layers_[index];
     const bool last = index + 1 == layers_.size();
     const std::int64_t width = x.size(-1);
-    Tensor y = torch::addmm(spectral.reshape({-1, width}), x.reshape({-1, width}), layer.skip.squeeze(-1).t());
-    if (!last) y = torch::gelu(y);
-    const Tensor hidden = torch::gelu(pointwise(y, layer.mlp0_weight, layer.mlp0_bias));
-    const Tensor z = torch::addcmul(pointwise(hidden, layer.mlp1_weight, layer.mlp1_bias).view(x.sizes()), x,
-                                    layer.gate.view({width}));
-    return last ? z : torch::gelu(z);
+    const Tensor flat = x.reshape({-1, width});
+    Tensor y = spectral.view({-1, width}).addmm_(flat, layer.skip.squeeze(-1).t());
+    if (!last) y = activated(y);
+    const Tensor hidden = activated(linear(y, layer.mlp0_weight, layer.mlp0_bias));
+    const Tensor z = linear(hidden, layer.mlp1_weight, layer.mlp1_bias).addcmul_(flat, layer.gate.view({width}));
+    return (last ? z : activated(z)).view(x.sizes());
   }
 
   Tensor project(const Tensor& x) const {
-    return pointwise(torch::gelu(pointwise(x, projection0_weight_, projection0_bias_)), projection1_weight_,
-                     projection1_bias_);
+    return perceptron(x, projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_);
   }
 
   std::vector<Layer> layers_;
