@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include "core/error.hpp"
 #include "estimators/registry.hpp"
 #include "games/unanimity_sum.hpp"
+#include "statistics/study.hpp"
 
 namespace opshap {
 namespace {
@@ -43,46 +43,19 @@ double mean_squared_error(const Estimator& estimator, Budget budget) {
   return sum / replicates;
 }
 
-struct Line {
-  double slope = 0, slope_error = 0;
-};
-
-/// Least squares on logarithms over all points.
-Line fit(const std::vector<double>& efforts, const std::vector<double>& errors) {
-  const auto count = static_cast<double>(efforts.size());
-  double x_mean = 0, y_mean = 0;
-  for (std::size_t k = 0; k < efforts.size(); ++k) {
-    x_mean += std::log(efforts[k]) / count;
-    y_mean += std::log(errors[k]) / count;
-  }
-  double xx = 0, xy = 0, left = 0;
-  for (std::size_t k = 0; k < efforts.size(); ++k) {
-    xx += std::pow(std::log(efforts[k]) - x_mean, 2);
-    xy += (std::log(efforts[k]) - x_mean) * (std::log(errors[k]) - y_mean);
-  }
-  const double slope = xy / xx;
-  for (std::size_t k = 0; k < efforts.size(); ++k)
-    left += std::pow(std::log(errors[k]) - y_mean - slope * (std::log(efforts[k]) - x_mean), 2);
-  return {slope, std::sqrt(left / (count - 2) / xx)};
-}
-
 TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
   for (const auto& estimator : estimators::all()) {
     const double rate = estimator->guarantees().mse_rate;
     if (rate == exact_rate || rate == 0) continue;
-    std::vector<double> budgets, errors;
-    std::string table = std::string(estimator->name()) + "\n budget  mean squared error\n";
+    Study study(message("monte_carlo_rate: ", estimator->name()), "budget", "mse");
     // Regression's law holds to first order: below forty coalitions per player its second order still adds to the slope.
     for (std::int64_t budget = 40 * players; budget <= 640 * players; budget *= 2) {
-      budgets.push_back(static_cast<double>(budget));
-      errors.push_back(mean_squared_error(*estimator, {budget}));
-      table += message(" ", budget, "  ", errors.back(), "\n");
+      study.add(static_cast<double>(budget), mean_squared_error(*estimator, {budget}));
     }
-    const Line line = fit(budgets, errors);
-    table += message(" slope ", line.slope, " +- ", line.slope_error, "\n");
-    std::printf("%s", table.c_str());
-    EXPECT_LT(line.slope_error, 0.05) << "not a straight line\n" << table;
-    EXPECT_NEAR(-rate, line.slope, 0.1) << table;
+    const Fit fit = study.fit();
+    std::printf("%s\n", study.markdown().c_str());
+    EXPECT_LT(fit.slope_error, 0.05) << "not a straight line\n" << study.markdown();
+    EXPECT_NEAR(-rate, fit.slope, 0.1) << study.markdown();
   }
 }
 

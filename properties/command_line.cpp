@@ -41,14 +41,17 @@ class CommandLine : public ::testing::Test {
   }
 
   /// Runs `opshap <arguments>` through the shell.
-  Outcome opshap(const std::string& arguments) const { return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments); }
+  Outcome opshap(const std::string& arguments) const {
+    return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
+  }
 
   Outcome shell(const std::string& command) const {
     const std::string errors = path("stderr");
     Outcome outcome;
     FILE* pipe = popen(("( " + command + " ) 2>" + errors).c_str(), "r");
     std::array<char, 4096> buffer;
-    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) outcome.out.append(buffer.data(), got);
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      outcome.out.append(buffer.data(), got);
     const int status = pclose(pipe);
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     outcome.err = read_file(errors);
@@ -61,8 +64,11 @@ class CommandLine : public ::testing::Test {
     const auto before = listing();
     const Outcome outcome = opshap(arguments);
     EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])"))) << arguments << "\n" << outcome.err;
-    EXPECT_NE(std::string::npos, outcome.err.find(contains)) << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
+    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")))
+        << arguments << "\n"
+        << outcome.err;
+    EXPECT_NE(std::string::npos, outcome.err.find(contains))
+        << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
     EXPECT_EQ("", outcome.out) << arguments;
     EXPECT_EQ(before, listing()) << arguments << " left something behind";
   }
@@ -95,11 +101,16 @@ TEST_F(CommandLine, BudgetsAndSizesThatCannotWorkAreRefused) {
 
 TEST_F(CommandLine, BrokenGamesAreRefusedWithTheirKey) {
   expect_refusal("attribute --game " + path("missing.json") + " --method exact", 3, "missing.json");
-  expect_refusal("attribute --game " + file("a.json", "{\"players\":2,\"values\":[0,1") + " --method exact", 3, "a.json");
+  expect_refusal("attribute --game " + file("a.json", "{\"players\":2,\"values\":[0,1") + " --method exact", 3,
+                 "a.json");
   expect_refusal("attribute --game " + file("b.json", R"({"values":[0,1]})") + " --method exact", 3, "players");
-  expect_refusal("attribute --game " + file("c.json", R"({"players":2,"values":[0,1,2]})") + " --method exact", 3, "values");
-  expect_refusal("attribute --game " + file("d.json", R"({"players":2,"values":[0,1,null,2]})") + " --method exact", 3, "values");
-  expect_refusal("attribute --game " + file("e.json", R"({"players":2,"terms":[{"coalition":[2],"coefficient":1}]})") + " --method exact", 3, "coalition");
+  expect_refusal("attribute --game " + file("c.json", R"({"players":2,"values":[0,1,2]})") + " --method exact", 3,
+                 "values");
+  expect_refusal("attribute --game " + file("d.json", R"({"players":2,"values":[0,1,null,2]})") + " --method exact", 3,
+                 "values");
+  expect_refusal("attribute --game " + file("e.json", R"({"players":2,"terms":[{"coalition":[2],"coefficient":1}]})") +
+                     " --method exact",
+                 3, "coalition");
 }
 
 TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
@@ -107,7 +118,8 @@ TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   const Outcome outcome = opshap("attribute --game " + game + " --method exact --json");
   ASSERT_EQ(0, outcome.code) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
-  for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations", "seed", "seconds", "exact"}) {
+  for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap",
+                          "distinct", "evaluations", "seed", "seconds", "exact"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_TRUE(json["seconds"].contains("game") && json["seconds"].contains("estimator"));
@@ -118,14 +130,18 @@ TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
 }
 
 TEST_F(CommandLine, AStandardInputOfDashIsRead) {
-  const Outcome outcome = shell("echo '{\"players\":1,\"values\":[1,3]}' | " + std::string(OPSHAP_BINARY_DIR) + "/opshap attribute --game - --method exact --json");
+  const Outcome outcome = shell("echo '{\"players\":1,\"values\":[1,3]}' | " + std::string(OPSHAP_BINARY_DIR) +
+                                "/opshap attribute --game - --method exact --json");
   ASSERT_EQ(0, outcome.code) << outcome.err;
   EXPECT_EQ(2.0, nlohmann::json::parse(outcome.out)["values"][0]);
 }
 
 TEST_F(CommandLine, FieldsThatCannotBeSolvedAreRefused) {
-  expect_refusal("pde solve burgers1d --initial " + file("bad.npy", "\x93NUMPY garbage") + " --time 0.1 --out " + path("out.npy"), 3, "bad.npy");
-  expect_refusal("pde solve burgers1d --initial " + path("none.npy") + " --time 0.1 --out " + path("out.npy"), 3, "none.npy");
+  expect_refusal(
+      "pde solve burgers1d --initial " + file("bad.npy", "\x93NUMPY garbage") + " --time 0.1 --out " + path("out.npy"),
+      3, "bad.npy");
+  expect_refusal("pde solve burgers1d --initial " + path("none.npy") + " --time 0.1 --out " + path("out.npy"), 3,
+                 "none.npy");
 }
 
 TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
@@ -133,12 +149,61 @@ TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
   expect_refusal("report " + path("no_such_run"), 3, "no_such_run");
 }
 
+TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
+  const std::string disk = path("disk");
+  fs::create_directories(disk);
+  const Outcome outcome =
+      shell("unshare " + std::string(geteuid() == 0 ? "-m" : "-Urm") + " sh -c 'mount -t tmpfs -o size=256k tmpfs " +
+            disk + " && { " + OPSHAP_BINARY_DIR + "/opshap data generate --pde burgers1d --samples 128 --out " + disk +
+            "/data.h5; echo exit $?; find " + disk + " -name \"*.tmp\" -o -name data.h5; }'");
+  if (outcome.out.find("exit") == std::string::npos)
+    GTEST_SKIP() << "this system lets nobody mount a small disk: " << outcome.err;
+  EXPECT_EQ("exit 4\n", outcome.out) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.err.find("No space left on device")) << outcome.err;
+}
+
+TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
+  const auto generate = [this](const std::string& name, const std::string& more) {
+    return std::string(OPSHAP_BINARY_DIR) + "/opshap data generate --pde burgers1d --samples 192 --seed 3 --out " +
+           path(name) + " " + more;
+  };
+  ASSERT_EQ(0, shell(generate("one.h5", "--threads 1")).code);
+  ASSERT_EQ(0, shell(generate("two.h5", "--threads 2")).code);
+  const std::string whole = read_file(path("one.h5"));
+  EXPECT_TRUE(whole == read_file(path("two.h5")));
+
+  // 192 samples take some seconds on one thread: the signals arrive on the way.
+  const Outcome stopped = shell("timeout --signal=TERM --preserve-status 1.2 " + generate("stopped.h5", "--threads 1"));
+  EXPECT_EQ(6, stopped.code) << stopped.err;
+  EXPECT_FALSE(fs::exists(path("stopped.h5")));
+  ASSERT_EQ(0, shell(generate("stopped.h5", "--threads 2")).code);
+  EXPECT_TRUE(whole == read_file(path("stopped.h5")));
+
+  const Outcome killed = shell("timeout --signal=KILL 1.2 " + generate("killed.h5", "--threads 1"));
+  EXPECT_EQ(137, killed.code) << killed.err;
+  EXPECT_FALSE(fs::exists(path("killed.h5")));
+  ASSERT_EQ(0, shell(generate("killed.h5", "--threads 2")).code);
+  EXPECT_TRUE(whole == read_file(path("killed.h5")));
+}
+
+TEST_F(CommandLine, DamagedDataSetsAreRefused) {
+  ASSERT_EQ(0, opshap("data generate --pde burgers1d --samples 8 --out " + path("data.h5")).code);
+  const std::string whole = read_file(path("data.h5"));
+  file("short.h5", whole.substr(0, whole.size() / 2));
+  std::string flipped = whole;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 4);
+  file("flipped.h5", flipped);
+  expect_refusal("data info " + path("short.h5"), 3, "short.h5");
+  expect_refusal("data info " + path("flipped.h5"), 3, "flipped.h5");
+}
+
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
   const Outcome libraries = shell("ldd " + std::string(OPSHAP_BINARY_DIR) + "/opshap");
   ASSERT_EQ(0, libraries.code) << libraries.err;
   EXPECT_EQ(std::string::npos, libraries.out.find("libtorch")) << libraries.out;
   EXPECT_EQ(std::string::npos, libraries.out.find("libc10")) << libraries.out;
-  for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"}) EXPECT_EQ(0, opshap(arguments).code) << arguments;
+  for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"})
+    EXPECT_EQ(0, opshap(arguments).code) << arguments;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The vocabulary: random streams, coalitions, partitions, the counted game, files.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -8,8 +9,6 @@
 #include <limits>
 #include <numeric>
 #include <set>
-
-#include <unistd.h>
 
 #include "core/checksum.hpp"
 #include "core/coalitions.hpp"
@@ -137,7 +136,8 @@ TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
     std::vector<double> values(const Coalitions& coalitions) const override {
       std::vector<double> values(coalitions.size(), 1.0);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (coalitions.contains(i, 2) && coalitions.cardinality(i) == 2) values[i] = std::numeric_limits<double>::quiet_NaN();
+        if (coalitions.contains(i, 2) && coalitions.cardinality(i) == 2)
+          values[i] = std::numeric_limits<double>::quiet_NaN();
       }
       return values;
     }
@@ -190,7 +190,8 @@ TEST(ParallelFor, DoesEveryTaskOnceAndPassesOnTheFirstFailure) {
     std::vector<int> done(1000, 0);
     parallel_for(done.size(), [&](std::size_t i) { ++done[i]; });
     EXPECT_EQ(std::vector<int>(1000, 1), done);
-    EXPECT_THROW(parallel_for(100, [](std::size_t i) { require(i != 50, "task: i=", i, " (planted). None."); }), InvalidArgument);
+    EXPECT_THROW(parallel_for(100, [](std::size_t i) { require(i != 50, "task: i=", i, " (planted). None."); }),
+                 InvalidArgument);
   }
 }
 

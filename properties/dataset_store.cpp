@@ -185,9 +185,12 @@ TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
 TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
   EXPECT_THROW(resolved(quick(0)), InvalidArgument);
   EXPECT_THROW(resolved(quick(-5)), InvalidArgument);
+  EXPECT_THROW(resolved(quick(std::numeric_limits<std::int64_t>::max())), InvalidArgument);
   EXPECT_THROW(resolved(quick(5)), InvalidArgument);
   DatasetRequest request = quick(10);
   request.train = 9;
+  EXPECT_THROW(resolved(request), InvalidArgument);
+  request.validation = request.test = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(resolved(request), InvalidArgument);
   request = quick(10);
   request.resolutions = {48};
@@ -369,6 +372,10 @@ TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {
   write_file(file("text.h5"), std::string_view("not HDF5"));
   EXPECT_THROW(read_dataset(file("text.h5")), DataError);
   EXPECT_THROW(verify_dataset(file("text.h5")), DataError);
+  write_file(file("shard.h5"), hdf5_bytes({{"/u0", {1}, std::vector<float>{1}}}, "{\"samples\":1}"));
+  EXPECT_THROW(read_dataset(file("shard.h5")), DataError);
+  EXPECT_THROW(read_dataset_metadata(file("shard.h5")), DataError);
+  EXPECT_THROW(verify_dataset(file("shard.h5")), DataError);
   write_file(file("empty.h5"), std::string_view());
   EXPECT_THROW(read_dataset(file("empty.h5")), DataError);
 }

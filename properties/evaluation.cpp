@@ -35,7 +35,9 @@ class FailsAfter final : public Operator {
     require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
     return inner_.apply(inputs);
   }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override { return inner_.gradient_at(inputs, query); }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    return inner_.gradient_at(inputs, query);
+  }
 
  private:
   WeightedMeanOperator inner_{0.5};
@@ -50,7 +52,13 @@ class InputAsDensity final : public Explainer {
 };
 
 Dataset small_data() {
-  Dataset data{.pde = "burgers1d", .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "0"};
+  Dataset data{.pde = "burgers1d",
+               .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1),
+               .targets = {},
+               .split = {},
+               .resolution_slot = {},
+               .content_hash = "0",
+               .resolutions = {}};
   Rng rng(3, "evaluation test");
   for (double& value : data.inputs.values) value = rng.normal();
   data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
@@ -138,7 +146,10 @@ class EvaluateTest : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(run_); }
   void TearDown() override { fs::remove_all(run_); }
-  void run() const { evaluate({.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_); }
+  void run() const {
+    evaluate({.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
+             run_);
+  }
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
   WeightedMeanOperator backbone_{0.5};
@@ -156,11 +167,13 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "permutation_antithetic", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
-    if (row.method == "operator_shap" || row.method == "permutation") EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
+    if (row.method == "operator_shap" || row.method == "permutation")
+      EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
   }
   for (const OperatorRow& row : results.operators) {
     // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.
-    for (const double error : row.relative_errors) EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
+    for (const double error : row.relative_errors)
+      EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
   }
 }
 
@@ -171,7 +184,10 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const FailsAfter stopping(40);
-  EXPECT_THROW(evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_), Stopped);
+  EXPECT_THROW(
+      evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
+               run_),
+      Stopped);
   EXPECT_FALSE(fs::exists(run_ / "results.jsonl"));
   EXPECT_FALSE(fs::is_empty(run_ / "units"));
   run();

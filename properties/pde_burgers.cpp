@@ -151,6 +151,17 @@ TEST(BurgersSolver, DissipatesEnergyAtTheRateOfItsGradient) {
   EXPECT_NEAR(1, (energy(early) - energy(late)) / (2 * interval) / dissipation, 0.01);
 }
 
+// Without viscosity the truncated system keeps Σ|u_k|² exactly, however coarse the grid, if and only if the product is
+// free of aliasing: the sums k + l + m = N of three kept modes are what breaks it. Orszag (1971). The time steps are so
+// small that only rounding remains.
+TEST(BurgersSolver, KeepsTheEnergyWithoutViscosityOnACoarseGrid) {
+  const FieldBatch initial =
+      field(16, [](double x) { return std::sin(2 * pi * x) + 0.005 * std::cos(10 * pi * x + 1); });
+  const FieldBatch now = burgers().with({{"nu", 0}, {"dt", 1e-5}})->solve(initial, 0.01).field;
+  EXPECT_GT(largest_difference(initial, now), 0.01) << "nothing happened";
+  EXPECT_NEAR(energy(initial), energy(now), 1e-14);
+}
+
 // Oleinik's one-sided bound u_x <= 1/t holds for every viscosity (Oleinik 1957).
 RC_GTEST_PROP(BurgersSolver, RisesNoFasterThanOleinikAllows, ()) {
   const double time = 0.05 * static_cast<double>(*rc::gen::inRange(1, 11));

@@ -1,5 +1,7 @@
 // Trainings are deterministic, resumable to the bit, and go to the right place.
 
+#include "training/training.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,7 +24,6 @@
 #include "training/adamw.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
-#include "training/training.hpp"
 
 namespace opshap {
 namespace {
@@ -36,7 +37,12 @@ OperatorConfig small_model() { return {.model = "fno", .n_modes = {6}, .hidden_c
 /// Smooth random fields, and what a linear operator makes of them.
 Dataset small_data(int train, int validation) {
   const int samples = train + validation;
-  Dataset data{.pde = "test", .inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1), .targets = {}, .split = {}, .resolution_slot = {}, .content_hash = "test"};
+  Dataset data{.pde = "test",
+               .inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1),
+               .targets = {},
+               .split = {},
+               .resolution_slot = {},
+               .content_hash = "test"};
   for (int sample = 0; sample < samples; ++sample) {
     Rng rng(11, "training test", 0, static_cast<std::uint64_t>(sample));
     const double a = rng.normal(), b = rng.normal(), c = rng.normal();
@@ -52,11 +58,25 @@ Dataset small_data(int train, int validation) {
 }
 
 BackboneRecipe small_backbone(int epochs) {
-  return {.model = small_model(), .resolutions = {16, 32}, .epochs = epochs, .batch = 8, .learning_rate = 5e-3, .weight_decay = 1e-4, .patience = 100};
+  return {.model = small_model(),
+          .resolutions = {16, 32},
+          .epochs = epochs,
+          .batch = 8,
+          .learning_rate = 5e-3,
+          .weight_decay = 1e-4,
+          .patience = 100};
 }
 
 ExplainerRecipe small_explainer(int epochs) {
-  return {.model = small_model(), .resolutions = {16, 32}, .epochs = epochs, .batch = 8, .learning_rate = 5e-3, .weight_decay = 1e-5, .warmup_epochs = 2, .patience = 100, .coalitions = 16};
+  return {.model = small_model(),
+          .resolutions = {16, 32},
+          .epochs = epochs,
+          .batch = 8,
+          .learning_rate = 5e-3,
+          .weight_decay = 1e-5,
+          .warmup_epochs = 2,
+          .patience = 100,
+          .coalitions = 16};
 }
 
 class Training : public ::testing::Test {
@@ -98,7 +118,9 @@ class StopsAfter final : public Operator {
     require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
     return inner_.apply(inputs);
   }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override { return inner_.gradient_at(inputs, query); }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    return inner_.gradient_at(inputs, query);
+  }
 
  private:
   WeightedMeanOperator inner_{0.5};
@@ -128,7 +150,8 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
 
 TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
-  const TrainingSummary summary = train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
+  const TrainingSummary summary =
+      train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
 }
 
@@ -165,10 +188,11 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
       const FieldBatch input = strided(fresh.inputs.one(sample), {points});
       const int centre = static_cast<int>(input.domain.centre());
       std::vector<double> truth;
-      for (int y = 0; y < points; ++y) truth.push_back(WeightedMeanOperator::weight(centre, y, points) * input.values[static_cast<std::size_t>(y)]);
+      for (int y = 0; y < points; ++y)
+        truth.push_back(WeightedMeanOperator::weight(centre, y, points) * input.values[static_cast<std::size_t>(y)]);
       const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-      const std::vector<double> found =
-          cell_values(explainer->densities(input).field(0), input.domain, Partition::one_player_per_point(input.domain), 0, grand);
+      const std::vector<double> found = cell_values(explainer->densities(input).field(0), input.domain,
+                                                    Partition::one_player_per_point(input.domain), 0, grand);
       for (std::size_t i = 0; i < truth.size(); ++i) {
         missed += std::pow(found[i] - truth[i], 2);
         missed_by_uniform += std::pow(grand / points - truth[i], 2);

@@ -73,14 +73,15 @@ void add_data(CLI::App& app, const Globals& globals) {
   data->require_subcommand(1);
 
   auto options = std::make_shared<GenerateOptions>();
+  const CLI::Range count(std::int64_t{0}, std::int64_t{10'000'000});
   CLI::App* generate = data->add_subcommand(
       "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
   generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)")->required();
   generate->add_option("--samples", options->request.samples,
                        "How many; split 4220/750/30 in proportion unless the three counts are given");
-  generate->add_option("--train", options->request.train, "Samples for training");
-  generate->add_option("--validation", options->request.validation, "Samples for validation");
-  generate->add_option("--test", options->request.test, "Samples for testing");
+  generate->add_option("--train", options->request.train, "Samples for training")->check(count);
+  generate->add_option("--validation", options->request.validation, "Samples for validation")->check(count);
+  generate->add_option("--test", options->request.test, "Samples for testing")->check(count);
   generate
       ->add_option("--resolutions", options->request.resolutions, "Points per axis at which samples are served in turn")
       ->delimiter(',');

@@ -8,7 +8,8 @@
 namespace opshap {
 
 void add_doctor(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("doctor", "Check the machine: BLAS, threads, LibTorch, GPU, disk; exit code 4 with the command that repairs it");
+  auto* command = app.add_subcommand(
+      "doctor", "Check the machine: BLAS, threads, LibTorch, GPU, disk; exit code 4 with the command that repairs it");
   const auto quick = std::make_shared<bool>(false);
   command->add_flag("--quick", *quick, "Only what needs no LibTorch; takes milliseconds");
   command->callback([quick, &globals] {

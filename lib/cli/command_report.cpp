@@ -15,15 +15,22 @@ void add_report(CLI::App& app, const Globals& globals) {
       "Rebuild report.html, claims.json, figures/ and tables/ of a run folder; --out FILE puts the page elsewhere");
   const auto run = std::make_shared<std::filesystem::path>();
   command->add_option("RUN", *run, "Folder that `opshap reproduce` wrote")->required();
-  command->callback([run, &globals] {
+  const auto check = std::make_shared<bool>(false);
+  command->add_flag("--check", *check, "Exit code 1 when a claim that holds in every correct run was not reproduced");
+  command->callback([run, check, &globals] {
     require(!(globals.json && globals.out == "-"),
             "report: --out=- with --json (both would write to standard output). Name a file for the page.");
-    const std::filesystem::path page = write_report(*run, globals.out);
+    const WrittenReport report = write_report(*run, globals.out);
     if (globals.json) {
-      print_json({{"report", page.string()}, {"claims", (*run / "claims.json").string()}});
+      print_json({{"report", report.page.string()},
+                  {"claims", (*run / "claims.json").string()},
+                  {"broken_checks", report.broken_checks}});
     } else if (globals.out != "-") {
-      std::cout << page.string() << '\n';
+      std::cout << report.page.string() << '\n';
     }
+    for (const std::string& id : report.broken_checks)
+      std::cerr << "report: claim=" << id << " (holds in every correct run, but not in this one). See claims.json.\n";
+    if (*check && !report.broken_checks.empty()) throw CheckFailed{};
   });
 }
 

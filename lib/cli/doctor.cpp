@@ -36,7 +36,8 @@ Finding disk(fs::path out) {
   std::error_code failure;
   const double free = static_cast<double>(fs::space(out, failure).available) / gibibyte;
   if (failure) return {"disk", message(out.string(), ": ", failure.message()), false, "choose another --out"};
-  return {"disk", fmt::format("{:.1f} GiB free in {}", free, out.string()), free >= needed_disk, free >= needed_disk ? "" : "free some space, or choose another --out"};
+  return {"disk", fmt::format("{:.1f} GiB free in {}", free, out.string()), free >= needed_disk,
+          free >= needed_disk ? "" : "free some space, or choose another --out"};
 }
 
 Finding memory() {
@@ -44,7 +45,8 @@ Finding memory() {
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with("MemAvailable:")) continue;
     const double available = std::strtod(line.c_str() + 13, nullptr) * 1024 / gibibyte;
-    return {"memory", fmt::format("{:.1f} GiB available", available), available >= needed_memory, available >= needed_memory ? "" : "close other programs"};
+    return {"memory", fmt::format("{:.1f} GiB available", available), available >= needed_memory,
+            available >= needed_memory ? "" : "close other programs"};
   }
   return {"memory", "unknown: no /proc/meminfo", true, ""};
 }
@@ -60,18 +62,23 @@ std::string processor() {
     break;
   }
   __builtin_cpu_init();
-  const char* vectors = __builtin_cpu_supports("avx512f") ? "AVX-512" : __builtin_cpu_supports("avx2") ? "AVX2" : "no AVX2";
+  const char* vectors = __builtin_cpu_supports("avx512f") ? "AVX-512"
+                        : __builtin_cpu_supports("avx2")  ? "AVX2"
+                                                          : "no AVX2";
   return model + ", " + vectors;
 }
 
 std::vector<Finding> examine_machine(const fs::path& out) {
   std::vector<Finding> findings;
   findings.push_back({"processor", processor(), true, ""});
-  findings.push_back({"threads", fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN)), true, ""});
+  findings.push_back({"threads",
+                      fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN)), true,
+                      ""});
   findings.push_back(memory());
   findings.push_back(disk(out));
   const bool gnuplot = on_path("gnuplot");
-  findings.push_back({"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot, gnuplot ? "" : "apt-get install -y gnuplot-nox"});
+  findings.push_back({"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot,
+                      gnuplot ? "" : "apt-get install -y gnuplot-nox"});
   return findings;
 }
 
@@ -82,7 +89,9 @@ void report_findings(const std::vector<Finding>& findings, const Globals& global
     json[finding.what] = {{"value", finding.value}, {"fit", finding.fit}};
     if (!finding.fix.empty()) json[finding.what]["fix"] = finding.fix;
     if (!finding.fit) fixes += message(fixes.empty() ? "" : "; ", finding.fix);
-    if (!globals.json) std::cout << fmt::format("{} {:<10} {}{}\n", finding.fit ? "ok   " : "UNFIT", finding.what, finding.value, finding.fit ? "" : "\n                 fix: " + finding.fix);
+    if (!globals.json)
+      std::cout << fmt::format("{} {:<10} {}{}\n", finding.fit ? "ok   " : "UNFIT", finding.what, finding.value,
+                               finding.fit ? "" : "\n                 fix: " + finding.fix);
   }
   json["fit"] = fixes.empty();
   if (globals.json) print_json(json);

@@ -28,13 +28,16 @@ int fail(int code, const std::string& text) {
 /// CLI11 says only that an argument was not expected; for a mistyped subcommand the nearest one is named.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   const bool no_subcommand = app.get_subcommands().empty();
   for (int i = 1; no_subcommand && i < argc; ++i) {
     if (argv[i][0] == '-') continue;
-    return message("opshap: subcommand=", argv[i], " (not one of its commands). Did you mean ", nearest_name(argv[i], names), "? `opshap --help` lists all.");
+    return message("opshap: subcommand=", argv[i], " (not one of its commands). Did you mean ",
+                   nearest_name(argv[i], names), "? `opshap --help` lists all.");
   }
-  return message("opshap: ", error.what(), " (wrong usage). See `opshap ", no_subcommand ? "" : app.get_subcommands().front()->get_name() + " ", "--help`.");
+  return message("opshap: ", error.what(), " (wrong usage). See `opshap ",
+                 no_subcommand ? "" : app.get_subcommands().front()->get_name() + " ", "--help`.");
 }
 
 }  // namespace
@@ -44,12 +47,15 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.require_subcommand(1);
   app.add_option("--config", globals.config, "TOML file whose values override the profile's");
   app.add_option("--seed", globals.seed, "Seed of all random streams")->capture_default_str();
-  app.add_option_function<int>("--threads", [](int count) { set_threads(count); }, "Threads (default: the CPUs this process may use)");
+  app.add_option_function<int>(
+      "--threads", [](int count) { set_threads(count); }, "Threads (default: the CPUs this process may use)");
   app.add_option("--device", globals.device, "cpu, or cuda:0 with a CUDA build of LibTorch")->capture_default_str();
   app.add_option("--out", globals.out, "Where results go");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");
-  app.add_flag_callback("-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "No progress");
-  app.add_flag_callback("-v,--verbose", [] { set_verbosity(Verbosity::verbose); }, "More log");
+  app.add_flag_callback(
+      "-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "No progress");
+  app.add_flag_callback(
+      "-v,--verbose", [] { set_verbosity(Verbosity::verbose); }, "More log");
 }
 
 int run(CLI::App& app, Globals& globals, int argc, char** argv) {
@@ -77,7 +83,8 @@ int run(CLI::App& app, Globals& globals, int argc, char** argv) {
   } catch (const Stopped& error) {
     return fail(6, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(4, "opshap: memory (the system has no more). Use fewer players, a smaller budget or a smaller profile.");
+    return fail(4,
+                "opshap: memory (the system has no more). Use fewer players, a smaller budget or a smaller profile.");
   } catch (const std::exception& error) {
     return fail(7, message("opshap: ", error.what(), " (this is a bug). Please report it with the command line."));
   }
@@ -87,14 +94,17 @@ void run_networks(const Globals& globals) {
   char self[4096];
   const ::ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
   require<EnvironmentError>(length > 0, "opshap: /proc/self/exe (cannot be read). Mount /proc.");
-  const std::filesystem::path program = std::filesystem::path(std::string(self, static_cast<std::size_t>(length))).parent_path() / "opshap-networks";
+  const std::filesystem::path program =
+      std::filesystem::path(std::string(self, static_cast<std::size_t>(length))).parent_path() / "opshap-networks";
   std::vector<char*> arguments;
   for (const std::string& argument : globals.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  if (std::strlen(fast_blas_core_type()) > 0) setenv("OPENBLAS_CORETYPE", fast_blas_core_type(), 0);  // saves opshap-networks a restart
+  if (std::strlen(fast_blas_core_type()) > 0)
+    setenv("OPENBLAS_CORETYPE", fast_blas_core_type(), 0);  // saves opshap-networks a restart
   ::execv(program.c_str(), arguments.data());
-  throw EnvironmentError(message("opshap: program=", program.string(), " (", std::strerror(errno),
-                                 "; this command needs LibTorch). Build with OPSHAP_NETWORKS=ON and keep both programs in one folder."));
+  throw EnvironmentError(
+      message("opshap: program=", program.string(), " (", std::strerror(errno),
+              "; this command needs LibTorch). Build with OPSHAP_NETWORKS=ON and keep both programs in one folder."));
 }
 
 nlohmann::ordered_json json_number(double value, const std::string& why) {

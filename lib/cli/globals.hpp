@@ -13,9 +13,9 @@ namespace opshap {
 struct Globals {
   std::uint64_t seed = 42;
   std::string device = "cpu";
-  std::filesystem::path config;  ///< --config: a TOML file over the profile
-  std::filesystem::path out;     ///< --out; empty when not given
-  bool json = false;             ///< --json: results as one JSON object on standard output
+  std::filesystem::path config;        ///< --config: a TOML file over the profile
+  std::filesystem::path out;           ///< --out; empty when not given
+  bool json = false;                   ///< --json: results as one JSON object on standard output
   std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
 };
 

@@ -1,12 +1,14 @@
 // `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks for the rest.
 
-
 #include "cli/commands.hpp"
 
 int main(int argc, char** argv) {
   using namespace opshap;
   Globals globals;
-  CLI::App app("Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain your own operator", "opshap");
+  CLI::App app(
+      "Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain "
+      "your own operator",
+      "opshap");
   app.set_version_flag("--version", OPSHAP_VERSION);
   add_globals(app, globals);
 #define COMMAND(name) add_##name(app, globals);
@@ -20,7 +22,7 @@ int main(int argc, char** argv) {
     if (!app.get_subcommands([name](const CLI::App* known) { return known->get_name() == name; }).empty()) return;
     CLI::App* command = app.add_subcommand(name, summary);
     command->allow_extras();
-    command->prefix_command();
+    command->fallthrough(false);
     command->set_help_flag();
     command->callback([&globals] { run_networks(globals); });
   };

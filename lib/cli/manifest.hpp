@@ -6,6 +6,7 @@
 
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"
+#include "core/file.hpp"
 
 namespace opshap {
 
@@ -18,15 +19,16 @@ class Manifest {
   /// Of a new run, or of the one found in `run`. Throws InvalidArgument when the folder holds a run of other settings or another seed.
   Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals);
 
-  /// Adds wall time to a stage and writes the file.
-  void add_seconds(const std::string& stage, double seconds);
-  /// Sets it: for stages that keep their own time over interruptions.
-  void set_seconds(const std::string& stage, double seconds);
+  /// A stage begins: a line in log.jsonl.
+  void begin(const std::string& stage);
+  /// It ended, or was stopped on the way: adds its wall time to the manifest and a line to log.jsonl.
+  void end(const std::string& stage, double seconds, bool finished);
 
  private:
   void write() const;
 
   std::filesystem::path path_;
+  LineLog log_;
   nlohmann::ordered_json json_;
 };
 

@@ -22,7 +22,8 @@ struct Options {
 }  // namespace
 
 void add_network_evaluate(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("evaluate", "Score an explainer and estimators on the test inputs against a reference; --out gets results.jsonl");
+  auto* command = app.add_subcommand(
+      "evaluate", "Score an explainer and estimators on the test inputs against a reference; --out gets results.jsonl");
   const auto options = std::make_shared<Options>();
   command->add_option("--data", options->data, "Data set (.h5)")->required();
   command->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
@@ -32,10 +33,15 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
     require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
     const Profile profile = load_profile(options->profile, globals.config);
     const Dataset data = read_dataset(options->data);
-    const auto backbone = load_operator(options->operator_file);
-    const auto explainer = load_explainer(options->explainer_file);
+    const auto backbone = load_operator(options->operator_file, globals.device);
+    const auto explainer = load_explainer(options->explainer_file, globals.device);
     make_folder(globals.out);
-    evaluate({.backbone = *backbone, .explainer = *explainer, .data = data, .settings = profile.evaluation, .seed = globals.seed}, globals.out);
+    evaluate({.backbone = *backbone,
+              .explainer = *explainer,
+              .data = data,
+              .settings = profile.evaluation,
+              .seed = globals.seed},
+             globals.out);
     std::cout << (globals.out / "results.jsonl").string() << '\n';
   });
 }

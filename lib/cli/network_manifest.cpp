@@ -38,13 +38,16 @@ nlohmann::ordered_json environment() {
 
 }  // namespace
 
-Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals) : path_(run / "manifest.json") {
+Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals)
+    : path_(run / "manifest.json"), log_(run / "log.jsonl") {
   const std::string settings = to_toml(profile);
   if (std::filesystem::exists(path_)) {
     json_ = nlohmann::ordered_json::parse(read_file(path_), nullptr, false);
-    require<DataError>(json_.is_object() && json_.contains("settings") && json_.contains("seconds"), "manifest: path=", path_.string(),
+    require<DataError>(json_.is_object() && json_.contains("settings") && json_.contains("seconds"),
+                       "manifest: path=", path_.string(),
                        " (is not a run's manifest). Remove the folder or choose another --out.");
-    require(json_["settings"].value("toml", "") == settings && json_.value("seed", std::uint64_t{0}) == globals.seed, "reproduce: --out=", run.string(),
+    require(json_["settings"].value("toml", "") == settings && json_.value("seed", std::uint64_t{0}) == globals.seed,
+            "reproduce: --out=", run.string(),
             " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
     return;
   }
@@ -73,10 +76,15 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
   write();
 }
 
-void Manifest::add_seconds(const std::string& stage, double seconds) { set_seconds(stage, json_["seconds"].value(stage, 0.0) + seconds); }
+void Manifest::begin(const std::string& stage) {
+  log_.append(nlohmann::ordered_json{{"time", now_utc()}, {"stage", stage}, {"event", "begins"}}.dump());
+}
 
-void Manifest::set_seconds(const std::string& stage, double seconds) {
-  json_["seconds"][stage] = seconds;
+void Manifest::end(const std::string& stage, double seconds, bool finished) {
+  log_.append(nlohmann::ordered_json{
+      {"time", now_utc()}, {"stage", stage}, {"event", finished ? "finished" : "stopped"}, {"seconds", seconds}}
+                  .dump());
+  json_["seconds"][stage] = json_["seconds"].value(stage, 0.0) + seconds;
   write();
 }
 

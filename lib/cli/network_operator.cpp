@@ -30,8 +30,8 @@ Precision parse_precision(const std::string& dtype) {
 }
 
 void golden(const GoldenOptions& options, const Globals& globals) {
-  const GoldenValues values = golden_values(parse_operator_config(read_file(options.config)), options.input_shape,
-                                            parse_precision(options.dtype));
+  const OperatorConfig config = parse_operator_config(read_file(options.config));
+  const GoldenValues values = golden_values(golden_output(config, options.input_shape, parse_precision(options.dtype)));
   const nlohmann::ordered_json object = {{"first", values.first},
                                          {"middle", values.middle},
                                          {"last", values.last},

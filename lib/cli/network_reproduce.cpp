@@ -27,22 +27,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a stage and adds its wall time to the manifest, also when it is stopped.
+/// Runs a stage and books its wall time, also when it is stopped or fails.
 template <typename Stage>
 auto timed(Manifest& manifest, const std::string& name, const Stage& stage) {
   const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  const auto end = [&](bool finished) {
+    manifest.end(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), finished);
+  };
+  manifest.begin(name);
   try {
     if constexpr (std::is_void_v<decltype(stage())>) {
       stage();
-      manifest.add_seconds(name, elapsed());
+      end(true);
     } else {
       auto result = stage();
-      manifest.add_seconds(name, elapsed());
+      end(true);
       return result;
     }
-  } catch (const Stopped&) {
-    manifest.add_seconds(name, elapsed());
+  } catch (const Error&) {
+    end(false);
     throw;
   }
 }
@@ -59,6 +62,8 @@ std::string training_line(const Profile& profile, const std::string& stage, cons
 }
 
 fs::path reproduce(const Profile& profile, const Globals& globals) {
+  require(globals.device == "cpu", "reproduce: --device=", globals.device,
+          " (its trainings run on the CPU). Leave it out.");
   require_fast_blas();
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
   make_folder(run);
@@ -68,6 +73,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   timed(manifest, "data", [&] {
     generate({.pde = profile.data.pde,
+              .parameters = {},
               .samples = profile.data.samples(),
               .train = profile.data.train,
               .validation = profile.data.validation,
@@ -78,26 +84,38 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   });
   const Dataset data = read_dataset(data_file);
 
-  const TrainingSummary backbone_summary = timed(manifest, "backbone", [&] { return train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
+  const TrainingSummary backbone_summary = timed(
+      manifest, "backbone", [&] { return train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
   const auto backbone = load_operator(run / "backbone" / "model.safetensors");
 
-  const TrainingSummary explainer_summary =
-      timed(manifest, "explainer", [&] { return train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer"); });
+  const TrainingSummary explainer_summary = timed(manifest, "explainer", [&] {
+    return train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
+  });
   const auto explainer = load_explainer(run / "explainer" / "model.safetensors");
-  write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) + training_line(profile, "explainer", explainer_summary));
+  write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
+                                         training_line(profile, "explainer", explainer_summary));
 
-  timed(manifest, "evaluation",
-        [&] { evaluate({.backbone = *backbone, .explainer = *explainer, .data = data, .settings = profile.evaluation, .seed = globals.seed}, run); });
-  return write_report(run);
+  timed(manifest, "evaluation", [&] {
+    evaluate({.backbone = *backbone,
+              .explainer = *explainer,
+              .data = data,
+              .settings = profile.evaluation,
+              .seed = globals.seed},
+             run);
+  });
+  return write_report(run).page;
 }
 
 }  // namespace
 
 void add_network_reproduce(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
+  auto* command = app.add_subcommand(
+      "reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
   const auto profile = std::make_shared<std::string>("smoke");
   command->add_option("--profile", *profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
-  command->callback([profile, &globals] { std::cout << reproduce(load_profile(*profile, globals.config), globals).string() << '\n'; });
+  command->callback([profile, &globals] {
+    std::cout << reproduce(load_profile(*profile, globals.config), globals).string() << '\n';
+  });
 }
 
 }  // namespace opshap

@@ -36,31 +36,38 @@ void report(const TrainingSummary& summary, const Globals& globals) {
 CLI::App* add_training(CLI::App& train, const char* name, const char* summary, Options& options) {
   auto* command = train.add_subcommand(name, summary);
   command->add_option("--data", options.data, "Data set (.h5)")->required();
-  command->add_option("--profile", options.profile, "Profile whose recipe is used; --config FILE.toml overrides it")->capture_default_str();
+  command->add_option("--profile", options.profile, "Profile whose recipe is used; --config FILE.toml overrides it")
+      ->capture_default_str();
   return command;
 }
 
 }  // namespace
 
 void add_network_train(CLI::App& app, const Globals& globals) {
-  auto* train = app.add_subcommand("train", "Train a backbone operator or an explainer; --out FOLDER gets model.safetensors and metrics.jsonl");
+  auto* train = app.add_subcommand(
+      "train", "Train a backbone operator or an explainer; --out FOLDER gets model.safetensors and metrics.jsonl");
   train->require_subcommand(1);
   const auto options = std::make_shared<Options>();
-  const auto require_out = [&globals] { require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER."); };
+  const auto check = [&globals] {
+    require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER.");
+    require(globals.device == "cpu", "train: --device=", globals.device, " (trainings run on the CPU). Leave it out.");
+  };
 
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
-    require_out();
+    check();
     const Profile profile = load_profile(options->profile, globals.config);
     report(train_backbone(profile.backbone, read_dataset(options->data), globals.seed, globals.out), globals);
   });
 
-  auto* explainer = add_training(*train, "explainer", "An explainer of a trained operator, by the FastSHAP loss", *options);
+  auto* explainer =
+      add_training(*train, "explainer", "An explainer of a trained operator, by the FastSHAP loss", *options);
   explainer->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
   explainer->callback([=, &globals] {
-    require_out();
+    check();
     const Profile profile = load_profile(options->profile, globals.config);
     const auto backbone = load_operator(options->operator_file);
-    report(train_explainer(profile.explainer, *backbone, read_dataset(options->data), globals.seed, globals.out), globals);
+    report(train_explainer(profile.explainer, *backbone, read_dataset(options->data), globals.seed, globals.out),
+           globals);
   });
 }
 

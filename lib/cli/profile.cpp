@@ -1,11 +1,11 @@
 #include "cli/profile.hpp"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <set>
 #include <sstream>
-#include <toml++/toml.h>
 #include <utility>
 
 #include "core/error.hpp"
@@ -20,7 +20,8 @@ toml::table parse(const std::string& text, const std::string& source) {
   try {
     return toml::parse(text, source);
   } catch (const toml::parse_error& error) {
-    throw DataError(message("profile: ", source, " line ", error.source().begin.line, " (", error.description(), "). Correct the TOML."));
+    throw DataError(message("profile: ", source, " line ", error.source().begin.line, " (", error.description(),
+                            "). Correct the TOML."));
   }
 }
 
@@ -40,7 +41,8 @@ class Section {
   template <typename T = int>
   T count(const std::string& key, T least = 1) {
     const auto value = get<std::int64_t>(key);
-    require(value >= least && value <= (std::int64_t{1} << 40), "profile: ", name_, key, "=", value, " (needs at least ", least, "). ", hint(key));
+    require(value >= least && value <= (std::int64_t{1} << 40), "profile: ", name_, key, "=", value,
+            " (needs at least ", least, "). ", hint(key));
     return static_cast<T>(value);
   }
 
@@ -72,7 +74,8 @@ class Section {
   const toml::node& node(const std::string& key) {
     read_.insert(key);
     const toml::node* found = table_.get(key);
-    require(found != nullptr, "profile: ", name_, key, " (is missing). Add it; `opshap list profiles` names complete examples.");
+    require(found != nullptr, "profile: ", name_, key,
+            " (is missing). Add it; `opshap list profiles` names complete examples.");
     return *found;
   }
 
@@ -86,13 +89,15 @@ class Section {
   void finish() const {
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
-      require(read_.contains(name), "profile: ", name_, name, " (line ", value.source().begin.line, "; no such setting). Did you mean ",
-              nearest_name(name, {read_.begin(), read_.end()}), "?");
+      require(read_.contains(name), "profile: ", name_, name, " (line ", value.source().begin.line,
+              "; no such setting). Did you mean ", nearest_name(name, {read_.begin(), read_.end()}), "?");
     }
   }
 
  private:
-  std::string hint(const std::string& key) const { return message("Correct ", name_, key, " at line ", table_.get(key)->source().begin.line, "."); }
+  std::string hint(const std::string& key) const {
+    return message("Correct ", name_, key, " at line ", table_.get(key)->source().begin.line, ".");
+  }
 
   const toml::table& table_;
   std::string name_;
@@ -116,7 +121,8 @@ std::vector<int> resolutions(Section& root) {
     require(size >= 2 && size <= 1 << 15, "profile: resolutions=", size, " (needs 2..32768 points). Correct the list.");
     sizes.push_back(static_cast<int>(size));
   }
-  require(!sizes.empty() && sizes.size() < 256, "profile: resolutions=", sizes.size(), " entries (needs 1..255). Correct the list.");
+  require(!sizes.empty() && sizes.size() < 256, "profile: resolutions=", sizes.size(),
+          " entries (needs 1..255). Correct the list.");
   require(std::is_sorted(sizes.begin(), sizes.end()), "profile: resolutions (are not ascending). Sort the list.");
   return sizes;
 }
@@ -145,9 +151,12 @@ EvaluationSettings read_evaluation(Section section) {
   const toml::array* curves = section.node("curves").as_array();
   require(curves != nullptr, "profile: evaluation.curves (is not a list). Give a list of tables.");
   for (const toml::node& element : *curves) {
-    require(element.is_table(), "profile: evaluation.curves (an entry is not a table). Give {players, budgets, inputs}.");
+    require(element.is_table(),
+            "profile: evaluation.curves (an entry is not a table). Give {players, budgets, inputs}.");
     Section curve(*element.as_table(), "evaluation.curves.");
-    settings.curves.push_back({.players = curve.count("players", 2), .budgets = curve.list<std::int64_t>("budgets"), .inputs = curve.count("inputs")});
+    settings.curves.push_back({.players = curve.count("players", 2),
+                               .budgets = curve.list<std::int64_t>("budgets"),
+                               .inputs = curve.count("inputs")});
     curve.finish();
   }
   section.finish();
@@ -162,7 +171,10 @@ Profile read(const toml::table& table, const std::string& name) {
   profile.resolutions = resolutions(root);
 
   Section data = root.section("data");
-  profile.data = {.pde = data.get<std::string>("pde"), .train = data.count("train"), .validation = data.count("validation"), .test = data.count("test")};
+  profile.data = {.pde = data.get<std::string>("pde"),
+                  .train = data.count("train"),
+                  .validation = data.count("validation"),
+                  .test = data.count("test")};
   data.finish();
 
   const OperatorConfig model = read_operator(root.section("operator"), 1);
@@ -193,8 +205,8 @@ Profile read(const toml::table& table, const std::string& name) {
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
   profile.evaluation.resolutions = profile.resolutions;
-  require(profile.evaluation.inputs <= profile.data.test, "profile: evaluation.inputs=", profile.evaluation.inputs, " (there are ", profile.data.test,
-          " test samples). Lower it or raise data.test.");
+  require(profile.evaluation.inputs <= profile.data.test, "profile: evaluation.inputs=", profile.evaluation.inputs,
+          " (there are ", profile.data.test, " test samples). Lower it or raise data.test.");
   root.finish();
   return profile;
 }
@@ -223,7 +235,8 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
     name = std::filesystem::path(name_or_file).stem();
   } else {
     const auto& profiles = embedded_profiles();
-    const auto found = std::find_if(profiles.begin(), profiles.end(), [&](const EmbeddedProfile& profile) { return profile.name == name; });
+    const auto found = std::find_if(profiles.begin(), profiles.end(),
+                                    [&](const EmbeddedProfile& profile) { return profile.name == name; });
     if (found == profiles.end()) throw_unknown_name("profile", name, profile_names());
     table = parse(found->text, "profile " + name);
   }
@@ -239,25 +252,32 @@ std::string to_toml(const Profile& profile) {
   const EvaluationSettings& evaluation = profile.evaluation;
   std::vector<std::string> curves;
   for (const BudgetCurve& curve : evaluation.curves) {
-    curves.push_back(fmt::format("{{players = {}, budgets = {}, inputs = {}}}", curve.players, joined(curve.budgets), curve.inputs));
+    curves.push_back(
+        fmt::format("{{players = {}, budgets = {}, inputs = {}}}", curve.players, joined(curve.budgets), curve.inputs));
   }
   return fmt::format(
-      "summary = \"{}\"\nresolutions = {}\n\n"
-      "[data]\npde = \"{}\"\ntrain = {}\nvalidation = {}\ntest = {}\n\n"
-      "[operator]\nmodel = \"{}\"\nmodes = {}\nwidth = {}\nlayers = {}\npadding = {:.6g}\npadding_mode = \"{}\"\n\n",
-      profile.summary, joined(profile.resolutions), profile.data.pde, profile.data.train, profile.data.validation, profile.data.test, model.model,
-      model.n_modes.front(), model.hidden_channels, model.n_layers, model.domain_padding, model.domain_padding_mode) +
+             "summary = \"{}\"\nresolutions = {}\n\n"
+             "[data]\npde = \"{}\"\ntrain = {}\nvalidation = {}\ntest = {}\n\n"
+             "[operator]\nmodel = \"{}\"\nmodes = {}\nwidth = {}\nlayers = {}\npadding = {:.6g}\npadding_mode = "
+             "\"{}\"\n\n",
+             profile.summary, joined(profile.resolutions), profile.data.pde, profile.data.train,
+             profile.data.validation, profile.data.test, model.model, model.n_modes.front(), model.hidden_channels,
+             model.n_layers, model.domain_padding, model.domain_padding_mode) +
          fmt::format(
              "[backbone]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\npatience = {}\n\n"
-             "[explainer]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\nwarmup_epochs = {}\npatience = {}\ncoalitions = {}\n\n",
-             profile.backbone.epochs, profile.backbone.batch, profile.backbone.learning_rate, profile.backbone.weight_decay, profile.backbone.patience,
-             profile.explainer.epochs, profile.explainer.batch, profile.explainer.learning_rate, profile.explainer.weight_decay,
+             "[explainer]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\nwarmup_epochs = "
+             "{}\npatience = {}\ncoalitions = {}\n\n",
+             profile.backbone.epochs, profile.backbone.batch, profile.backbone.learning_rate,
+             profile.backbone.weight_decay, profile.backbone.patience, profile.explainer.epochs,
+             profile.explainer.batch, profile.explainer.learning_rate, profile.explainer.weight_decay,
              profile.explainer.warmup_epochs, profile.explainer.patience, profile.explainer.coalitions) +
          fmt::format(
-             "[evaluation]\ninputs = {}\nmethods = {}\nminimum_budget = {}\nfaithfulness_coalitions = {}\nexact_players = {}\nreference_error = {:.6g}\n"
+             "[evaluation]\ninputs = {}\nmethods = {}\nminimum_budget = {}\nfaithfulness_coalitions = "
+             "{}\nexact_players = {}\nreference_error = {:.6g}\n"
              "reference_budget = {}\ncurves = {}\n",
-             evaluation.inputs, quoted(evaluation.methods), evaluation.minimum_budget, evaluation.faithfulness_coalitions, evaluation.exact_players,
-             evaluation.reference_error, evaluation.reference_budget, joined(curves));
+             evaluation.inputs, quoted(evaluation.methods), evaluation.minimum_budget,
+             evaluation.faithfulness_coalitions, evaluation.exact_players, evaluation.reference_error,
+             evaluation.reference_budget, joined(curves));
 }
 
 std::vector<std::string> departures(const Profile& profile) {

@@ -4,6 +4,8 @@
 
 namespace opshap {
 
-double Attribution::efficiency_gap() const { return std::accumulate(values.begin(), values.end(), 0.0) - (grand - empty); }
+double Attribution::efficiency_gap() const {
+  return std::accumulate(values.begin(), values.end(), 0.0) - (grand - empty);
+}
 
 }  // namespace opshap

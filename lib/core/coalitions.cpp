@@ -77,7 +77,8 @@ void Coalitions::remove(std::size_t index, int player) {
 int Coalitions::cardinality(std::size_t index) const { return opshap::cardinality(row(index)); }
 
 Coalitions Coalitions::enumerate(int players, std::uint64_t first, std::uint64_t count) {
-  require(players <= 62, "coalitions: players=", players, " (an enumeration indexes 2^n coalitions, n <= 62). Sample instead.");
+  require(players <= 62, "coalitions: players=", players,
+          " (an enumeration indexes 2^n coalitions, n <= 62). Sample instead.");
   Coalitions all(players, count);
   for (std::uint64_t i = 0; i < count; ++i) all.words_[i] = first + i;
   return all;

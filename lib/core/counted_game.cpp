@@ -38,7 +38,8 @@ std::int64_t CountedGame::all_coalitions() const {
 
 void CountedGame::charge(std::int64_t fresh) {
   if (distinct_ + fresh > budget_.coalitions) {
-    throw std::logic_error(message("counted game: distinct=", distinct_ + fresh, " (the budget is ", budget_.coalitions, " coalitions). This is a bug in the estimator."));
+    throw std::logic_error(message("counted game: distinct=", distinct_ + fresh, " (the budget is ", budget_.coalitions,
+                                   " coalitions). This is a bug in the estimator."));
   }
   distinct_ += fresh;
 }
@@ -49,8 +50,9 @@ std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
   seconds_ += since(start);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;  // not require(): its message would be made for each coalition
-    throw NumericalError(message("game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
-                                 " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input."));
+    throw NumericalError(message(
+        "game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
+        " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input."));
   }
   return values;
 }
@@ -97,7 +99,8 @@ double CountedGame::grand() {
 }
 
 std::vector<double> CountedGame::table() {
-  require(players() <= max_table_players, "exact: players=", players(), " (2^n coalitions are enumerated, n <= ", max_table_players,
+  require(players() <= max_table_players, "exact: players=", players(),
+          " (2^n coalitions are enumerated, n <= ", max_table_players,
           "). Group the cells into fewer players, or use a sampling method such as permutation_antithetic.");
   const auto all = static_cast<std::uint64_t>(all_coalitions());
   charge(static_cast<std::int64_t>(all));
@@ -105,7 +108,8 @@ std::vector<double> CountedGame::table() {
   std::vector<double> table;
   table.reserve(all);
   for (std::uint64_t first = 0; first < all; first += table_block) {
-    const std::vector<double> block = evaluate(Coalitions::enumerate(players(), first, std::min(table_block, all - first)));
+    const std::vector<double> block =
+        evaluate(Coalitions::enumerate(players(), first, std::min(table_block, all - first)));
     table.insert(table.end(), block.begin(), block.end());
   }
   return table;
@@ -113,14 +117,17 @@ std::vector<double> CountedGame::table() {
 
 std::vector<double> CountedGame::diagonal_gradients(std::span<const double> nodes) {
   const DifferentiableGame* game = game_.differentiable();
-  require(game != nullptr, "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made from an operator.");
+  require(game != nullptr,
+          "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made "
+          "from an operator.");
   gradients_ += static_cast<std::int64_t>(nodes.size());
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> gradients = game->diagonal_gradients(nodes);
   seconds_ += since(start);
   const auto bad = std::find_if(gradients.begin(), gradients.end(), [](double value) { return !std::isfinite(value); });
   require<NumericalError>(bad == gradients.end(), "game: gradient=", bad == gradients.end() ? 0.0 : *bad, " (player ",
-                          (bad - gradients.begin()) % players(), " has no finite gradient). Check the operator's weights and input.");
+                          (bad - gradients.begin()) % players(),
+                          " has no finite gradient). Check the operator's weights and input.");
   return gradients;
 }
 

@@ -8,8 +8,10 @@
 namespace opshap {
 
 Domain Domain::unit(std::vector<int> shape) {
-  require(shape.size() == 1 || shape.size() == 2, "domain: dimension=", shape.size(), " (grids have one or two axes). Give [n] or [nx, ny].");
-  for (const int points : shape) require(points >= 1, "domain: points=", points, " (an axis needs at least one). Give a positive size.");
+  require(shape.size() == 1 || shape.size() == 2, "domain: dimension=", shape.size(),
+          " (grids have one or two axes). Give [n] or [nx, ny].");
+  for (const int points : shape)
+    require(points >= 1, "domain: points=", points, " (an axis needs at least one). Give a positive size.");
   std::vector<double> extents(shape.size(), 1.0);
   return {.shape = std::move(shape), .extents = std::move(extents)};
 }
@@ -39,11 +41,12 @@ std::int64_t Domain::centre() const {
 }
 
 std::int64_t Domain::point(const std::vector<int>& indices) const {
-  require(indices.size() == shape.size(), "query: indices=", indices.size(), " (the grid has ", shape.size(), " axes). Give one index per axis.");
+  require(indices.size() == shape.size(), "query: indices=", indices.size(), " (the grid has ", shape.size(),
+          " axes). Give one index per axis.");
   std::int64_t number = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    require(indices[axis] >= 0 && indices[axis] < shape[axis], "query: index=", indices[axis], " (axis ", axis, " has the points 0..", shape[axis] - 1,
-            "). Give an index of the grid.");
+    require(indices[axis] >= 0 && indices[axis] < shape[axis], "query: index=", indices[axis], " (axis ", axis,
+            " has the points 0..", shape[axis] - 1, "). Give an index of the grid.");
     number = number * shape[axis] + indices[axis];
   }
   return number;

@@ -14,8 +14,8 @@ Attribution attribute(const Estimator& estimator, const Game& game, Budget budge
   const std::int64_t minimum = std::min(estimator.minimum(game.players()).coalitions, all);
   const Guarantees guarantees = estimator.guarantees();
   const bool needs_no_budget = guarantees.access == Access::gradient || guarantees.mse_rate == exact_rate;
-  require(needs_no_budget || budget.coalitions >= minimum, estimator.name(), ": budget=", budget.coalitions, " (needs at least ", minimum, " coalitions for n=",
-          game.players(), " players). Raise the budget.");
+  require(needs_no_budget || budget.coalitions >= minimum, estimator.name(), ": budget=", budget.coalitions,
+          " (needs at least ", minimum, " coalitions for n=", game.players(), " players). Raise the budget.");
   CountedGame counted(game, {needs_no_budget ? minimum : std::min(budget.coalitions, all)});
   Rng rng(seed, estimator.name());
   Attribution attribution = estimator.estimate(counted, rng);
@@ -23,10 +23,13 @@ Attribution attribute(const Estimator& estimator, const Game& game, Budget budge
   attribution.evaluations = counted.evaluations();
   attribution.gradients = counted.gradients();
   attribution.game_seconds = counted.seconds();
-  attribution.estimator_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - counted.seconds();
+  attribution.estimator_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - counted.seconds();
   for (std::size_t player = 0; player < attribution.values.size(); ++player) {
-    require<NumericalError>(std::isfinite(attribution.values[player]), estimator.name(), ": value=", attribution.values[player], " (player ", player,
-                            " has no finite value). This is a numerical failure of the method; raise the budget or use another one.");
+    require<NumericalError>(
+        std::isfinite(attribution.values[player]), estimator.name(), ": value=", attribution.values[player],
+        " (player ", player,
+        " has no finite value). This is a numerical failure of the method; raise the budget or use another one.");
   }
   return attribution;
 }

@@ -4,13 +4,15 @@
 
 namespace opshap {
 
-std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition, double empty, double grand) {
+std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition,
+                                double empty, double grand) {
   std::vector<double> values(static_cast<std::size_t>(partition.players), 0.0);
   for (std::size_t point = 0; point < density.size(); ++point) {
     values[static_cast<std::size_t>(partition.player_of[point])] += density[point] * domain.cell_volume();
   }
   const double gap = (grand - empty) - std::accumulate(values.begin(), values.end(), 0.0);
-  for (std::size_t player = 0; player < values.size(); ++player) values[player] += gap * partition.volumes[player] / domain.volume();
+  for (std::size_t player = 0; player < values.size(); ++player)
+    values[player] += gap * partition.volumes[player] / domain.volume();
   return values;
 }
 

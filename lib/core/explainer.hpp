@@ -24,6 +24,7 @@ class Explainer {
 
 /// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells' volumes so that they add up to
 /// grand − empty (Algorithm 1 of the paper, "normalize").
-std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition, double empty, double grand);
+std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition,
+                                double empty, double grand);
 
 }  // namespace opshap

@@ -21,11 +21,12 @@ FieldBatch FieldBatch::one(std::int64_t index) const {
 
 FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
   const Domain& native = fields.domain;
-  require(shape.size() == native.shape.size(), "strided: axes=", shape.size(), " (the field has ", native.shape.size(), "). Give one size per axis.");
+  require(shape.size() == native.shape.size(), "strided: axes=", shape.size(), " (the field has ", native.shape.size(),
+          "). Give one size per axis.");
   std::vector<int> strides;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    require(shape[axis] >= 1 && native.shape[axis] % shape[axis] == 0, "strided: points=", shape[axis], " (the native ", native.shape[axis],
-            " points are not a multiple). Choose a divisor.");
+    require(shape[axis] >= 1 && native.shape[axis] % shape[axis] == 0, "strided: points=", shape[axis], " (the native ",
+            native.shape[axis], " points are not a multiple). Choose a divisor.");
     strides.push_back(native.shape[axis] / shape[axis]);
   }
   Domain domain = native;
@@ -40,7 +41,8 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
     double* to = coarse.values.data() + plane * domain.points();
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
-        to[row * columns + column] = from[static_cast<std::int64_t>(row) * row_stride * native.shape.back() + column * strides.back()];
+        to[row * columns + column] =
+            from[static_cast<std::int64_t>(row) * row_stride * native.shape.back() + column * strides.back()];
       }
     }
   }
@@ -48,12 +50,14 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
 }
 
 void require_finite(const FieldBatch& fields, const char* who) {
-  const auto bad = std::find_if(fields.values.begin(), fields.values.end(), [](double value) { return !std::isfinite(value); });
+  const auto bad =
+      std::find_if(fields.values.begin(), fields.values.end(), [](double value) { return !std::isfinite(value); });
   if (bad == fields.values.end()) return;
   const std::int64_t flat = bad - fields.values.begin();
   const std::int64_t points = fields.domain.points();
-  throw DataError(message(who, ": value=", *bad, " (sample ", flat / (points * fields.channels), ", channel ", flat / points % fields.channels, ", point ",
-                          flat % points, " is not a finite number). Repair the field or leave that sample out."));
+  throw DataError(message(who, ": value=", *bad, " (sample ", flat / (points * fields.channels), ", channel ",
+                          flat / points % fields.channels, ", point ", flat % points,
+                          " is not a finite number). Repair the field or leave that sample out."));
 }
 
 }  // namespace opshap

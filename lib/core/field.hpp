@@ -20,7 +20,9 @@ struct FieldBatch {
 
   /// Doubles in one field: channels × points.
   std::size_t field_size() const { return static_cast<std::size_t>(channels * domain.points()); }
-  std::span<double> field(std::int64_t index) { return {values.data() + static_cast<std::size_t>(index) * field_size(), field_size()}; }
+  std::span<double> field(std::int64_t index) {
+    return {values.data() + static_cast<std::size_t>(index) * field_size(), field_size()};
+  }
   std::span<const double> field(std::int64_t index) const {
     return {values.data() + static_cast<std::size_t>(index) * field_size(), field_size()};
   }

@@ -20,7 +20,8 @@ namespace {
 /// Closes on scope exit, and removes the temporary file unless it was renamed.
 class TemporaryFile {
  public:
-  TemporaryFile(const fs::path& temporary, int flags) : path_(temporary), descriptor_(::open(temporary.c_str(), flags | O_CLOEXEC, 0644)) {}
+  TemporaryFile(const fs::path& temporary, int flags)
+      : path_(temporary), descriptor_(::open(temporary.c_str(), flags | O_CLOEXEC, 0644)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
@@ -34,9 +35,11 @@ class TemporaryFile {
   }
   [[noreturn]] static void fail(const fs::path& path, int code) {
     if (code == ENOSPC || code == EDQUOT || code == EIO) {
-      throw EnvironmentError(message("file: path=", path.string(), " (", std::strerror(code), "). Free some space or choose another folder; nothing was written."));
+      throw EnvironmentError(message("file: path=", path.string(), " (", std::strerror(code),
+                                     "). Free some space or choose another folder; nothing was written."));
     }
-    throw InvalidArgument(message("file: path=", path.string(), " (cannot be written: ", std::strerror(code), "). Choose a folder you may write to."));
+    throw InvalidArgument(message("file: path=", path.string(), " (cannot be written: ", std::strerror(code),
+                                  "). Choose a folder you may write to."));
   }
 
  private:
@@ -51,7 +54,8 @@ std::string read_file(const fs::path& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   require<DataError>(!fs::is_directory(path), "file: path=", path.string(), " (is a folder). Name a file.");
   std::ifstream in(path, std::ios::binary);
-  require<DataError>(in.is_open(), "file: path=", path.string(), " (cannot be read: ", std::strerror(errno), "). Check the name.");
+  require<DataError>(in.is_open(), "file: path=", path.string(), " (cannot be read: ", std::strerror(errno),
+                     "). Check the name.");
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   require<DataError>(!in.bad(), "file: path=", path.string(), " (reading failed). Check the disk.");
   return bytes;
@@ -67,14 +71,16 @@ void make_folder(const fs::path& path) {
   std::error_code failure;
   fs::create_directories(path, failure);
   if (failure.value() == ENOSPC) TemporaryFile::fail(path, ENOSPC);
-  require(!failure && ::access(path.c_str(), W_OK) == 0, "folder: path=", path.string(), " (cannot be made or written: ",
-          failure ? failure.message() : std::strerror(errno), "). Choose a folder you may write to.");
+  require(!failure && ::access(path.c_str(), W_OK) == 0, "folder: path=", path.string(),
+          " (cannot be made or written: ", failure ? failure.message() : std::strerror(errno),
+          "). Choose a folder you may write to.");
 }
 
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   if (path == "-") {
     std::cout.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())).flush();
-    require<EnvironmentError>(std::cout.good(), "standard output: bytes=", bytes.size(), " (could not be written). Check where it goes.");
+    require<EnvironmentError>(std::cout.good(), "standard output: bytes=", bytes.size(),
+                              " (could not be written). Check where it goes.");
     return;
   }
   if (path.has_parent_path()) make_folder(path.parent_path());
@@ -104,12 +110,14 @@ LineLog::LineLog(const fs::path& path) : path_(path) {
     if (complete != text.size()) fs::resize_file(path, complete);
   }
   out_.open(path, std::ios::app | std::ios::binary);
-  require(out_.is_open(), "log: path=", path.string(), " (cannot be written: ", std::strerror(errno), "). Choose a folder you may write to.");
+  require(out_.is_open(), "log: path=", path.string(), " (cannot be written: ", std::strerror(errno),
+          "). Choose a folder you may write to.");
 }
 
 void LineLog::append(std::string_view line) {
   out_ << line << '\n' << std::flush;
-  require<EnvironmentError>(out_.good(), "log: path=", path_.string(), " (writing failed; the disk may be full). Free some space.");
+  require<EnvironmentError>(out_.good(), "log: path=", path_.string(),
+                            " (writing failed; the disk may be full). Free some space.");
 }
 
 }  // namespace opshap

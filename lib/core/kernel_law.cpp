@@ -9,7 +9,8 @@
 namespace opshap {
 
 KernelLaw::KernelLaw(int players) : players_(players) {
-  require(players >= 2, "kernel law: players=", players, " (no coalition lies between ∅ and N). Use at least two players.");
+  require(players >= 2, "kernel law: players=", players,
+          " (no coalition lies between ∅ and N). Use at least two players.");
   double sum = 0;
   for (int j = 1; j < players; ++j) cumulative_.push_back(sum += 1.0 / j);
   for (double& value : cumulative_) value /= sum;
@@ -31,7 +32,9 @@ int KernelLaw::draw_size(Rng& rng) const {
 }
 
 void KernelLaw::draw_subset(Rng& rng, int size, std::span<std::uint64_t> row) const {
-  const auto flip = [row](int player) { row[static_cast<std::size_t>(player) / 64] ^= std::uint64_t{1} << (player % 64); };
+  const auto flip = [row](int player) {
+    row[static_cast<std::size_t>(player) / 64] ^= std::uint64_t{1} << (player % 64);
+  };
   const int drawn = std::min(size, players_ - size);
   for (int last = players_ - drawn; last < players_; ++last) {
     const int player = static_cast<int>(rng.below(static_cast<std::uint64_t>(last) + 1));

@@ -28,15 +28,15 @@ std::size_t levenshtein(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
-  const auto best = std::min_element(candidates.begin(), candidates.end(), [name](const std::string& a, const std::string& b) {
-    return levenshtein(name, a) < levenshtein(name, b);
-  });
+  const auto best = std::min_element(
+      candidates.begin(), candidates.end(),
+      [name](const std::string& a, const std::string& b) { return levenshtein(name, a) < levenshtein(name, b); });
   return best == candidates.end() ? "" : *best;
 }
 
 void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
-  throw InvalidArgument(message(kind, ": name=", name, " (not registered). Did you mean ", nearest_name(name, candidates), "? `opshap list ", kind,
-                                "s` prints all."));
+  throw InvalidArgument(message(kind, ": name=", name, " (not registered). Did you mean ",
+                                nearest_name(name, candidates), "? `opshap list ", kind, "s` prints all."));
 }
 
 }  // namespace opshap

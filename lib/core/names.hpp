@@ -10,6 +10,7 @@ namespace opshap {
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
 /// Throws InvalidArgument: "<kind>: name=<name> (not registered). Did you mean <nearest>? `opshap list <kind>s` prints all."
-[[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates);
+[[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
+                                     const std::vector<std::string>& candidates);
 
 }  // namespace opshap

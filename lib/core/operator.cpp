@@ -9,7 +9,8 @@ std::vector<double> Operator::values_at(const FieldBatch& inputs, Query query) c
   const FieldBatch outputs = apply(inputs);
   std::vector<double> values;
   for (std::int64_t index = 0; index < outputs.batch; ++index) {
-    values.push_back(outputs.field(index)[static_cast<std::size_t>(query.channel * outputs.domain.points() + query.point)]);
+    values.push_back(
+        outputs.field(index)[static_cast<std::size_t>(query.channel * outputs.domain.points() + query.point)]);
   }
   return values;
 }
@@ -17,10 +18,10 @@ std::vector<double> Operator::values_at(const FieldBatch& inputs, Query query) c
 std::int64_t Operator::preferred_batch(const Domain&) const { return 64; }
 
 void require_query(const Operator& op, const Domain& domain, Query query) {
-  require(query.point >= 0 && query.point < domain.points(), "query: point=", query.point, " (the grid has the points 0..", domain.points() - 1,
-          "). Give a point of the grid.");
-  require(query.channel >= 0 && query.channel < op.output_channels(), "query: channel=", query.channel, " (the operator's outputs have the channels 0..",
-          op.output_channels() - 1, "). Give one of them.");
+  require(query.point >= 0 && query.point < domain.points(), "query: point=", query.point,
+          " (the grid has the points 0..", domain.points() - 1, "). Give a point of the grid.");
+  require(query.channel >= 0 && query.channel < op.output_channels(), "query: channel=", query.channel,
+          " (the operator's outputs have the channels 0..", op.output_channels() - 1, "). Give one of them.");
 }
 
 }  // namespace opshap

@@ -35,7 +35,7 @@ class Operator {
 
   struct Gradient {
     std::vector<double> values;  ///< G(input)(query), [B]
-    FieldBatch gradient;         ///< ∂G(input)(query)/∂input, the shape of the inputs; cell volumes are already in it
+    FieldBatch gradient;  ///< ∂G(input)(query)/∂input, the shape of the inputs; cell volumes are already in it
   };
   /// Values at the query and their gradients with respect to the inputs: one reverse pass for the batch.
   virtual Gradient gradient_at(const FieldBatch& inputs, Query query) const = 0;

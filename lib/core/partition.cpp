@@ -20,11 +20,12 @@ Partition Partition::blocks(const Domain& domain, int players) {
   int per_axis = players;
   if (domain.dimension() == 2) {
     per_axis = static_cast<int>(std::lround(std::sqrt(players)));
-    require(per_axis * per_axis == players, "partition: players=", players, " (a square grid of blocks needs a square number). Use 4, 16, 64, ...");
+    require(per_axis * per_axis == players, "partition: players=", players,
+            " (a square grid of blocks needs a square number). Use 4, 16, 64, ...");
   }
   for (const int points : domain.shape) {
-    require(points % per_axis == 0, "partition: players=", players, " (", points, " points on an axis do not divide into ", per_axis,
-            " equal blocks). Choose a divisor.");
+    require(points % per_axis == 0, "partition: players=", players, " (", points,
+            " points on an axis do not divide into ", per_axis, " equal blocks). Choose a divisor.");
   }
   const int columns = domain.shape.back();
   std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
@@ -42,12 +43,13 @@ Partition Partition::blocks(const Domain& domain, int players) {
 }
 
 Partition Partition::from_labels(const Domain& domain, const std::vector<std::int64_t>& labels) {
-  require(static_cast<std::int64_t>(labels.size()) == domain.points(), "partition: labels=", labels.size(), " (the grid has ", domain.points(),
-          " points). Give one label per point.");
+  require(static_cast<std::int64_t>(labels.size()) == domain.points(), "partition: labels=", labels.size(),
+          " (the grid has ", domain.points(), " points). Give one label per point.");
   const std::int64_t top = *std::max_element(labels.begin(), labels.end());
   const std::int64_t bottom = *std::min_element(labels.begin(), labels.end());
   require(bottom >= 0, "partition: label=", bottom, " (players are numbered from 0). Relabel the points.");
-  require(top < Coalitions::max_players, "partition: label=", top, " (at most ", Coalitions::max_players, " players). Group more points.");
+  require(top < Coalitions::max_players, "partition: label=", top, " (at most ", Coalitions::max_players,
+          " players). Group more points.");
   Partition partition;
   partition.players = static_cast<int>(top) + 1;
   partition.volumes.assign(static_cast<std::size_t>(partition.players), 0.0);
@@ -56,7 +58,8 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
     partition.volumes[static_cast<std::size_t>(label)] += domain.cell_volume();
   }
   for (std::size_t player = 0; player < partition.volumes.size(); ++player) {
-    require(partition.volumes[player] > 0, "partition: player=", player, " (owns no grid point, so its value is 0 by definition). Number the players without gaps.");
+    require(partition.volumes[player] > 0, "partition: player=", player,
+            " (owns no grid point, so its value is 0 by definition). Number the players without gaps.");
   }
   return partition;
 }

@@ -14,7 +14,8 @@ namespace opshap {
 /// Doubles have 53 random bits; normal numbers are Box-Muller, because the standard library's distributions differ between libraries.
 class Rng {
  public:
-  explicit Rng(std::uint64_t seed, std::string_view domain = "opshap", std::uint32_t purpose = 0, std::uint64_t item = 0);
+  explicit Rng(std::uint64_t seed, std::string_view domain = "opshap", std::uint32_t purpose = 0,
+               std::uint64_t item = 0);
 
   /// The stream of another purpose or item under the same seed and domain, from its beginning.
   Rng stream(std::uint32_t purpose, std::uint64_t item = 0) const;

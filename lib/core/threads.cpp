@@ -32,7 +32,8 @@ int threads() {
 }
 
 void set_threads(int threads) {
-  require(threads >= 1, "threads: --threads=", threads, " (work needs at least one thread). Give 1 or more, or leave it out for all CPUs.");
+  require(threads >= 1, "threads: --threads=", threads,
+          " (work needs at least one thread). Give 1 or more, or leave it out for all CPUs.");
   wanted_threads = threads;
 }
 

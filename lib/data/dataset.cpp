@@ -15,7 +15,18 @@ namespace opshap {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
+
+/// The metadata of a finished data set of today's schema; shards of one have none.
+Json metadata_of(const Hdf5Contents& file) {
+  const Json metadata = Json::parse(file.metadata(), nullptr, false);
+  require<DataError>(metadata.is_object() && metadata.contains("schema_version") && metadata.contains("content_xxh64"),
+                     "data set: file=", file.name(), " (is not a finished data set). Generate it again.");
+  require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", file.name(),
+                     ", schema_version=", metadata.at("schema_version").dump(), " (this program reads version ",
+                     Dataset::schema_version, "). Generate it again.");
+  return metadata;
+}
 
 Domain domain_of(const Json& metadata) {
   const Json& domain = metadata.at("domain");
@@ -78,10 +89,7 @@ std::string content_hash(const std::vector<float>& inputs, const std::vector<flo
 
 Dataset read_dataset(const std::filesystem::path& path) try {
   const Hdf5Contents file(read_file(path), path.string());
-  const Json metadata = Json::parse(file.metadata());
-  require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", path.string(),
-                     ", schema_version=", metadata.at("schema_version").dump(), " (this program reads version ",
-                     Dataset::schema_version, "). Generate it again.");
+  const Json metadata = metadata_of(file);
   const Domain domain = domain_of(metadata);
   const auto samples = metadata.at("request").at("samples").get<std::int64_t>();
   const auto channels = metadata.at("channels").get<int>();
@@ -119,7 +127,7 @@ Dataset read_dataset(const std::filesystem::path& path) try {
 }
 
 std::string read_dataset_metadata(const std::filesystem::path& path) {
-  return Hdf5Contents(read_file(path), path.string()).metadata();
+  return metadata_of(Hdf5Contents(read_file(path), path.string())).dump();
 }
 
 }  // namespace opshap

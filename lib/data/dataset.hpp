@@ -20,11 +20,13 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 struct Dataset {
   static constexpr int schema_version = 1;
 
-  std::string pde;             ///< registry name
-  FieldBatch inputs, targets;  ///< [samples, C, points]
-  std::vector<Split> split;    ///< [samples]; contiguous: train, then validation, then test
-  std::vector<std::uint8_t>
-      resolution_slot;  ///< [samples]; index modulo the number of resolutions: which one a sample is always served at
+  std::string pde;  ///< registry name
+  /// [samples, C, points].
+  FieldBatch inputs, targets;
+  /// [samples]; contiguous: train, then validation, then test.
+  std::vector<Split> split;
+  /// [samples]; index modulo the number of resolutions: which one a sample is always served at.
+  std::vector<std::uint8_t> resolution_slot;
   std::vector<int> resolutions;  ///< points per axis of each slot
   std::string content_hash;      ///< xxh64 over the samples in index order, 16 hexadecimal digits
 
@@ -40,12 +42,12 @@ Dataset read_dataset(const std::filesystem::path& path);
 /// The JSON text that says how a data set was made: the file's root attribute `metadata`. Throws as read_dataset.
 std::string read_dataset_metadata(const std::filesystem::path& path);
 
-/// One of "/u0" and "/target", or another column, checked for being there with that name. The checksum of each row of
-/// two such columns together.
+/// CRC-32C of the bytes of each sample's input followed by its target, [samples]. Both arrays are whole numbers of
+/// fields; samples >= 1.
 std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, const std::vector<float>& targets,
                                             std::int64_t samples);
 
-/// xxh64 over u0 and target of each sample, in index order.
+/// xxh64 over input and target of each sample, in index order, as 16 hexadecimal digits.
 std::string content_hash(const std::vector<float>& inputs, const std::vector<float>& targets, std::int64_t samples);
 
 }  // namespace opshap

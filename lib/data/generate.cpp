@@ -30,6 +30,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::int64_t shard_samples = 64;
+constexpr std::int64_t most_samples = 10'000'000;
 
 /// One process at a time makes one data set: an advisory lock on the folder of its shards, released by the kernel even
 /// after a kill.
@@ -58,8 +59,8 @@ std::vector<int> default_resolutions(const Domain& domain) {
 }
 
 Json resolved_request(const DatasetRequest& request, const Pde& pde) {
-  require(request.samples >= 1, "data generate: --samples=", request.samples,
-          " (a data set has at least one). Give more.");
+  require(request.samples >= 1 && request.samples <= most_samples, "data generate: --samples=", request.samples,
+          " (a data set has 1 to ", most_samples, "). Give another number.");
   std::int64_t train = request.train, validation = request.validation, test = request.test;
   if (train == 0 && validation == 0 && test == 0) {
     const auto share = [&](double part) { return std::llround(part / 5000 * static_cast<double>(request.samples)); };
@@ -69,7 +70,8 @@ Json resolved_request(const DatasetRequest& request, const Pde& pde) {
     require(train >= 1, "data generate: --samples=", request.samples, " (no sample is left for training after ",
             validation, " for validation and ", test, " for testing). Give at least 6, or the three counts.");
   }
-  require(train >= 0 && validation >= 0 && test >= 0 && train + validation + test == request.samples,
+  const auto possible = [&](std::int64_t count) { return count >= 0 && count <= request.samples; };
+  require(possible(train) && possible(validation) && possible(test) && train + validation + test == request.samples,
           "data generate: --train=", train, ", --validation=", validation, ", --test=", test,
           " (must add up to --samples=", request.samples, "). Correct one of them.");
 
@@ -101,7 +103,7 @@ Json domain_json(const Domain& domain) {
           {"periodic", domain.periodic}};
 }
 
-/// The rows of samples first, first + 1, ... as columns.
+/// One row a sample: what a shard holds, u0 and target first.
 std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const Pde& pde) {
   const auto rows = static_cast<std::int64_t>(samples.size());
   std::vector<std::int64_t> field_shape = {rows};
@@ -281,8 +283,9 @@ void generate(const DatasetRequest& request, const fs::path& path) {
   const Json settled = resolved_request(request, *pde);
   fs::path folder = path;
   folder += ".shards";
+  std::error_code ignored;  // of removing shards that are no longer needed
   if (finished(path, settled)) {
-    fs::remove_all(folder);
+    fs::remove_all(folder, ignored);
     return;
   }
   {
@@ -320,7 +323,7 @@ void generate(const DatasetRequest& request, const fs::path& path) {
     append_layout(columns, settled, pde->native_domain());
     write_file(path, hdf5_bytes(columns, metadata_of(settled, *pde, columns)));
   }
-  fs::remove_all(folder);
+  fs::remove_all(folder, ignored);
 }
 
 }  // namespace opshap

@@ -23,7 +23,10 @@ static_assert(std::endian::native == std::endian::little, "tensors are copied as
 
 constexpr std::size_t length_bytes = 8;
 constexpr std::size_t longest_header = 100'000'000;  // the format's own limit
-constexpr std::string_view checksum_key = "crc32c";
+constexpr const char* checksum_key = "crc32c";
+// Says that there has to be a checksum: without it a bit flipped in the checksum's own name would take the checksum away.
+constexpr const char* writer_key = "written_by";
+constexpr const char* writer = "opshap";
 constexpr std::size_t checksum_digits = 16;
 
 struct Format {
@@ -80,9 +83,9 @@ class Reader {
         entries.push_back(entry(name, value, data.size()));
       }
     }
-    if (const auto claimed = content.metadata.find(std::string(checksum_key)); claimed != content.metadata.end()) {
-      check_checksum(header, claimed->second, data);
-      content.metadata.erase(claimed);
+    const auto writer_entry = content.metadata.extract(writer_key), claimed = content.metadata.extract(checksum_key);
+    if (!claimed.empty() || (!writer_entry.empty() && writer_entry.mapped() == writer)) {
+      check_checksum(header, claimed.empty() ? "" : claimed.mapped(), data);
     }
 
     std::sort(entries.begin(), entries.end(),
@@ -176,10 +179,11 @@ class Reader {
   }
 
   void check_checksum(const std::string& header, const std::string& claimed, std::span<const std::byte> data) const {
-    require<DataError>(checksum(header, claimed, data) == claimed, "safetensors: file=", who_,
-                       " (the checksum is wrong: some bits have changed since it was written). Get another copy; after "
-                       "an intended change delete the metadata entry ",
-                       checksum_key, ".");
+    require<DataError>(
+        !claimed.empty() && checksum(header, claimed, data) == claimed, "safetensors: file=", who_,
+        " (the checksum is missing or wrong: some bits have changed since it was written). Get another copy; after "
+        "an intended change delete the metadata entries ",
+        checksum_key, " and ", writer_key, ".");
   }
 
   std::span<const std::byte> bytes_;
@@ -195,7 +199,8 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
 std::string serialise_safetensors(const Safetensors& content) {
   std::map<std::string, std::string> metadata = content.metadata;
   const std::string placeholder(checksum_digits, '0');
-  metadata[std::string(checksum_key)] = placeholder;
+  metadata[writer_key] = writer;
+  metadata[checksum_key] = placeholder;
   Json header = {{"__metadata__", metadata}};
   std::size_t offset = 0;
   for (const auto& [name, tensor] : content.tensors) {

@@ -45,15 +45,18 @@ class Unit {
       : evaluation_(evaluation),
         players_(players),
         sample_(sample),
-        input_(strided(evaluation.data.inputs.one(sample), std::vector<int>(evaluation.data.inputs.domain.shape.size(), players))),
+        input_(strided(evaluation.data.inputs.one(sample),
+                       std::vector<int>(evaluation.data.inputs.domain.shape.size(), players))),
         partition_(Partition::one_player_per_point(input_.domain)),
         query_{.point = input_.domain.centre()},
-        game_(cell_mask_game(evaluation.backbone, input_, FieldBatch::zeros(input_.domain, 1, input_.channels), partition_, query_)),
+        game_(cell_mask_game(evaluation.backbone, input_, FieldBatch::zeros(input_.domain, 1, input_.channels),
+                             partition_, query_)),
         seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
   std::string rows() {
-    reference_ = reference(*game_, evaluation_.settings, Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
+    reference_ =
+        reference(*game_, evaluation_.settings, Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
     add_values("reference", {}, reference_.attribution);
     draw_faithfulness_coalitions();
     score_explainer();
@@ -76,7 +79,9 @@ class Unit {
   }
 
  private:
-  std::uint64_t item() const { return static_cast<std::uint64_t>(players_) << 32 | static_cast<std::uint64_t>(sample_); }
+  std::uint64_t item() const {
+    return static_cast<std::uint64_t>(players_) << 32 | static_cast<std::uint64_t>(sample_);
+  }
 
   bool in_curve(const BudgetCurve& curve) const {
     const std::vector<std::int64_t> test = evaluation_.data.indices(Split::test);
@@ -114,7 +119,8 @@ class Unit {
     Attribution attribution;
     attribution.empty = reference_.attribution.empty;
     attribution.grand = reference_.attribution.grand;
-    attribution.values = cell_values(std::vector<double>(partition_.player_of.size(), 0.0), input_.domain, partition_, attribution.empty, attribution.grand);
+    attribution.values = cell_values(std::vector<double>(partition_.player_of.size(), 0.0), input_.domain, partition_,
+                                     attribution.empty, attribution.grand);
     attribution.distinct = attribution.evaluations = 2;
     add_row("uniform", "none", {}, 0, attribution);
   }
@@ -134,7 +140,8 @@ class Unit {
     }
   }
 
-  AttributionRow row_of(const std::string& method, const std::string& access, std::optional<std::int64_t> budget, std::uint64_t seed) const {
+  AttributionRow row_of(const std::string& method, const std::string& access, std::optional<std::int64_t> budget,
+                        std::uint64_t seed) const {
     AttributionRow row;
     row.pde = evaluation_.data.pde;
     row.players = players_;
@@ -149,7 +156,8 @@ class Unit {
     return row;
   }
 
-  void add_row(const std::string& method, const std::string& access, std::optional<std::int64_t> budget, std::uint64_t seed, const Attribution& attribution) {
+  void add_row(const std::string& method, const std::string& access, std::optional<std::int64_t> budget,
+               std::uint64_t seed, const Attribution& attribution) {
     AttributionRow row = row_of(method, access, budget, seed);
     row.distinct = attribution.distinct;
     row.evaluations = attribution.evaluations;
@@ -193,14 +201,16 @@ class Unit {
 
 std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
   std::vector<std::int64_t> samples = evaluation.data.indices(Split::test);
-  require(static_cast<std::int64_t>(samples.size()) >= evaluation.settings.inputs, "evaluation: inputs=", evaluation.settings.inputs, " (the data set has ", samples.size(),
+  require(static_cast<std::int64_t>(samples.size()) >= evaluation.settings.inputs,
+          "evaluation: inputs=", evaluation.settings.inputs, " (the data set has ", samples.size(),
           " test samples). Lower it, or generate more.");
   samples.resize(static_cast<std::size_t>(evaluation.settings.inputs));
   return samples;
 }
 
 /// Backbone errors at one resolution, and one example field: cheap, so always done anew.
-void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators, std::string& fields) {
+void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
+                       std::string& fields) {
   const std::size_t axes = evaluation.data.inputs.domain.shape.size();
   for (const int points : evaluation.settings.resolutions) {
     OperatorRow row{.pde = evaluation.data.pde, .points = points, .relative_errors = {}};
@@ -210,7 +220,12 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
       const FieldBatch prediction = evaluation.backbone.apply(input);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
       if (axes == 1) {
-        FieldsRow shown{.pde = evaluation.data.pde, .sample = sample, .x = {}, .input = input.values, .solution = solution.values, .prediction = prediction.values};
+        FieldsRow shown{.pde = evaluation.data.pde,
+                        .sample = sample,
+                        .x = {},
+                        .input = input.values,
+                        .solution = solution.values,
+                        .prediction = prediction.values};
         for (int i = 0; i < points; ++i) shown.x.push_back(input.domain.coordinate(0, i));
         fields += to_json_line(shown) + '\n';
       }
@@ -224,11 +239,13 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   if (std::filesystem::exists(run / "results.jsonl")) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
-  for (const std::string& method : evaluation.settings.methods) estimators::find(method);  // an unknown name stops here, not after an hour
+  for (const std::string& method : evaluation.settings.methods)
+    estimators::find(method);  // an unknown name stops here, not after an hour
 
   const std::filesystem::path folder = run / "units";
   std::vector<std::filesystem::path> units;
-  Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * evaluation.settings.resolutions.size()), "inputs");
+  Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * evaluation.settings.resolutions.size()),
+                    "inputs");
   for (const int players : evaluation.settings.resolutions) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
@@ -242,7 +259,8 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   describe_backbone(evaluation, samples, results, fields);
   for (const std::filesystem::path& unit : units) {
     std::istringstream lines(read_file(unit));
-    for (std::string line; std::getline(lines, line);) (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
+    for (std::string line; std::getline(lines, line);)
+      (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
   }
   write_file(run / "fields.jsonl", fields);
   write_file(run / "attributions.jsonl", attributions);

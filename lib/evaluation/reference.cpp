@@ -29,7 +29,8 @@ class PooledPairs {
     for (std::size_t player = 0; player < mean_.size(); ++player) {
       const double within = pairs * (pairs - 1) * std::pow((*round.standard_errors)[player], 2);
       const double shift = round.values[player] - mean_[player];
-      squares_[player] += within + shift * shift * pairs_ * pairs / total;  // Chan, Golub, LeVeque (1979), pairwise update
+      squares_[player] +=
+          within + shift * shift * pairs_ * pairs / total;  // Chan, Golub, LeVeque (1979), pairwise update
       mean_[player] += shift * pairs / total;
     }
     pairs_ = total;
@@ -59,7 +60,8 @@ Reference sampled_reference(const Game& game, const EvaluationSettings& settings
     // Rounds as large as all before: the error is looked at often enough and the operator gets large batches.
     std::int64_t pairs = std::min(std::max<std::int64_t>(2, done), affordable - done);
     if (affordable - done - pairs == 1) ++pairs;  // one pair alone has no standard error
-    const Attribution round = attribute(estimator, game, {2 + pairs * pair_cost}, Rng(seed, "reference", 0, static_cast<std::uint64_t>(done)).bits64());
+    const Attribution round = attribute(estimator, game, {2 + pairs * pair_cost},
+                                        Rng(seed, "reference", 0, static_cast<std::uint64_t>(done)).bits64());
     pooled.add(round, static_cast<double>(pairs));
     done += pairs;
     sum.empty = round.empty;

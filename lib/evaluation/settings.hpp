@@ -15,14 +15,16 @@ struct BudgetCurve {
 
 /// What is evaluated, and how well the reference must be known.
 struct EvaluationSettings {
-  std::vector<int> resolutions;           ///< players n = grid points per axis
-  int inputs = 30;                        ///< test inputs
-  std::vector<std::string> methods;       ///< registry names of estimators; the explainer and the uniform attribution are always there
-  std::int64_t minimum_budget = 1024;     ///< sampling methods get max(2n, this), as the paper's table
+  std::vector<int> resolutions;  ///< players n = grid points per axis
+  int inputs = 30;               ///< test inputs
+  std::vector<std::string>
+      methods;  ///< registry names of estimators; the explainer and the uniform attribution are always there
+  std::int64_t minimum_budget = 1024;  ///< sampling methods get max(2n, this), as the paper's table
   std::int64_t faithfulness_coalitions = 10000;
-  int exact_players = 16;                 ///< up to here the reference is exact
-  double reference_error = 0.01;          ///< else antithetic permutations run until ‖se‖₂/‖φ‖₂ is at most this …
-  std::int64_t reference_budget = 16384;  ///< … or this many coalitions are spent; the error reached is stored and shown
+  int exact_players = 16;         ///< up to here the reference is exact
+  double reference_error = 0.01;  ///< else antithetic permutations run until ‖se‖₂/‖φ‖₂ is at most this …
+  std::int64_t reference_budget =
+      16384;  ///< … or this many coalitions are spent; the error reached is stored and shown
   std::vector<BudgetCurve> curves;
 };
 

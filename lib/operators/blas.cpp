@@ -54,7 +54,9 @@ Blas examine_blas() {
   if (inside_torch && at::hasMKL()) {
     blas.name = "MKL";
   } else if (!openblas.empty()) {
-    blas.name = openblas + (core.empty() ? "" : ", kernels for " + core);
+    const bool openmp = openblas.find("USE_OPENMP") != std::string::npos;
+    blas.name = message(openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1)), openmp ? " (OpenMP)" : "",
+                        core.empty() ? "" : ", kernels for ", core);
   } else if (blas.path.find("/blas/libblas") != std::string::npos) {
     blas.name = "reference BLAS";
   } else {
@@ -62,13 +64,15 @@ Blas examine_blas() {
   }
   blas.gflops = measure_gflops();
   blas.fast = blas.name != "reference BLAS" && blas.gflops >= 8;
-  if (!blas.fast) blas.fix = "apt-get install -y libopenblas0-openmp && update-alternatives --auto libblas.so.3-$(gcc -dumpmachine)";
+  if (!blas.fast)
+    blas.fix = "apt-get install -y libopenblas0-openmp && update-alternatives --auto libblas.so.3-$(gcc -dumpmachine)";
   return blas;
 }
 
 void require_fast_blas() {
   const Blas blas = examine_blas();
-  require<EnvironmentError>(blas.fast, "blas: name=", blas.name, " (", blas.gflops, " GFLOP/s a thread, so no timing taken here means anything). Run: ", blas.fix);
+  require<EnvironmentError>(blas.fast, "blas: name=", blas.name, " (", blas.gflops,
+                            " GFLOP/s a thread, so no timing taken here means anything). Run: ", blas.fix);
 }
 
 Torch examine_torch() {
@@ -77,7 +81,8 @@ Torch examine_torch() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) != 0) torch.library = info.dli_fname;
   std::error_code failure;
-  torch.as_compiled = std::filesystem::equivalent(std::filesystem::path(torch.library).parent_path(), OPSHAP_TORCH_LIBRARIES, failure);
+  torch.as_compiled =
+      std::filesystem::equivalent(std::filesystem::path(torch.library).parent_path(), OPSHAP_TORCH_LIBRARIES, failure);
   torch.gpu = torch::cuda::is_available() ? message(torch::cuda::device_count(), " CUDA device(s)") : "none";
   return torch;
 }

@@ -19,15 +19,25 @@ using Shape = std::vector<std::int64_t>;
 struct Layer {
   Tensor spectral_weight, spectral_bias, skip, gate;
   Tensor mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
-  Tensor mixing;  // of spectral_weight; defined once frozen
 };
 
-/// W·x + b along the last dimension; W is [Cout, Cin, 1] as in the state_dict.
-Tensor pointwise(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const Tensor flat = x.reshape({-1, x.size(-1)});
+/// GELU, the one with erf; in place when nothing is kept for a gradient.
+Tensor activated(const Tensor& x) {
+  Tensor y = x;
+  return c10::GradMode::is_enabled() ? torch::gelu(x) : torch::gelu_(y);
+}
+
+/// x·Wᵀ + b for rows x; W is [Cout, Cin, 1] as in the state_dict.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return torch::addmm(bias, x, weight.squeeze(-1).t());
+}
+
+/// Two layers at each point of [..., C].
+Tensor perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
+                  const Tensor& bias1) {
   Shape shape = x.sizes().vec();
-  shape.back() = weight.size(0);
-  return torch::addmm(bias, flat, weight.squeeze(-1).t()).view(shape);
+  shape.back() = weight1.size(0);
+  return linear(activated(linear(x.reshape({-1, x.size(-1)}), weight0, bias0)), weight1, bias1).view(shape);
 }
 
 /// Where the fields lie in the padded grid.
@@ -73,43 +83,53 @@ struct Padding {
   static std::int64_t product(const Shape& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[0] * sizes[1]; }
 };
 
+/// Position i/n on each axis for each point, [points, axes].
+Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
+  std::vector<Tensor> axes;
+  for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
+  return torch::stack(columns, 1);
+}
+
 class Fno final : public Network {
  public:
   Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
     using Law = Initial::Law;
-    const std::int64_t width = config.hidden_channels, mlp = width / 2, wide = 2 * width,
-                       entry = config.in_channels + dimension();
+    const std::int64_t width = config.hidden_channels, wide = 2 * width, entry = config.in_channels + dimension();
+    const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
+    require<DataError>(mlp >= 1, "operator config: hidden_channels=", width,
+                       " (the channel MLP has half as many). Give at least 2.");
     const auto uniform = [](std::int64_t fan_in) {
       return Initial{Law::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
     };
     const double spread = std::sqrt(2.0 / static_cast<double>(2 * width));
-    Shape ones, kept;
-    for (const int modes : config.n_modes) ones.push_back(1), kept.push_back(modes);
-    kept.back() = kept.back() / 2 + 1;
+    const Shape ones(config.n_modes.size(), 1);
     const auto with = [](Shape shape, const Shape& more) {
       shape.insert(shape.end(), more.begin(), more.end());
       return shape;
     };
-    const auto linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
+    const auto add_linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
       Tensor weight = add(name + ".weight", {outputs, inputs, 1}, uniform(inputs));
       return std::pair{std::move(weight), add(name + ".bias", {outputs}, uniform(inputs))};
     };
-    std::tie(lifting0_weight_, lifting0_bias_) = linear("lifting.fcs.0", entry, wide);
-    std::tie(lifting1_weight_, lifting1_bias_) = linear("lifting.fcs.1", wide, width);
+    std::tie(lifting0_weight_, lifting0_bias_) = add_linear("lifting.fcs.0", entry, wide);
+    std::tie(lifting1_weight_, lifting1_bias_) = add_linear("lifting.fcs.1", wide, width);
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
-      layer.spectral_weight = add("fno_blocks.convs" + at + ".weight.tensor", with({width, width}, kept),
-                                  {Law::normal, spread / std::sqrt(2.0)}, true);
+      layer.spectral_weight =
+          add_complex("fno_blocks.convs" + at + ".weight.tensor",
+                      spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
       layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
       layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
-      std::tie(layer.mlp0_weight, layer.mlp0_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
-      std::tie(layer.mlp1_weight, layer.mlp1_bias) = linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+      std::tie(layer.mlp0_weight, layer.mlp0_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
+      std::tie(layer.mlp1_weight, layer.mlp1_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
       layer.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
       layers_.push_back(layer);
     }
-    std::tie(projection0_weight_, projection0_bias_) = linear("projection.fcs.0", width, wide);
-    std::tie(projection1_weight_, projection1_bias_) = linear("projection.fcs.1", wide, config.out_channels);
+    std::tie(projection0_weight_, projection0_bias_) = add_linear("projection.fcs.0", width, wide);
+    std::tie(projection1_weight_, projection1_bias_) = add_linear("projection.fcs.1", wide, config.out_channels);
   }
 
   Tensor forward(const Tensor& fields, const std::vector<int>& shape) const override {
@@ -135,34 +155,18 @@ class Fno final : public Network {
     return Padding(shape, config()).padded_points() * config().hidden_channels;
   }
 
-  void freeze() override {
-    const torch::NoGradGuard no_grad;
-    for (Layer& layer : layers_) layer.mixing = mixing_matrices(layer.spectral_weight);
-  }
-
  private:
-  /// The coordinates i/n are further channels; then two pointwise layers.
+  /// The coordinates are further channels; then two pointwise layers.
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
     const std::int64_t points = fields.size(0), batch = fields.size(1);
-    std::vector<Tensor> channels = {fields};
-    const Tensor numbers = torch::arange(points, torch::TensorOptions(torch::kInt64).device(options().device()));
-    std::int64_t inner = 1;
-    std::vector<Tensor> coordinates;
-    for (std::size_t axis = shape.size(); axis-- > 0; inner *= shape[axis]) {
-      const Tensor index = torch::remainder(torch::floor_divide(numbers, inner), shape[axis]);
-      coordinates.insert(
-          coordinates.begin(),
-          (index.to(torch::kFloat64) / shape[axis]).to(options()).view({points, 1, 1}).expand({points, batch, 1}));
-    }
-    channels.insert(channels.end(), coordinates.begin(), coordinates.end());
-    const Tensor hidden = torch::gelu(pointwise(torch::cat(channels, 2), lifting0_weight_, lifting0_bias_));
-    return pointwise(hidden, lifting1_weight_, lifting1_bias_);
+    const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
+    return perceptron(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
+                      lifting1_bias_);
   }
 
   /// Mixed coefficients, the bias among them: it is the constant part of the field.
   Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
-    const Tensor mixing = layer.mixing.defined() ? layer.mixing : mixing_matrices(layer.spectral_weight);
-    const Tensor mixed = mix(basis.transform(x), mixing, basis);
+    const Tensor mixed = mix(basis.transform(x), layer.spectral_weight, basis);
     const std::int64_t constant = basis.rows() / 2 * basis.columns();
     mixed.select(0, constant).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
     return mixed;
@@ -172,23 +176,22 @@ class Fno final : public Network {
     return pointwise_part(basis.inverse(spectral(x, layers_[index], basis)), x, index);
   }
 
-  /// What a block does at each point: `spectral` is the spectral convolution there, x the block's input. The last block has no activation before and
-  /// after its channel MLP.
+  /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's input. The last block has no
+  /// activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
     const Layer& layer = layers_[index];
     const bool last = index + 1 == layers_.size();
     const std::int64_t width = x.size(-1);
-    Tensor y = torch::addmm(spectral.reshape({-1, width}), x.reshape({-1, width}), layer.skip.squeeze(-1).t());
-    if (!last) y = torch::gelu(y);
-    const Tensor hidden = torch::gelu(pointwise(y, layer.mlp0_weight, layer.mlp0_bias));
-    const Tensor z = torch::addcmul(pointwise(hidden, layer.mlp1_weight, layer.mlp1_bias).view(x.sizes()), x,
-                                    layer.gate.view({width}));
-    return last ? z : torch::gelu(z);
+    const Tensor flat = x.reshape({-1, width});
+    Tensor y = spectral.view({-1, width}).addmm_(flat, layer.skip.squeeze(-1).t());
+    if (!last) y = activated(y);
+    const Tensor hidden = activated(linear(y, layer.mlp0_weight, layer.mlp0_bias));
+    const Tensor z = linear(hidden, layer.mlp1_weight, layer.mlp1_bias).addcmul_(flat, layer.gate.view({width}));
+    return (last ? z : activated(z)).view(x.sizes());
   }
 
   Tensor project(const Tensor& x) const {
-    return pointwise(torch::gelu(pointwise(x, projection0_weight_, projection0_bias_)), projection1_weight_,
-                     projection1_bias_);
+    return perceptron(x, projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_);
   }
 
   std::vector<Layer> layers_;

@@ -47,8 +47,8 @@ double golden_number(std::uint64_t tensor, std::uint64_t index) {
   return static_cast<double>(split_mix((tensor << 32) + index) >> 11) * 0x1p-53 * 2 - 1;
 }
 
-GoldenValues golden_values(const OperatorConfig& config, const std::vector<std::int64_t>& input_shape,
-                           Precision precision) {
+FieldBatch golden_output(const OperatorConfig& config, const std::vector<std::int64_t>& input_shape,
+                         Precision precision) {
   const auto axes = config.n_modes.size();
   require(input_shape.size() == axes + 2, "golden: --input-shape has ", input_shape.size(), " numbers (the config has ",
           axes, " axes). Give B,C and one size for each axis.");
@@ -73,10 +73,14 @@ GoldenValues golden_values(const OperatorConfig& config, const std::vector<std::
   const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain.shape);
   FieldBatch fields = FieldBatch::zeros(input.domain, input.batch, config.out_channels);
   from_tensor(output, fields, 0);
-  GoldenValues golden{
-      .first = fields.values.front(), .middle = fields.values[fields.values.size() / 2], .last = fields.values.back()};
-  for (const double value : fields.values) {
-    golden.mean += value / static_cast<double>(fields.values.size());
+  return fields;
+}
+
+GoldenValues golden_values(const FieldBatch& output) {
+  const std::vector<double>& values = output.values;
+  GoldenValues golden{.first = values.front(), .middle = values[values.size() / 2], .last = values.back()};
+  for (const double value : values) {
+    golden.mean += value / static_cast<double>(values.size());
     golden.l2 += value * value;
   }
   golden.l2 = std::sqrt(golden.l2);

@@ -1,17 +1,26 @@
 #include "operators/network.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "operators/registry.hpp"
 
 namespace opshap {
 
-torch::Tensor Network::add(std::string name, std::vector<std::int64_t> shape, Initial initial, bool complex) {
-  std::vector<std::int64_t> real_shape = shape;
-  if (complex) real_shape.push_back(2);
-  parameters_.push_back({std::move(name), std::move(shape), complex, initial, torch::zeros(real_shape, options_)});
-  return parameters_.back().value;
+torch::Tensor Network::add(std::string name, std::vector<std::int64_t> shape, Initial initial) {
+  torch::Tensor value = torch::zeros(shape, options_);
+  parameters_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .complex = false, .initial = initial, .value = value});
+  return value;
+}
+
+torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initial initial) {
+  std::vector<std::int64_t> shape = value.sizes().vec();
+  shape.pop_back();
+  parameters_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
+  return value;
 }
 
 void initialise(Network& network, std::uint64_t seed) {
@@ -40,6 +49,12 @@ void initialise(Network& network, std::uint64_t seed) {
 
 std::unique_ptr<Network> make_network(const OperatorConfig& config, const torch::TensorOptions& options) {
   return operators::make(config, options);
+}
+
+std::int64_t cached_batch(const Network& network, const std::vector<int>& shape) {
+  constexpr std::int64_t cache = 1 << 20;
+  const auto bytes = network.activations(shape) * static_cast<std::int64_t>(network.options().dtype().itemsize());
+  return std::clamp<std::int64_t>(cache / bytes, 1, 512);
 }
 
 namespace {

@@ -31,7 +31,8 @@ struct Parameter {
   std::vector<std::int64_t> shape;  ///< as in the state_dict; a complex tensor has no trailing 2 here
   bool complex = false;
   Initial initial;
-  torch::Tensor value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers
+  torch::Tensor
+      value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major
 };
 
 /// A neural operator as a function of tensors. Fields are points first: [points, B, C], so that every layer is one matrix product for the whole batch.
@@ -57,15 +58,14 @@ class Network {
   /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
   virtual torch::Tensor forward_at(const torch::Tensor& fields, const std::vector<int>& shape,
                                    std::int64_t point) const = 0;
-  /// Numbers of activation in the widest layer for one field on this grid: what decides how many fields fit into a cache.
+  /// Numbers in the widest activation of one field on this grid.
   virtual std::int64_t activations(const std::vector<int>& shape) const = 0;
 
-  /// Prepares what depends on the parameters alone, for networks that are only read from now on.
-  virtual void freeze() {}
-
  protected:
-  /// Adds a parameter and returns its value.
-  torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial, bool complex = false);
+  /// Adds a real parameter, and returns its value.
+  torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial);
+  /// Adds a complex parameter with this value, [shape..., 2].
+  torch::Tensor add_complex(std::string name, torch::Tensor value, Initial initial);
 
  private:
   OperatorConfig config_;
@@ -85,6 +85,9 @@ void initialise(Network& network, std::uint64_t seed);
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
 /// Writes config and parameters as a safetensors file, in one step.
 void save_network(const Network& network, const std::filesystem::path& path);
+
+/// How many fields of this grid have their widest activation in a core's second-level cache: larger batches are slower.
+std::int64_t cached_batch(const Network& network, const std::vector<int>& shape);
 
 /// The network, from now on only read, behind the interface of core.
 std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network);

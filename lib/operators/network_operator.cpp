@@ -1,28 +1,25 @@
-#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/threads.hpp"
 #include "operators/network.hpp"
+#include "operators/parallel_chunks.hpp"
 
 namespace opshap {
 
 namespace {
 
-/// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone; each chunk is computed by one thread without
-/// parallelism inside, so results do not depend on the number of threads.
+/// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
 class NetworkOperator final : public Operator {
  public:
   explicit NetworkOperator(std::unique_ptr<Network> network) : network_(std::move(network)) {
-    network_->freeze();
     for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
   }
 
   std::string describe() const override {
     const OperatorConfig& config = network_->config();
     std::string modes;
-    for (const int count : config.n_modes) modes += (modes.empty() ? "" : "x") + std::to_string(count);
+    for (const int count : config.n_modes) modes += message(modes.empty() ? "" : "x", count);
     return message(config.model, " ", config.n_modes.size(), "D, width ", config.hidden_channels, ", ", modes,
                    " modes, ", config.n_layers, " layers");
   }
@@ -68,17 +65,11 @@ class NetworkOperator final : public Operator {
     return result;
   }
 
-  std::int64_t preferred_batch(const Domain& domain) const override { return 16 * chunk(domain); }
-
- private:
-  /// As many fields as have their widest activation in a core's second cache.
-  std::int64_t chunk(const Domain& domain) const {
-    const std::int64_t bytes =
-        network_->activations(domain.shape) * static_cast<std::int64_t>(network_->options().dtype().itemsize());
-    constexpr std::int64_t cache = 1 << 20;
-    return std::clamp<std::int64_t>(cache / bytes, 1, 512);
+  std::int64_t preferred_batch(const Domain& domain) const override {
+    return 16 * cached_batch(*network_, domain.shape);
   }
 
+ private:
   void check(const FieldBatch& inputs) const {
     require(inputs.domain.dimension() == dimension(), describe(), ": axes=", inputs.domain.dimension(),
             " (the operator works on ", dimension(), "). Give fields of that dimension.");
@@ -88,22 +79,8 @@ class NetworkOperator final : public Operator {
 
   void for_chunks(const FieldBatch& inputs,
                   const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
-    const std::int64_t size =
-        network_->options().device().is_cpu() ? chunk(inputs.domain) : std::max<std::int64_t>(inputs.batch, 1);
-    const std::int64_t chunks = (inputs.batch + size - 1) / size;
-    const int before = at::get_num_threads();
-    at::set_num_threads(1);
-    try {
-      parallel_for(static_cast<std::size_t>(chunks), [&](std::size_t index) {
-        if (at::get_num_threads() != 1) at::set_num_threads(1);
-        const std::int64_t first = static_cast<std::int64_t>(index) * size;
-        compute(first, std::min(size, inputs.batch - first));
-      });
-    } catch (...) {
-      at::set_num_threads(before);
-      throw;
-    }
-    at::set_num_threads(before);
+    const bool on_cpu = network_->options().device().is_cpu();
+    parallel_chunks(inputs.batch, on_cpu ? cached_batch(*network_, inputs.domain.shape) : inputs.batch, compute);
   }
 
   static void store(const torch::Tensor& chunk, std::vector<double>& values, std::int64_t first) {

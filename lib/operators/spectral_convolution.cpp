@@ -117,20 +117,20 @@ std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t
   return basis;
 }
 
-torch::Tensor mixing_matrices(const torch::Tensor& weights) {
-  const std::int64_t inputs = weights.size(0), outputs = weights.size(1), columns = weights.size(-2),
-                     rows = weights.dim() == 5 ? weights.size(2) : 1;
-  return weights.view({inputs, outputs, rows, columns, 2})
-      .permute({2, 3, 0, 4, 1})
-      .reshape({rows, columns, inputs, 2 * outputs});
+torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
+                               const torch::TensorOptions& options) {
+  const std::int64_t columns = modes.back() / 2 + 1;
+  if (modes.size() == 1) return torch::zeros({columns, inputs, 2, outputs}, options).permute({1, 3, 0, 2});
+  return torch::zeros({modes[0], columns, inputs, 2, outputs}, options).permute({2, 4, 0, 1, 3});
 }
 
-torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& mixing, const FourierBasis& basis) {
-  const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = mixing.size(2),
-                     outputs = mixing.size(3) / 2;
-  const auto kept = mixing.narrow(0, basis.first_weight_row(), basis.rows())
-                        .narrow(1, 0, basis.columns())
-                        .reshape({count, inputs, 2 * outputs});
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
+  const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = weights.size(0),
+                     outputs = weights.size(1);
+  torch::Tensor kept = weights.narrow(-2, 0, basis.columns());
+  if (weights.dim() == 5) kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
+  kept = (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1}))
+             .reshape({count, inputs, 2 * outputs});
   const auto products =
       torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept).view({count, 2, batch, 2, outputs});
   const auto from_re = products.select(1, 0), from_im = products.select(1, 1);  // [count, B, re|im of W, Cout]

@@ -44,10 +44,11 @@ class FourierBasis {
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                                                   const torch::TensorOptions& options);
 
-/// Spectral weights [Cin, Cout, m0 (2D), m/2+1, 2] in the order that mix() multiplies: [m0 (1 in 1D), m/2+1, Cin, 2·Cout].
-torch::Tensor mixing_matrices(const torch::Tensor& weights);
+/// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
+torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
+                               const torch::TensorOptions& options);
 
-/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C]: complex products as one batch of real ones.
-torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& mixing, const FourierBasis& basis);
+/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with spectral weights W: complex products as one batch of real ones.
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis);
 
 }  // namespace opshap

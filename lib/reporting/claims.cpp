@@ -42,6 +42,14 @@ std::vector<JudgedClaim> judge(const Scoreboard& scores) {
   return judged;
 }
 
+std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
+  std::vector<std::string> broken;
+  for (const auto& [claim, judgement] : claims) {
+    if (claim.always && judgement.verdict != Verdict::reproduced) broken.emplace_back(claim.id);
+  }
+  return broken;
+}
+
 std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) {
   nlohmann::ordered_json json = {
       {"schema", "opshap.claims/1"}, {"profile", run.profile}, {"claims", nlohmann::ordered_json::array()}};
@@ -51,6 +59,7 @@ std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) 
                               {"statement", claim.statement},
                               {"where", claim.where},
                               {"rule", claim.rule},
+                              {"always", claim.always},
                               {"verdict", to_string(judgement.verdict)},
                               {"evidence", judgement.evidence}});
   }

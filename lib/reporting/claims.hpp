@@ -27,6 +27,7 @@ struct Claim {
   std::string_view where;  ///< section or caption of the paper; for "opshap" where it comes from
   std::string_view rule;   ///< the predicate in words: when it counts as reproduced
   Judgement (*judge)(const Scoreboard& scores) = nullptr;
+  bool always = false;  ///< holds in every correct run, whatever its size: `opshap report --check` fails without it
 };
 
 namespace claims {
@@ -47,6 +48,9 @@ struct JudgedClaim {
   Claim claim;
   Judgement judgement;
 };
+
+/// The ids of those that hold in every correct run and were not reproduced here. None: the run is sound.
+std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims);
 
 /// All claims on one run.
 std::vector<JudgedClaim> judge(const Scoreboard& scores);

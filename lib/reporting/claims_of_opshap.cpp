@@ -63,20 +63,22 @@ Claim efficiency_at_rounding_level() {
           .rule =
               "efficiency gap of at most 1e-9 on every attribution that is not made of gradients (1e7 roundings in "
               "double precision)",
-          .judge = [](const Scoreboard& scores) {
-            const AttributionRow* worst = nullptr;
-            int count = 0;
-            for (const AttributionRow& row : scores.run().results.attributions) {
-              if (row.access == "gradient" || !row.efficiency_gap.value) continue;
-              ++count;
-              if (worst == nullptr || *row.efficiency_gap.value > *worst->efficiency_gap.value) worst = &row;
-            }
-            if (worst == nullptr) return not_testable("no method with a defined efficiency gap was run");
-            return verdict(
-                *worst->efficiency_gap.value <= 1e-9,
-                fmt::format("largest gap of {} attributions: {}, by {} at n = {}", count,
-                            show(*worst->efficiency_gap.value), style_of(worst->method).label, worst->players));
-          }};
+          .judge =
+              [](const Scoreboard& scores) {
+                const AttributionRow* worst = nullptr;
+                int count = 0;
+                for (const AttributionRow& row : scores.run().results.attributions) {
+                  if (row.access == "gradient" || !row.efficiency_gap.value) continue;
+                  ++count;
+                  if (worst == nullptr || *row.efficiency_gap.value > *worst->efficiency_gap.value) worst = &row;
+                }
+                if (worst == nullptr) return not_testable("no method with a defined efficiency gap was run");
+                return verdict(
+                    *worst->efficiency_gap.value <= 1e-9,
+                    fmt::format("largest gap of {} attributions: {}, by {} at n = {}", count,
+                                show(*worst->efficiency_gap.value), style_of(worst->method).label, worst->players));
+              },
+          .always = true};
 }
 
 Claim explainer_beats_uniform() {
@@ -86,19 +88,21 @@ Claim explainer_beats_uniform() {
       .statement = "OperatorSHAP is closer to the reference than the attribution that knows nothing but v(N) - v(∅).",
       .where = "What any explainer has to beat: the gain shared out by volume",
       .rule = "lower median NRMSE than the uniform attribution at every n",
-      .judge = [](const Scoreboard& scores) {
-        bool holds = true;
-        std::string words;
-        for (const int players : scores.resolutions()) {
-          const auto ours = median_nrmse(scores, players, "operator_shap"),
-                     uniform = median_nrmse(scores, players, "uniform");
-          if (!ours || !uniform) continue;
-          holds = holds && *ours < *uniform;
-          words +=
-              fmt::format("{}n = {}: {} against {}", words.empty() ? "" : "; ", players, show(*ours), show(*uniform));
-        }
-        return words.empty() ? not_testable("operator_shap and uniform not both run") : verdict(holds, words);
-      }};
+      .judge =
+          [](const Scoreboard& scores) {
+            bool holds = true;
+            std::string words;
+            for (const int players : scores.resolutions()) {
+              const auto ours = median_nrmse(scores, players, "operator_shap"),
+                         uniform = median_nrmse(scores, players, "uniform");
+              if (!ours || !uniform) continue;
+              holds = holds && *ours < *uniform;
+              words += fmt::format("{}n = {}: {} against {}", words.empty() ? "" : "; ", players, show(*ours),
+                                   show(*uniform));
+            }
+            return words.empty() ? not_testable("operator_shap and uniform not both run") : verdict(holds, words);
+          },
+      .always = true};
 }
 
 Claim integrated_gradients_error_stays() {

@@ -432,17 +432,20 @@ Claim normalisation_is_exact() {
           .statement = "“Hard normalization enforces Σ_i φ̂_i = v(Ω) − v(∅) exactly.”",
           .where = "Attribution methods, OperatorSHAP / FastSHAP",
           .rule = "efficiency gap of at most 1e-12 on every input (rounding of 1024 additions in double precision)",
-          .judge = [](const Scoreboard& scores) {
-            double largest = 0;
-            int count = 0;
-            for (const AttributionRow& row : scores.run().results.attributions) {
-              if (row.method != explainer || !row.efficiency_gap.value) continue;
-              largest = std::max(largest, *row.efficiency_gap.value);
-              ++count;
-            }
-            if (count == 0) return not_testable(not_run(explainer));
-            return verdict(largest <= 1e-12, fmt::format("largest gap of {} attributions: {}", count, show(largest)));
-          }};
+          .judge =
+              [](const Scoreboard& scores) {
+                double largest = 0;
+                int count = 0;
+                for (const AttributionRow& row : scores.run().results.attributions) {
+                  if (row.method != explainer || !row.efficiency_gap.value) continue;
+                  largest = std::max(largest, *row.efficiency_gap.value);
+                  ++count;
+                }
+                if (count == 0) return not_testable(not_run(explainer));
+                return verdict(largest <= 1e-12,
+                               fmt::format("largest gap of {} attributions: {}", count, show(largest)));
+              },
+          .always = true};
 }
 
 Claim exact_reference_at_16_players() {
@@ -453,17 +456,19 @@ Claim exact_reference_at_16_players() {
           "“For n <= 16 we enumerate all 2^n coalitions [...]. This gives a deterministic ground-truth attribution.”",
       .where = "Attribution methods, Exact Shapley",
       .rule = "every attribution at n <= 16 was scored against the exact Shapley values",
-      .judge = [](const Scoreboard& scores) {
-        int exact = 0, rows = 0;
-        for (const AttributionRow& row : scores.run().results.attributions) {
-          if (row.players > 16) continue;
-          ++rows;
-          exact += row.reference == "exact" && row.reference_error == 0;
-        }
-        if (rows == 0) return not_testable("n <= 16 not run");
-        return verdict(exact == rows,
-                       fmt::format("{} of {} attributions at n <= 16 have an exact reference", exact, rows));
-      }};
+      .judge =
+          [](const Scoreboard& scores) {
+            int exact = 0, rows = 0;
+            for (const AttributionRow& row : scores.run().results.attributions) {
+              if (row.players > 16) continue;
+              ++rows;
+              exact += row.reference == "exact" && row.reference_error == 0;
+            }
+            if (rows == 0) return not_testable("n <= 16 not run");
+            return verdict(exact == rows,
+                           fmt::format("{} of {} attributions at n <= 16 have an exact reference", exact, rows));
+          },
+      .always = true};
 }
 
 }  // namespace opshap::claims

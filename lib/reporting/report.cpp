@@ -34,7 +34,7 @@ void write_table(const fs::path& folder, const Table& table) {
 
 }  // namespace
 
-fs::path write_report(const fs::path& folder, const fs::path& page_file) {
+WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   const Run run = read_run(folder);
   const Scoreboard scores(run);
   ReportContents contents{.scores = scores,
@@ -57,7 +57,7 @@ fs::path write_report(const fs::path& folder, const fs::path& page_file) {
   write_file(folder / "claims.json", claims_json(contents.claims, run));
   const fs::path target = page_file.empty() ? folder / "report.html" : page_file;
   write_file(target, page(contents));
-  return target;
+  return {.page = target, .broken_checks = broken_checks(contents.claims)};
 }
 
 }  // namespace opshap

@@ -1,15 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace opshap {
+
+struct WrittenReport {
+  std::filesystem::path page;
+  std::vector<std::string> broken_checks;  ///< ids of claims that hold in every correct run and did not here
+};
 
 /// Rebuilds from a run folder everything that is derived: figures/ (SVG and CSV), tables/ (CSV and Markdown),
 /// claims.json and report.html, in that order, each file replaced in one step. The page stands alone: style and figures
 /// are in it, it needs no script and no network.
 ///
 /// Same rows and manifest, same bytes. `page` is where report.html goes; empty for the run folder, "-" for standard
-/// output. Returns that path. Throws DataError for a folder that is no finished run, EnvironmentError without gnuplot.
-std::filesystem::path write_report(const std::filesystem::path& run, const std::filesystem::path& page = {});
+/// output. Throws DataError for a folder that is no finished run, EnvironmentError without gnuplot.
+WrittenReport write_report(const std::filesystem::path& run, const std::filesystem::path& page = {});
 
 }  // namespace opshap

@@ -18,6 +18,7 @@ namespace opshap {
 ///   training.jsonl      one row a training
 ///   attributions.jsonl  the attributions themselves, so that metrics can be recomputed
 ///   fields.jsonl        inputs, solutions and predictions that figures show
+///   log.jsonl           when each stage began and ended
 ///   report.html claims.json figures/ tables/   written by `opshap report` from the files above alone
 ///
 /// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1").

@@ -1,6 +1,7 @@
 // Training of a backbone: MSE against the solution at the target time.
 
 #include "operators/network.hpp"
+#include "training/batch_loss.hpp"
 #include "training/identity.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
@@ -9,7 +10,8 @@
 
 namespace opshap {
 
-TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed, const std::filesystem::path& folder) {
+TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed,
+                               const std::filesystem::path& folder) {
   const std::string identity = training_identity(recipe, data, seed);
   TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
@@ -17,14 +19,24 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data
   const std::vector<ResolutionGroup> train = resolution_groups(data, Split::train, recipe.resolutions);
   const std::vector<ResolutionGroup> validation = resolution_groups(data, Split::validation, recipe.resolutions);
   const torch::TensorOptions options = torch::kFloat32;
-  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options), train_targets = at_resolutions(data.targets, train, options);
+  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options),
+                                   train_targets = at_resolutions(data.targets, train, options);
   const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
   const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
   const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
   const auto network = make_network(recipe.model, options);
   initialise(*network, seed);
-  const auto loss_of = [&](const std::vector<ResolutionGroup>& groups, const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets, const Batch& batch) {
-    return torch::mse_loss(network->forward(select(inputs, batch), grid(data.inputs, groups[batch.group].points)), select(targets, batch));
+  // A batch's loss is its mean squared error; a part of it, for chunks of fields, is given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
+                           const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
+                           const Batch& batch) {
+    const std::vector<int> shape = grid(data.inputs, groups[batch.group].points);
+    const torch::Tensor batch_inputs = select(inputs, batch), batch_targets = select(targets, batch);
+    return evaluate(*network, batch_inputs.size(1), shape, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), shape);
+      return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) /
+             static_cast<double>(batch_targets.numel());
+    });
   };
 
   TrainingLoop loop{.name = "backbone",
@@ -40,21 +52,19 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data
     double sum = 0;
     std::size_t samples = 0;
     for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
-      const torch::Tensor loss = loss_of(train, train_inputs, train_targets, batch);
-      loss.backward();
+      const double loss = loss_of(batch_loss_and_gradient, train, train_inputs, train_targets, batch);
       step();
-      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
     }
     return sum / static_cast<double>(samples);
   };
   loop.validate = [&] {
-    const torch::NoGradGuard no_grad;
     double sum = 0;
     std::size_t samples = 0;
     for (const Batch& batch : validation_batches) {
-      const torch::Tensor loss = loss_of(validation, validation_inputs, validation_targets, batch);
-      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      sum += loss_of(batch_loss, validation, validation_inputs, validation_targets, batch) *
+             static_cast<double>(batch.members.size());
       samples += batch.members.size();
     }
     return sum / static_cast<double>(samples);

@@ -25,10 +25,12 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const Safetensors file = read_safetensors(path);
   Checkpoint checkpoint;
   const auto counters = file.metadata.find("counters");
-  require<DataError>(counters != file.metadata.end(), "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
+  require<DataError>(counters != file.metadata.end(), "training: checkpoint=", path.string(),
+                     " (has no counters). Remove the folder and train again.");
   checkpoint.counters = counters->second;
   for (const auto& [name, stored] : file.tensors) {
-    require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name, " is not F32). Remove the folder and train again.");
+    require<DataError>(stored.dtype == "F32", "training: checkpoint=", path.string(), " (tensor ", name,
+                       " is not F32). Remove the folder and train again.");
     torch::Tensor tensor = torch::empty(stored.shape, torch::kFloat32);
     std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
     checkpoint.tensors[name] = tensor;

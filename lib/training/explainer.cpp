@@ -7,6 +7,7 @@
 #include "core/kernel_law.hpp"
 #include "core/rng.hpp"
 #include "operators/network.hpp"
+#include "training/batch_loss.hpp"
 #include "training/identity.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
@@ -61,14 +62,16 @@ class Games {
   /// v(N) − v(∅) of a batch's members, [B].
   torch::Tensor gains(const std::vector<std::int64_t>& members) const {
     std::vector<float> gains;
-    for (const std::int64_t member : members) gains.push_back(static_cast<float>(grand_[static_cast<std::size_t>(member)] - empty_));
+    for (const std::int64_t member : members)
+      gains.push_back(static_cast<float>(grand_[static_cast<std::size_t>(member)] - empty_));
     return torch::tensor(gains);
   }
 
   /// v(S) − v(∅) for coalitions [B, K, n] of a batch's members, [B, K].
   torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
     const std::int64_t count = coalitions.size(1), n = coalitions.size(2);
-    FieldBatch masked = FieldBatch::zeros(inputs_.domain, static_cast<std::int64_t>(members.size()) * count, inputs_.channels);
+    FieldBatch masked =
+        FieldBatch::zeros(inputs_.domain, static_cast<std::int64_t>(members.size()) * count, inputs_.channels);
     const float* rows = coalitions.data_ptr<float>();
     for (std::size_t b = 0; b < members.size(); ++b) {
       const auto input = inputs_.field(members[b]);
@@ -96,14 +99,16 @@ class Games {
   std::vector<double> grand_;
 };
 
-std::vector<Games> games_of(const Operator& backbone, const FieldBatch& fields, const std::vector<ResolutionGroup>& groups) {
+std::vector<Games> games_of(const Operator& backbone, const FieldBatch& fields,
+                            const std::vector<ResolutionGroup>& groups) {
   std::vector<Games> games;
   for (const ResolutionGroup& group : groups) games.emplace_back(backbone, fields, group);
   return games;
 }
 
 /// Coalitions of a batch's members, [B, K, n]; each member's depend on its number in the data set, the purpose and the epoch alone.
-torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, int players, int count, const Rng& rng, Purpose purpose, std::int64_t epoch) {
+torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, int players, int count, const Rng& rng,
+                              Purpose purpose, std::int64_t epoch) {
   const KernelLaw law(players);
   std::vector<torch::Tensor> rows;
   for (const std::int64_t member : batch.members) {
@@ -113,22 +118,23 @@ torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, 
   return torch::stack(rows);
 }
 
-/// Mean of (v(S) − v(∅) − Σ_{i∈S} φ_i)² over samples and coalitions, with φ from densities [points, B, 1] normalised to the gains.
-torch::Tensor fastshap_loss(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains, const torch::Tensor& coalitions,
-                            const torch::Tensor& coalition_gains) {
+/// Σ over the given samples and coalitions of (v(S) − v(∅) − Σ_{i∈S} φ_i)², with φ from densities [points, B, 1] normalised to the gains.
+torch::Tensor fastshap_errors(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains,
+                              const torch::Tensor& coalitions, const torch::Tensor& coalition_gains) {
   const std::int64_t n = coalitions.size(2);
   const torch::Tensor cells = densities.squeeze(2).t() * domain.cell_volume();  // [B, n]
   // Every cell of a regular grid has the same share of the volume.
   const torch::Tensor values = cells + (gains - cells.sum(1)).unsqueeze(1) / static_cast<double>(n);
   const torch::Tensor sums = torch::bmm(coalitions, values.unsqueeze(2)).squeeze(2);
-  return torch::mse_loss(sums, coalition_gains);
+  return torch::mse_loss(sums, coalition_gains, torch::Reduction::Sum);
 }
 
 }  // namespace
 
-TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data, std::uint64_t seed,
-                                const std::filesystem::path& folder) {
-  require(recipe.model.out_channels == 1, "explainer: out_channels=", recipe.model.out_channels, " (a density is one channel). Set it to 1.");
+TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data,
+                                std::uint64_t seed, const std::filesystem::path& folder) {
+  require(recipe.model.out_channels == 1, "explainer: out_channels=", recipe.model.out_channels,
+          " (a density is one channel). Set it to 1.");
   require(recipe.coalitions >= 2 && recipe.coalitions % 2 == 0, "explainer: coalitions=", recipe.coalitions,
           " (they come in complementary pairs). Give an even number of at least 2.");
   const std::string identity = training_identity(recipe, backbone, data, seed);
@@ -141,7 +147,8 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
   const torch::TensorOptions options = torch::kFloat32;
   const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options);
   const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
-  const std::vector<Games> train_games = games_of(backbone, data.inputs, train), validation_games = games_of(backbone, data.inputs, validation);
+  const std::vector<Games> train_games = games_of(backbone, data.inputs, train),
+                           validation_games = games_of(backbone, data.inputs, validation);
   const auto network = make_network(recipe.model, options);
   initialise(*network, seed + 1);  // not the backbone's own initial weights
 
@@ -150,8 +157,9 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
   std::vector<torch::Tensor> fixed_coalitions, fixed_gains;
   for (const Batch& batch : validation_batches) {
     const Games& games = validation_games[batch.group];
-    fixed_coalitions.push_back(
-        draw_coalitions(validation[batch.group], batch, static_cast<int>(games.domain().points()), validation_coalitions, rng, validation_stream, 0));
+    fixed_coalitions.push_back(draw_coalitions(validation[batch.group], batch,
+                                               static_cast<int>(games.domain().points()), validation_coalitions, rng,
+                                               validation_stream, 0));
     fixed_gains.push_back(games.coalition_gains(batch.members, fixed_coalitions.back()));
   }
 
@@ -168,34 +176,43 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
                     .validate = {},
                     .evaluations_per_epoch = train_samples * recipe.coalitions,
                     // v(N) of every sample, v(∅) of every group, and the validation coalitions
-                    .evaluations_once = train_samples + validation_samples * (1 + validation_coalitions) + 2 * static_cast<std::int64_t>(recipe.resolutions.size())};
+                    .evaluations_once = train_samples + validation_samples * (1 + validation_coalitions) +
+                                        2 * static_cast<std::int64_t>(recipe.resolutions.size())};
+  // The mean of the errors over samples and coalitions; parts of it, for chunks of fields, are given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const std::vector<torch::Tensor>& inputs, const Games& games,
+                           const Batch& batch, const torch::Tensor& coalitions, const torch::Tensor& targets) {
+    const torch::Tensor fields = select(inputs, batch), gains = games.gains(batch.members);
+    return evaluate(*network, fields.size(1), games.domain().shape, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain().shape);
+      return fastshap_errors(densities, games.domain(), gains.narrow(0, first, count),
+                             coalitions.narrow(0, first, count), targets.narrow(0, first, count)) /
+             static_cast<double>(targets.numel());
+    });
+  };
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     double sum = 0;
     std::size_t samples = 0;
     for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
       const Games& games = train_games[batch.group];
       const torch::Tensor coalitions =
-          draw_coalitions(train[batch.group], batch, static_cast<int>(games.domain().points()), recipe.coalitions, rng, training_stream, epoch);
+          draw_coalitions(train[batch.group], batch, static_cast<int>(games.domain().points()), recipe.coalitions, rng,
+                          training_stream, epoch);
       const torch::Tensor targets = games.coalition_gains(batch.members, coalitions);
-      const torch::Tensor loss =
-          fastshap_loss(network->forward(select(train_inputs, batch), games.domain().shape), games.domain(), games.gains(batch.members), coalitions, targets);
-      loss.backward();
+      const double loss = loss_of(batch_loss_and_gradient, train_inputs, games, batch, coalitions, targets);
       step();
-      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
     }
     return sum / static_cast<double>(samples);
   };
   loop.validate = [&] {
-    const torch::NoGradGuard no_grad;
     double sum = 0;
     std::size_t samples = 0;
     for (std::size_t i = 0; i < validation_batches.size(); ++i) {
       const Batch& batch = validation_batches[i];
-      const Games& games = validation_games[batch.group];
-      const torch::Tensor density = network->forward(select(validation_inputs, batch), games.domain().shape);
-      const torch::Tensor loss = fastshap_loss(density, games.domain(), games.gains(batch.members), fixed_coalitions[i], fixed_gains[i]);
-      sum += loss.item<double>() * static_cast<double>(batch.members.size());
+      const double loss = loss_of(batch_loss, validation_inputs, validation_games[batch.group], batch,
+                                  fixed_coalitions[i], fixed_gains[i]);
+      sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
     }
     return sum / static_cast<double>(samples);

@@ -24,14 +24,18 @@ nlohmann::ordered_json describe(const Recipe& recipe, const Dataset& data, std::
 
 }  // namespace
 
-std::string training_identity(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed) { return describe(recipe, data, seed).dump(); }
+std::string training_identity(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed) {
+  return describe(recipe, data, seed).dump();
+}
 
-std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data, std::uint64_t seed) {
+std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data,
+                              std::uint64_t seed) {
   auto json = describe(recipe, data, seed);
   json["warmup_epochs"] = recipe.warmup_epochs;
   json["coalitions"] = recipe.coalitions;
   const FieldBatch probe = at_resolution(data.inputs, 0, recipe.resolutions.front());
-  json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe, {.point = probe.domain.centre()}).front()}};
+  json["backbone"] = {{"is", backbone.describe()},
+                      {"probe", backbone.values_at(probe, {.point = probe.domain.centre()}).front()}};
   return json.dump();
 }
 

@@ -11,6 +11,7 @@ namespace opshap {
 
 /// What decides the result of a training, as one line of JSON: recipe, data set, seed; for an explainer also its backbone, by the values it gives.
 std::string training_identity(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed);
-std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data, std::uint64_t seed);
+std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data,
+                              std::uint64_t seed);
 
 }  // namespace opshap

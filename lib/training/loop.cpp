@@ -26,7 +26,8 @@ const char* const summary_file = "summary.json";
 const char* const metrics_file = "metrics.jsonl";
 
 void require_same(const fs::path& folder, const std::string& identity, const std::string& found) {
-  require(found == identity, "training: --out=", folder.string(), " (holds a training of another recipe, data set or seed). Choose another folder, or remove this one.");
+  require(found == identity, "training: --out=", folder.string(),
+          " (holds a training of another recipe, data set or seed). Choose another folder, or remove this one.");
 }
 
 /// The parameters by name, sharing their storage.
@@ -51,18 +52,29 @@ void assign(const Network& network, const AdamW::Tensors& values) {
 /// Everything that a training carries from one epoch to the next.
 struct State {
   AdamW::Tensors best;
-  TrainingSummary summary{.epochs = 0, .best_epoch = 0, .best_validation = std::numeric_limits<double>::infinity(), .operator_evaluations = 0, .seconds = 0};
+  TrainingSummary summary{.epochs = 0,
+                          .best_epoch = 0,
+                          .best_validation = std::numeric_limits<double>::infinity(),
+                          .operator_evaluations = 0,
+                          .seconds = 0};
 };
 
-void save(const fs::path& folder, const TrainingLoop& loop, const Network& network, const AdamW& optimiser, const State& state) {
+void save(const fs::path& folder, const TrainingLoop& loop, const Network& network, const AdamW& optimiser,
+          const State& state) {
   Checkpoint checkpoint;
   for (const auto& [name, tensor] : weights(network)) checkpoint.tensors["model." + name] = tensor;
   for (const auto& [name, tensor] : state.best) checkpoint.tensors["best." + name] = tensor;
   for (const auto& [name, tensor] : optimiser.moments()) checkpoint.tensors[name] = tensor;
   const TrainingSummary& summary = state.summary;
-  checkpoint.counters = ordered_json{{"identity", loop.identity}, {"steps", optimiser.steps()}, {"epochs", summary.epochs}, {"best_epoch", summary.best_epoch},
-                             {"best_validation", summary.best_validation}, {"operator_evaluations", summary.operator_evaluations}, {"seconds", summary.seconds}}
-                            .dump();
+  checkpoint.counters = ordered_json{
+      {"identity", loop.identity},
+      {"steps", optimiser.steps()},
+      {"epochs", summary.epochs},
+      {"best_epoch", summary.best_epoch},
+      {"best_validation", summary.best_validation},
+      {"operator_evaluations", summary.operator_evaluations},
+      {"seconds",
+       summary.seconds}}.dump();
   write_checkpoint(folder / "checkpoint.safetensors", checkpoint);
 }
 
@@ -72,14 +84,16 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const Network& ne
   if (!fs::exists(path)) return false;
   const Checkpoint checkpoint = read_checkpoint(path);
   const auto counters = ordered_json::parse(checkpoint.counters, nullptr, false);
-  require<DataError>(counters.is_object() && counters.contains("identity"), "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
+  require<DataError>(counters.is_object() && counters.contains("identity"), "training: checkpoint=", path.string(),
+                     " (has no counters). Remove the folder and train again.");
   require_same(folder, loop.identity, counters["identity"].get<std::string>());
   const auto part = [&](const std::string& prefix) {
     AdamW::Tensors tensors;
     for (const auto& [name, parameter] : weights(network)) {
       const auto found = checkpoint.tensors.find(prefix + name);
-      require<DataError>(found != checkpoint.tensors.end() && found->second.sizes() == parameter.sizes(), "training: checkpoint=", path.string(), " (tensor ",
-                         prefix + name, " is missing or of another shape). Remove the folder and train again.");
+      require<DataError>(found != checkpoint.tensors.end() && found->second.sizes() == parameter.sizes(),
+                         "training: checkpoint=", path.string(), " (tensor ", prefix + name,
+                         " is missing or of another shape). Remove the folder and train again.");
       tensors[name] = found->second;
     }
     return tensors;
@@ -89,7 +103,8 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const Network& ne
   const AdamW::Tensors first = part("first."), second = part("second.");
   {
     const torch::NoGradGuard no_grad;
-    for (auto [name, tensor] : optimiser.moments()) tensor.copy_(name.starts_with("first.") ? first.at(name.substr(6)) : second.at(name.substr(7)));
+    for (auto [name, tensor] : optimiser.moments())
+      tensor.copy_(name.starts_with("first.") ? first.at(name.substr(6)) : second.at(name.substr(7)));
   }
   optimiser.set_steps(counters["steps"]);
   state.summary = {.epochs = counters["epochs"],
@@ -113,7 +128,8 @@ void keep_metrics(const fs::path& path, std::int64_t epochs) {
 
 double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch) {
   if (epoch < loop.warmup_epochs) return loop.learning_rate * static_cast<double>(epoch + 1) / loop.warmup_epochs;
-  const double progress = static_cast<double>(epoch - loop.warmup_epochs) / std::max(1, loop.epochs - loop.warmup_epochs);
+  const double progress =
+      static_cast<double>(epoch - loop.warmup_epochs) / std::max(1, loop.epochs - loop.warmup_epochs);
   return loop.learning_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
 }
 
@@ -121,8 +137,10 @@ bool is_finished(const fs::path& folder, const std::string& identity, TrainingSu
   const fs::path path = folder / summary_file;
   if (!fs::exists(path)) return false;
   const auto json = ordered_json::parse(read_file(path), nullptr, false);
-  const bool complete = json.is_object() && json.contains("identity") && json.contains("seconds") && fs::exists(folder / "model.safetensors");
-  require<DataError>(complete, "training: summary=", path.string(), " (is not that of a finished training). Remove the folder and train again.");
+  const bool complete = json.is_object() && json.contains("identity") && json.contains("seconds") &&
+                        fs::exists(folder / "model.safetensors");
+  require<DataError>(complete, "training: summary=", path.string(),
+                     " (is not that of a finished training). Remove the folder and train again.");
   require_same(folder, identity, json["identity"].get<std::string>());
   summary = {.epochs = json["epochs"],
              .best_epoch = json["best_epoch"],
@@ -147,7 +165,8 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
 
   Progress progress(loop.name, loop.epochs, "epochs");
   progress.advance(summary.epochs, "resumed");
-  for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && epoch - summary.best_epoch < loop.patience; ++epoch) {
+  for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && epoch - summary.best_epoch < loop.patience;
+       ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const double rate = scheduled_rate(loop, epoch);
     const double loss = loop.train(epoch, [&] {
@@ -155,7 +174,8 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
       throw_if_stopped(loop.name);
     });
     const double validation = loop.validate();
-    require<NumericalError>(std::isfinite(loss) && std::isfinite(validation), loop.name, ": loss=", loss, ", validation=", validation, " (not finite in epoch ", epoch,
+    require<NumericalError>(std::isfinite(loss) && std::isfinite(validation), loop.name, ": loss=", loss,
+                            ", validation=", validation, " (not finite in epoch ", epoch,
                             "; the training has diverged). Lower the learning rate.");
     if (validation < summary.best_validation) {
       summary.best_validation = validation;
@@ -166,20 +186,30 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
     summary.operator_evaluations += loop.evaluations_per_epoch;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     summary.seconds += seconds;
-    metrics.append(ordered_json{{"schema", "opshap.epoch/1"}, {"epoch", epoch + 1}, {"loss", loss}, {"validation", validation}, {"learning_rate", rate},
-                                {"operator_evaluations", summary.operator_evaluations}, {"seconds", seconds}}
-                       .dump());
+    metrics.append(ordered_json{
+        {"schema", "opshap.epoch/1"},
+        {"epoch", epoch + 1},
+        {"loss", loss},
+        {"validation", validation},
+        {"learning_rate", rate},
+        {"operator_evaluations", summary.operator_evaluations},
+        {"seconds",
+         seconds}}.dump());
     save(folder, loop, network, optimiser, state);
     progress.advance(1, message("validation ", validation));
   }
 
   assign(network, state.best);
   save_network(network, folder / "model.safetensors");
-  write_file(folder / summary_file,
-             ordered_json{{"schema", "opshap.training_summary/1"}, {"identity", loop.identity}, {"epochs", summary.epochs}, {"best_epoch", summary.best_epoch},
-                          {"best_validation", summary.best_validation}, {"operator_evaluations", summary.operator_evaluations}, {"seconds", summary.seconds}}
-                     .dump(2) +
-                 '\n');
+  write_file(folder / summary_file, ordered_json{{"schema", "opshap.training_summary/1"},
+                                                 {"identity", loop.identity},
+                                                 {"epochs", summary.epochs},
+                                                 {"best_epoch", summary.best_epoch},
+                                                 {"best_validation", summary.best_validation},
+                                                 {"operator_evaluations", summary.operator_evaluations},
+                                                 {"seconds", summary.seconds}}
+                                            .dump(2) +
+                                        '\n');
   fs::remove(folder / "checkpoint.safetensors");
   return summary;
 }

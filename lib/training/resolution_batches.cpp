@@ -21,7 +21,9 @@ void shuffle(std::vector<T>& items, Rng rng) {
 void cut(std::vector<Batch>& batches, std::size_t group, const std::vector<std::int64_t>& members, int size) {
   for (std::size_t first = 0; first < members.size(); first += static_cast<std::size_t>(size)) {
     const std::size_t last = std::min(members.size(), first + static_cast<std::size_t>(size));
-    batches.push_back({.group = group, .members = {members.begin() + static_cast<std::ptrdiff_t>(first), members.begin() + static_cast<std::ptrdiff_t>(last)}});
+    batches.push_back({.group = group,
+                       .members = {members.begin() + static_cast<std::ptrdiff_t>(first),
+                                   members.begin() + static_cast<std::ptrdiff_t>(last)}});
   }
 }
 
@@ -38,14 +40,16 @@ std::vector<ResolutionGroup> resolution_groups(const Dataset& data, Split part, 
   for (const int points : resolutions) groups.push_back({.points = points, .samples = {}});
   for (const std::int64_t sample : data.indices(part)) {
     const std::size_t slot = data.resolution_slot[static_cast<std::size_t>(sample)];
-    require(slot < groups.size(), "training: resolutions=", groups.size(), " (sample ", sample, " of the data set is served at resolution number ", slot,
+    require(slot < groups.size(), "training: resolutions=", groups.size(), " (sample ", sample,
+            " of the data set is served at resolution number ", slot,
             "). Train at as many resolutions as the data set was generated for.");
     groups[slot].samples.push_back(sample);
   }
   return groups;
 }
 
-std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int batch, std::uint64_t seed, std::int64_t epoch) {
+std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int batch, std::uint64_t seed,
+                                 std::int64_t epoch) {
   const Rng rng(seed, "batches");
   std::vector<Batch> batches;
   for (std::size_t group = 0; group < groups.size(); ++group) {

@@ -23,7 +23,8 @@ struct Batch {
 };
 
 /// An epoch's batches: each sample once, a batch holds one resolution, all in random order that depends on seed and epoch alone.
-std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int batch, std::uint64_t seed, std::int64_t epoch);
+std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int batch, std::uint64_t seed,
+                                 std::int64_t epoch);
 
 /// The groups' samples in order, in batches of that size: for validation.
 std::vector<Batch> ordered_batches(const std::vector<ResolutionGroup>& groups, int batch);

@@ -4,22 +4,29 @@
 
 namespace opshap {
 
-std::vector<int> grid(const FieldBatch& fields, int points) { return std::vector<int>(fields.domain.shape.size(), points); }
+std::vector<int> grid(const FieldBatch& fields, int points) {
+  return std::vector<int>(fields.domain.shape.size(), points);
+}
 
-FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points) { return strided(fields.one(sample), grid(fields, points)); }
+FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points) {
+  return strided(fields.one(sample), grid(fields, points));
+}
 
-std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups, const torch::TensorOptions& options) {
+std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
+                                          const torch::TensorOptions& options) {
   std::vector<torch::Tensor> tensors;
   for (const ResolutionGroup& group : groups) {
     std::vector<torch::Tensor> samples;
-    for (const std::int64_t sample : group.samples) samples.push_back(to_tensor(at_resolution(fields, sample, group.points), 0, 1, options));
+    for (const std::int64_t sample : group.samples)
+      samples.push_back(to_tensor(at_resolution(fields, sample, group.points), 0, 1, options));
     tensors.push_back(samples.empty() ? torch::Tensor() : torch::cat(samples, 1));
   }
   return tensors;
 }
 
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch) {
-  return groups[batch.group].index_select(1, torch::tensor(batch.members, groups[batch.group].options().dtype(torch::kInt64)));
+  return groups[batch.group].index_select(
+      1, torch::tensor(batch.members, groups[batch.group].options().dtype(torch::kInt64)));
 }
 
 }  // namespace opshap

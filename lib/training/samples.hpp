@@ -9,7 +9,8 @@
 namespace opshap {
 
 /// The samples of each group at its resolution: one tensor [points, samples, C] per group, undefined for an empty group.
-std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups, const torch::TensorOptions& options);
+std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
+                                          const torch::TensorOptions& options);
 
 /// The members of a batch, [points, B, C].
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch);

@@ -255,7 +255,8 @@ inline Run SyntheticRun::run() const {
   Run run;
   run.pde = "burgers1d";
   run.profile = as_the_paper ? "paper" : "smoke";
-  if (!as_the_paper) run.departures = {"training samples: 192 instead of the paper's 4220", "test inputs: 8 instead of the paper's 30"};
+  if (!as_the_paper)
+    run.departures = {"training samples: 192 instead of the paper's 4220", "test inputs: 8 instead of the paper's 30"};
   run.comparable_with_paper = as_the_paper;
   run.results = results();
   return run;

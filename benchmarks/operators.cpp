@@ -1,0 +1,116 @@
+// What a Fourier neural operator of the paper's size costs: fields a second forward, at a point, with gradient, and samples a second in training.
+
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <memory>
+
+#include "core/fast_blas.hpp"
+#include "core/rng.hpp"
+#include "operators/network.hpp"
+#include "operators/weights.hpp"
+#include "training/adamw.hpp"
+#include "training/batch_loss.hpp"
+
+namespace opshap {
+namespace {
+
+FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
+  FieldBatch fields = FieldBatch::zeros(Domain::unit(shape), count, 1);
+  Rng rng(1, "benchmark fields");
+  for (double& value : fields.values) value = rng.normal();
+  return fields;
+}
+
+OperatorConfig config(int dimension) {
+  OperatorConfig config;
+  config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
+  return config;
+}
+
+std::vector<int> shape(const benchmark::State& state, int dimension) {
+  return std::vector<int>(static_cast<std::size_t>(dimension), static_cast<int>(state.range(0)));
+}
+
+/// Calls work(operator, fields) on as many fields as the operator likes to see.
+template <typename Work>
+void run(benchmark::State& state, int dimension, const Work& work) {
+  const auto op = make_operator(config(dimension), 1);
+  const Domain domain = Domain::unit(shape(state, dimension));
+  const FieldBatch fields = random_fields(domain.shape, op->preferred_batch(domain));
+  for (auto _ : state) work(*op, fields);
+  state.SetItemsProcessed(state.iterations() * fields.batch);
+}
+
+void forward(benchmark::State& state, int dimension) {
+  run(state, dimension,
+      [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.apply(fields)); });
+}
+
+void value_at(benchmark::State& state, int dimension) {
+  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+    benchmark::DoNotOptimize(op.values_at(fields, {.point = fields.domain.centre()}));
+  });
+}
+
+void gradient_at(benchmark::State& state, int dimension) {
+  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+    benchmark::DoNotOptimize(op.gradient_at(fields, {.point = fields.domain.centre()}));
+  });
+}
+
+void one_forward(benchmark::State& state, int dimension) {
+  const auto op = make_operator(config(dimension), 1);
+  const FieldBatch field = random_fields(shape(state, dimension), 1);
+  for (auto _ : state) benchmark::DoNotOptimize(op->apply(field));
+  state.SetItemsProcessed(state.iterations());
+}
+
+void training_step(benchmark::State& state) {
+  constexpr std::int64_t batch = 32;
+  const auto network = make_network(config(1), torch::kFloat32);
+  initialise(*network, 1);
+  AdamW::Tensors parameters;
+  for (Parameter& parameter : network->parameters())
+    parameters[parameter.name] = parameter.value.set_requires_grad(true);
+  AdamW optimiser(parameters, 1e-4);
+  const FieldBatch fields = random_fields(shape(state, 1), batch);
+  const torch::Tensor inputs = to_tensor(fields, 0, batch, torch::kFloat32), targets = inputs.flip(0);
+  for (auto _ : state) {
+    batch_loss_and_gradient(*network, batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(inputs.narrow(1, first, count), fields.domain.shape);
+      return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
+             static_cast<double>(targets.numel());
+    });
+    optimiser.step(1e-3);
+  }
+  state.SetItemsProcessed(state.iterations() * batch);
+}
+
+void register_all() {
+  const auto add = [](const std::string& name, auto function, std::vector<std::int64_t> sizes, auto... arguments) {
+    auto* row = benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
+    row->ArgName("n")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+    for (const std::int64_t size : sizes) row->Arg(size);
+  };
+  add("fno1d_forward", forward, {16, 64, 256, 1024}, 1);
+  add("fno1d_value_at", value_at, {16, 64, 256, 1024}, 1);
+  add("fno1d_gradient_at", gradient_at, {16, 256, 1024}, 1);
+  add("fno1d_one_forward", one_forward, {16, 1024}, 1);
+  add("fno1d_training_step", training_step, {64, 256, 1024});
+  add("fno2d_forward", forward, {4, 32}, 2);
+}
+
+}  // namespace
+}  // namespace opshap
+
+int main(int argc, char** argv) {
+  opshap::restart_with_fast_blas(argv);
+  // As opshap-networks does: activations are large and short-lived.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 256 << 20);
+  benchmark::Initialize(&argc, argv);
+  opshap::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,54 @@
+#include "training/batch_loss.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "operators/parallel_chunks.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until they are added up.
+std::int64_t chunk_size(const Network& network, std::int64_t batch, const std::vector<int>& shape) {
+  if (!network.options().device().is_cpu()) return batch;
+  const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
+  return std::clamp(cached_batch(network, shape), least, most);
+}
+
+}  // namespace
+
+double batch_loss(const Network& network, std::int64_t batch, const std::vector<int>& shape, const LossPart& part) {
+  const std::int64_t size = chunk_size(network, batch, shape);
+  std::vector<double> losses(static_cast<std::size_t>((batch + size - 1) / size));
+  parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
+    const torch::NoGradGuard no_grad;
+    losses[static_cast<std::size_t>(first / size)] = part(first, count).item<double>();
+  });
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape,
+                               const LossPart& part) {
+  std::vector<torch::Tensor> parameters;
+  for (const Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
+  const std::int64_t size = chunk_size(network, batch, shape);
+  const auto chunks = static_cast<std::size_t>((batch + size - 1) / size);
+  std::vector<double> losses(chunks);
+  std::vector<std::vector<torch::Tensor>> gradients(chunks);
+  parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
+    const auto chunk = static_cast<std::size_t>(first / size);
+    const torch::Tensor loss = part(first, count);
+    losses[chunk] = loss.item<double>();
+    gradients[chunk] = torch::autograd::grad({loss}, parameters);
+  });
+  const torch::NoGradGuard no_grad;
+  for (std::size_t index = 0; index < parameters.size(); ++index) {
+    torch::Tensor& sum = parameters[index].mutable_grad();
+    if (!sum.defined()) sum = torch::zeros_like(parameters[index]);
+    for (const auto& gradient : gradients) sum.add_(gradient[index]);
+  }
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+}  // namespace opshap

@@ -1,0 +1,150 @@
+// The truncated Fourier products against sums of complex exponentials, written from the definition.
+
+#include "operators/spectral_convolution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/rng.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+using Complex = std::complex<double>;
+
+Complex wave(std::int64_t frequency, std::int64_t point, std::int64_t size) {
+  return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(frequency) * static_cast<double>(point) /
+                             static_cast<double>(size));
+}
+
+torch::Tensor random_tensor(const std::vector<std::int64_t>& shape, std::uint64_t item) {
+  Rng rng(7, "spectral convolution test", 0, item);
+  torch::Tensor tensor = torch::empty(shape, torch::kFloat64);
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.data_ptr<double>()[i] = rng.normal();
+  return tensor;
+}
+
+std::vector<double> numbers(const torch::Tensor& tensor) {
+  const torch::Tensor flat = tensor.contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+/// The convolution of fields [n0, n1, Cin] (n0 = 1 on a line) by weights [Cin, Cout, m0, m1/2+1, 2], as a sum over points and frequencies.
+torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tensor& weights, bool plane, int first_modes,
+                                 int last_modes) {
+  const std::int64_t n0 = fields.size(0), n1 = fields.size(1), inputs = fields.size(2), outputs = weights.size(1);
+  const auto u = fields.accessor<double, 3>();
+  const auto w = weights.accessor<double, 5>();
+  const std::int64_t rows = plane ? std::min<std::int64_t>(n0, first_modes) : 1;
+  const std::int64_t skipped = plane ? (first_modes - rows) / 2 : 0;
+  const std::int64_t columns = std::min<std::int64_t>(n1 / 2 + 1, last_modes / 2 + 1);
+  torch::Tensor result = torch::zeros({n0, n1, outputs}, torch::kFloat64);
+  auto y = result.accessor<double, 3>();
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      std::vector<Complex> lines(static_cast<std::size_t>(n0));  // after the inverse along axis 0
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t f = r - rows / 2;
+        Complex mixed = 0;
+        for (std::int64_t i = 0; i < inputs; ++i) {
+          Complex coefficient = 0;
+          for (std::int64_t p = 0; p < n0; ++p) {
+            for (std::int64_t q = 0; q < n1; ++q) coefficient += u[p][q][i] * wave(-f, p, n0) * wave(-c, q, n1);
+          }
+          mixed += coefficient / static_cast<double>(n0 * n1) *
+                   Complex(w[i][o][skipped + r][c][0], w[i][o][skipped + r][c][1]);
+        }
+        for (std::int64_t p = 0; p < n0; ++p) lines[static_cast<std::size_t>(p)] += mixed * wave(f, p, n0);
+      }
+      const bool alone = c == 0 || 2 * c == n1;  // these have no mirror image, and their imaginary parts are dropped
+      for (std::int64_t p = 0; p < n0; ++p) {
+        for (std::int64_t q = 0; q < n1; ++q) {
+          const Complex line = lines[static_cast<std::size_t>(p)];
+          y[p][q][o] += alone ? line.real() * wave(c, q, n1).real() : 2 * (line * wave(c, q, n1)).real();
+        }
+      }
+    }
+  }
+  return result;
+}
+
+struct Case {
+  std::vector<std::int64_t> shape;
+  std::vector<int> modes;
+};
+
+/// Sizes below, at and above the modes, odd ones, and such that have the frequency N/2.
+const std::vector<Case> cases = {{{1}, {4}},       {{2}, {4}},       {{3}, {4}},        {{5}, {4}},
+                                 {{8}, {4}},       {{16}, {4}},      {{7}, {5}},        {{8}, {16}},
+                                 {{9}, {16}},      {{4, 4}, {6, 6}}, {{6, 6}, {6, 6}},  {{8, 8}, {6, 6}},
+                                 {{7, 8}, {6, 6}}, {{5, 3}, {8, 4}}, {{4, 12}, {5, 3}}, {{16, 10}, {6, 6}}};
+
+TEST(SpectralConvolution, EqualsADirectFourierSum) {
+  for (const Case& each : cases) {
+    constexpr std::int64_t inputs = 2, outputs = 3, batch = 2;
+    const bool plane = each.shape.size() == 2;
+    const std::int64_t n0 = plane ? each.shape[0] : 1, n1 = each.shape.back();
+    const FourierBasis basis(each.shape, each.modes, torch::kFloat64);
+    const torch::Tensor fields = random_tensor({n0 * n1, batch, inputs}, 1);
+    torch::Tensor weights = spectral_weights(inputs, outputs, each.modes, torch::kFloat64);
+    weights.copy_(random_tensor(weights.sizes().vec(), 2));
+
+    const torch::Tensor mixed = mix(basis.transform(fields), weights, basis);
+    const torch::Tensor found = basis.inverse(mixed);
+    const std::string where = message(n0, "x", n1, ", modes ", each.modes.front());
+    for (std::int64_t b = 0; b < batch; ++b) {
+      const torch::Tensor expected =
+          direct_convolution(fields.select(1, b).reshape({n0, n1, inputs}), plane ? weights : weights.unsqueeze(2),
+                             plane, each.modes.front(), each.modes.back());
+      EXPECT_EQ("", mismatch(numbers(expected), numbers(found.select(1, b)), rounding(1e4, 1)))
+          << where;  // at most 160·30·2 terms of size 1
+      for (std::int64_t point = 0; point < n0 * n1; ++point) {
+        EXPECT_EQ("", mismatch(numbers(found.select(1, b)[point]), numbers(basis.inverse_at(mixed, point)[b]),
+                               rounding(1e3, 1)))
+            << where << " point " << point;
+      }
+    }
+  }
+}
+
+// A field without frequencies above 3 has the same convolution at all points that two grids share.
+TEST(SpectralConvolution, OfABandLimitedFieldDoesNotDependOnTheGrid) {
+  torch::Tensor weights = spectral_weights(1, 2, {16}, torch::kFloat64);
+  weights.copy_(random_tensor(weights.sizes().vec(), 3));
+  const auto convolve = [&](std::int64_t points) {
+    torch::Tensor field = torch::zeros({points, 1, 1}, torch::kFloat64);
+    for (std::int64_t p = 0; p < points; ++p) {
+      field[p] = (Complex(0.3, 0) + Complex(1, -2) * wave(1, p, points) + Complex(0.5, 1) * wave(3, p, points)).real();
+    }
+    const FourierBasis basis({points}, {16}, torch::kFloat64);
+    return basis.inverse(mix(basis.transform(field), weights, basis));
+  };
+  EXPECT_EQ("", mismatch(numbers(convolve(32)), numbers(convolve(64).index_select(0, torch::arange(0, 64, 2))),
+                         rounding(1e3, 1)));
+}
+
+// On the 8×8 grid of a padded 4×4 field only the weight rows 4..11 and columns 0..4 of 16×9 take part.
+TEST(SpectralConvolution, UsesTheMiddleRowsOfTheWeightsOnSmallGrids) {
+  const FourierBasis basis({8, 8}, {16, 16}, torch::kFloat64);
+  EXPECT_EQ(4, basis.first_weight_row());
+  EXPECT_EQ(8, basis.rows());
+  EXPECT_EQ(5, basis.columns());
+  torch::Tensor weights = spectral_weights(1, 1, {16, 16}, torch::kFloat64);
+  weights.copy_(random_tensor(weights.sizes().vec(), 4));
+  const torch::Tensor coefficients = basis.transform(random_tensor({64, 1, 1}, 5));
+  torch::Tensor others = weights.clone();
+  others.narrow(2, 0, 4).zero_();
+  others.narrow(2, 12, 4).zero_();
+  others.narrow(3, 5, 4).zero_();
+  EXPECT_EQ(numbers(mix(coefficients, weights, basis)), numbers(mix(coefficients, others, basis)));
+}
+
+}  // namespace
+}  // namespace opshap

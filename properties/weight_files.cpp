@@ -1,0 +1,165 @@
+// Weights of operators in files: to the bit and back, and nothing that does not fit.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/safetensors.hpp"
+#include "operators/network.hpp"
+#include "operators/weights.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+OperatorConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
+
+constexpr const char* spectral = "fno_blocks.convs.1.weight.tensor";
+
+class WeightFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto network = make_network(small_config(), torch::kFloat32);
+    initialise(*network, 3);
+    save_network(*network, file_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// The message with which the file is refused after a change to its content; "" when it is accepted.
+  template <typename Change>
+  std::string refusal(const Change& change) {
+    Safetensors content = read_safetensors(file_);
+    change(content);
+    write_safetensors(changed_, content);
+    try {
+      load_operator(changed_);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("opshap_weights_" + std::to_string(getpid()));
+  fs::path file_ = folder_ / "model.safetensors", changed_ = folder_ / "changed.safetensors";
+};
+
+TEST_F(WeightFiles, AreReadBackToTheBit) {
+  const auto loaded = load_network(file_, torch::kFloat32);
+  EXPECT_EQ(small_config(), loaded->config());
+  const auto original = make_network(small_config(), torch::kFloat32);
+  initialise(*original, 3);
+  ASSERT_EQ(original->parameters().size(), loaded->parameters().size());
+  for (std::size_t i = 0; i < original->parameters().size(); ++i) {
+    EXPECT_EQ(original->parameters()[i].name, loaded->parameters()[i].name);
+    EXPECT_TRUE(torch::equal(original->parameters()[i].value, loaded->parameters()[i].value))
+        << loaded->parameters()[i].name;
+  }
+  save_network(*loaded, changed_);
+  EXPECT_EQ(read_file(file_), read_file(changed_));
+}
+
+TEST_F(WeightFiles, KeepImaginaryPartsInDoublePrecision) {
+  const auto single = load_network(file_, torch::kFloat32), twice = load_network(file_, torch::kFloat64);
+  save_network(*twice, changed_);
+  EXPECT_EQ("F64", read_safetensors(changed_).tensors.at(spectral).dtype);
+  const auto again = load_network(changed_, torch::kFloat64);
+  for (std::size_t i = 0; i < single->parameters().size(); ++i) {
+    const Parameter& parameter = twice->parameters()[i];
+    EXPECT_TRUE(torch::equal(single->parameters()[i].value.to(torch::kFloat64), parameter.value)) << parameter.name;
+    EXPECT_TRUE(torch::equal(parameter.value, again->parameters()[i].value)) << parameter.name;
+    EXPECT_TRUE(!parameter.complex || parameter.value.select(-1, 1).abs().min().item<double>() > 0) << parameter.name;
+  }
+}
+
+TEST_F(WeightFiles, MayHoldComplexTensors) {
+  const std::string message = refusal([](Safetensors& content) {
+    StoredTensor& tensor = content.tensors.at(spectral);
+    tensor.dtype = "C64";
+    tensor.shape.pop_back();
+  });
+  EXPECT_EQ("", message);
+  save_network(*load_network(changed_, torch::kFloat32), changed_);
+  EXPECT_EQ(read_file(file_), read_file(changed_));
+}
+
+TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
+  const std::string message = refusal([](Safetensors& content) {
+    auto node = content.tensors.extract("lifting.fcs.0.bias");
+    node.key() = "lifting.fcs.9.bias";
+    content.tensors.insert(std::move(node));
+  });
+  EXPECT_NE(std::string::npos, message.find("missing: lifting.fcs.0.bias")) << message;
+  EXPECT_NE(std::string::npos, message.find("unexpected: lifting.fcs.9.bias")) << message;
+}
+
+TEST_F(WeightFiles, WithOtherShapesAreRefused) {
+  const std::string message = refusal([](Safetensors& content) {
+    std::vector<std::int64_t>& shape = content.tensors.at(spectral).shape;
+    std::swap(shape[2], shape[3]);
+  });
+  EXPECT_NE(std::string::npos, message.find(spectral)) << message;
+}
+
+TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const std::string message = refusal([bad](Safetensors& content) {
+      std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data() + 4, &bad, sizeof bad);
+    });
+    EXPECT_NE(std::string::npos, message.find("projection.fcs.0.bias")) << message;
+  }
+}
+
+TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
+  const auto with_config = [this](const std::string& text) {
+    return refusal([&](Safetensors& content) { content.metadata["config"] = text; });
+  };
+  EXPECT_NE("", refusal([](Safetensors& content) { content.metadata.erase("config"); }));
+  EXPECT_NE("", with_config("[]"));
+  EXPECT_NE("", with_config(R"({"hidden_channels": 1e3})"));
+  const std::string message = with_config(R"({"hiden_channels": 4})");
+  EXPECT_NE(std::string::npos, message.find("Did you mean hidden_channels?")) << message;
+}
+
+TEST(OperatorConfig, IsReadBackAsWritten) {
+  const OperatorConfig config{.n_modes = {12, 8},
+                              .hidden_channels = 10,
+                              .n_layers = 2,
+                              .in_channels = 3,
+                              .out_channels = 2,
+                              .domain_padding = 0.25,
+                              .domain_padding_mode = "one-sided"};
+  EXPECT_EQ(config, parse_operator_config(to_json(config)));
+  EXPECT_EQ(OperatorConfig{}, parse_operator_config("{}"));
+  EXPECT_EQ(0, parse_operator_config(R"({"domain_padding": null})").domain_padding);
+}
+
+TEST(OperatorConfig, NamesWhatItRefuses) {
+  const std::vector<std::string> texts = {"",
+                                          "[",
+                                          "3",
+                                          R"({"n_modes": []})",
+                                          R"({"n_modes": [16, 16, 16]})",
+                                          R"({"n_modes": [0]})",
+                                          R"({"n_layers": -1})",
+                                          R"({"n_layers": 99999999999999999999})",
+                                          R"({"domain_padding": -1})",
+                                          R"({"domain_padding_mode": "both"})",
+                                          R"({"model": 3})",
+                                          R"({"in_channels": 1.5})",
+                                          std::string(1000000, '[')};
+  for (const std::string& text : texts) EXPECT_THROW(parse_operator_config(text), DataError) << text.substr(0, 50);
+  EXPECT_THROW(make_operator({.model = "fnoo"}, 1), InvalidArgument);
+  EXPECT_THROW(make_operator({}, 1, Precision::float32, "gpu"), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap
