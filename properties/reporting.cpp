@@ -209,9 +209,9 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
 
 TEST(Table, QuotesWhatItsFormatsReserve) {
   Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
-  table.add({"x, \"y\" | <z> & 'w'", "1"});
-  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1\n", table.csv());
-  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1 |\n", table.markdown());
+  table.add({"x, \"y\" | <z> & 'w'", show_count(1234)});
+  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1234\n", table.csv());
+  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1\u202F234 |\n", table.markdown());
   EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
   EXPECT_THROW(table.add({"too few"}), std::logic_error);
   EXPECT_THROW(table.add({"", "empty"}), std::logic_error);
