@@ -36,7 +36,7 @@ class RunFolder : public ::testing::Test {
   /// The page of a run, and everything else in the folder.
   std::string report(const Results& results, const nlohmann::ordered_json& manifest) const {
     write_run(folder_, results, manifest);
-    return read_file(write_report(folder_));
+    return read_file(write_report(folder_).page);
   }
   std::map<std::string, std::string> derived_files() const {
     std::map<std::string, std::string> files;
