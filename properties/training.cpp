@@ -42,6 +42,7 @@ Dataset small_data(int train, int validation) {
                .targets = {},
                .split = {},
                .resolution_slot = {},
+               .resolutions = {16, 32},
                .content_hash = "test"};
   for (int sample = 0; sample < samples; ++sample) {
     Rng rng(11, "training test", 0, static_cast<std::uint64_t>(sample));
