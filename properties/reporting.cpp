@@ -36,7 +36,7 @@ class RunFolder : public ::testing::Test {
   /// The page of a run, and everything else in the folder.
   std::string report(const Results& results, const nlohmann::ordered_json& manifest) const {
     write_run(folder_, results, manifest);
-    return read_file(write_report(folder_));
+    return read_file(write_report(folder_).page);
   }
   std::map<std::string, std::string> derived_files() const {
     std::map<std::string, std::string> files;
@@ -209,9 +209,9 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
 
 TEST(Table, QuotesWhatItsFormatsReserve) {
   Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
-  table.add({"x, \"y\" | <z> & 'w'", "1"});
-  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1\n", table.csv());
-  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1 |\n", table.markdown());
+  table.add({"x, \"y\" | <z> & 'w'", show_count(1234)});
+  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1234\n", table.csv());
+  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1\u202F234 |\n", table.markdown());
   EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
   EXPECT_THROW(table.add({"too few"}), std::logic_error);
   EXPECT_THROW(table.add({"", "empty"}), std::logic_error);

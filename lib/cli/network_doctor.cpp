@@ -2,11 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
+#include "core/fast_blas.hpp"
 #include "operators/blas.hpp"
 
 namespace opshap {
+
+namespace {
+
+/// Whoever sets OPENBLAS_CORETYPE gets those kernels; worth a word where this processor has better ones.
+std::string forced_kernels() {
+  const char* forced = std::getenv("OPENBLAS_CORETYPE");
+  const std::string best = fast_blas_core_type();
+  if (forced == nullptr || best.empty() || best == forced) return "";
+  return fmt::format("; OPENBLAS_CORETYPE={} is set, without it opshap uses {}", forced, best);
+}
+
+}  // namespace
 
 void add_network_doctor(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
@@ -15,8 +31,8 @@ void add_network_doctor(CLI::App& app, const Globals& globals) {
     std::vector<Finding> findings = examine_machine(globals.out);
     const Blas blas = examine_blas();
     findings.push_back({"blas",
-                        fmt::format("{}, {:.0f} GFLOP/s a thread{}", blas.name, blas.gflops,
-                                    blas.path.empty() ? "" : ", " + blas.path),
+                        fmt::format("{}, {:.0f} GFLOP/s a thread{}{}", blas.name, blas.gflops,
+                                    blas.path.empty() ? "" : ", " + blas.path, forced_kernels()),
                         blas.fast, blas.fix});
     const Torch torch = examine_torch();
     findings.push_back({"libtorch", fmt::format("{}, loaded from {}", torch.compiled, torch.library), torch.as_compiled,

@@ -54,7 +54,9 @@ Blas examine_blas() {
   if (inside_torch && at::hasMKL()) {
     blas.name = "MKL";
   } else if (!openblas.empty()) {
-    blas.name = openblas + (core.empty() ? "" : ", kernels for " + core);
+    const bool openmp = openblas.find("USE_OPENMP") != std::string::npos;
+    blas.name = message(openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1)), openmp ? " (OpenMP)" : "",
+                        core.empty() ? "" : ", kernels for ", core);
   } else if (blas.path.find("/blas/libblas") != std::string::npos) {
     blas.name = "reference BLAS";
   } else {

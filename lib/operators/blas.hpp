@@ -6,7 +6,7 @@ namespace opshap {
 
 /// The matrix multiplication that LibTorch uses, as found and measured in this process.
 struct Blas {
-  std::string name;   ///< "OpenBLAS 0.3.21 … SkylakeX", "MKL", "reference BLAS"
+  std::string name;   ///< "OpenBLAS 0.3.21 (OpenMP), kernels for SkylakeX", "MKL", "reference BLAS"
   std::string path;   ///< the library that provides sgemm; empty when it is inside LibTorch
   double gflops = 0;  ///< per thread: best of five single products of 512³ in float32
   bool fast = false;  ///< not the reference BLAS, and at least 8 GFLOP/s a thread

@@ -79,7 +79,7 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   std::vector<Comparison> comparisons;
   for (const int n : players) {
     for (const char* metric : {"r2", "pearson", "nrmse"}) {
-      for (const char* method : {"regression_msr", "integrated_gradients", "operator_shap"}) {
+      for (const char* method : {"operator_shap", "integrated_gradients", "regression_msr"}) {
         Comparison cell{.players = n,
                         .method = method,
                         .metric = metric,

@@ -82,7 +82,8 @@ Figure shapley_and_density(const Scoreboard& scores) {
              fmt::format("set xlabel 'x'\nset ylabel 'attribution density'\nset xrange [{}:{}]\nset xzeroaxis lw 0.8 "
                          "lc rgb 'black'\n$data << EOD\n{}EOD\n"
                          "plot $data using 1:2:({}) with boxes fs transparent solid 0.45 noborder lc rgb '#0072B2', "
-                         "$data using 1:2:3 with yerrorbars pt 0 lw 1 lc rgb 'black', $data using 1:4 with lines lw "
+                         "$data using 1:($2-$3):(0):(2*$3) with vectors nohead lw 1.2 lc rgb 'black', $data using 1:4 "
+                         "with lines lw "
                          "2.2 lc rgb '#D55E00'\n",
                          digits(-0.5 / players), digits(1 - 0.5 / players), data, digits(0.85 / players))});
   }

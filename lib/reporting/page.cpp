@@ -33,8 +33,9 @@ std::size_t count(const std::vector<JudgedClaim>& claims, Verdict verdict) {
 }
 
 std::string fact(const std::string& name, const std::string& value) {
-  return value.empty() ? ""
-                       : fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(name), escape_markup(value));
+  if (value.empty()) return "";
+  return fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", value.size() > 60 ? " class=\"long\"" : "",
+                     escape_markup(name), escape_markup(value));
 }
 
 std::string environment_value(const Run& run, const std::string& key) {
@@ -91,7 +92,14 @@ std::string verdict_header(const ReportContents& contents) {
 std::string claims_section(const ReportContents& contents) {
   std::string text =
       "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Verdicts of a "
-      "trained network carry over between seeds better than single numbers do.</p>\n"
+      "trained network carry over between seeds better than single numbers do.";
+  if (!contents.scores.run().comparable_with_paper) {
+    text +=
+        " They are about the networks of this profile: a sentence of the paper that fails here may hold for networks "
+        "of the paper's size.";
+  }
+  text +=
+      "</p>\n"
       "<div class=\"wide claims-table\"><table>\n<thead><tr><th scope=\"col\">verdict</th><th "
       "scope=\"col\">statement</th><th scope=\"col\">evidence of this run</th></tr></thead>\n<tbody>\n";
   std::string_view source;
@@ -172,9 +180,13 @@ std::string paper_section(const ReportContents& contents) {
       escape_markup(pde_label(run.pde)), metrics::find("r2").tolerance, metrics::find("pearson").tolerance,
       metrics::find("nrmse").tolerance);
   if (!run.comparable_with_paper) {
-    text += "<p><strong>No cell of this run is comparable with the paper's:</strong></p>\n<ul class=\"plain\">\n";
-    for (const std::string& departure : run.departures) text += "<li>" + escape_markup(departure) + "</li>\n";
-    text += "</ul>\n";
+    const std::string first = run.departures.empty() ? "the run says so without a reason" : run.departures.front();
+    const std::string more =
+        run.departures.size() < 2 ? "" : fmt::format(", and {} more departures", run.departures.size() - 1);
+    text += fmt::format(
+        "<p><strong>No cell of this run is comparable with the paper's:</strong> {}{} (<a href=\"#differences\">all of "
+        "them</a>).</p>\n",
+        escape_markup(first), more);
   }
   for (const char* metric : {"nrmse", "pearson", "r2"})
     text += comparison_table(contents.comparisons, metrics::find(metric));

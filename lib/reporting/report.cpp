@@ -53,6 +53,7 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
        {&contents.methods, &contents.backbone, &contents.reference, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
+  write_table(folder / "tables", tables::quality(scores));
   write_file(folder / "claims.json", claims_json(contents.claims, run));
   const fs::path target = page_file.empty() ? folder / "report.html" : page_file;
   write_file(target, page(contents));

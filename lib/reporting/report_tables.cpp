@@ -80,6 +80,34 @@ Table methods(const Scoreboard& scores) {
   return table;
 }
 
+Table quality(const Scoreboard& scores) {
+  Table table{.name = "quality",
+              .caption = "Quartiles over the test inputs where the metric is defined.",
+              .columns = {{"players", true},
+                          {"method"},
+                          {"access"},
+                          {"budget", true},
+                          {"metric"},
+                          {"inputs", true},
+                          {"undefined", true},
+                          {"median", true},
+                          {"q25", true},
+                          {"q75", true}},
+              .rows = {}};
+  for (const Cell& cell : scores.cells()) {
+    for (const Metric& metric : metrics::all()) {
+      const auto quartiles = cell.quartiles(metric.name);
+      if (!quartiles) continue;
+      table.add({std::to_string(cell.players), cell.method, cell.access,
+                 cell.budget ? std::to_string(*cell.budget) : "none", std::string(metric.name),
+                 std::to_string(quartiles->count), std::to_string(cell.rows.size() - quartiles->count),
+                 fmt::format("{:.7g}", quartiles->median), fmt::format("{:.7g}", quartiles->q25),
+                 fmt::format("{:.7g}", quartiles->q75)});
+    }
+  }
+  return table;
+}
+
 Table backbone(const Scoreboard& scores) {
   Table table{.name = "backbone",
               .caption =

@@ -13,6 +13,8 @@ namespace opshap::tables {
 Table paper_comparison(const std::vector<Comparison>& comparisons);
 /// Every method at the budget of the tables, all metrics.
 Table methods(const Scoreboard& scores);
+/// The same and the efficiency gap at every budget as bare numbers, one row a metric: for programs.
+Table quality(const Scoreboard& scores);
 /// The backbone's relative error at every resolution.
 Table backbone(const Scoreboard& scores);
 /// What the reference is at every n, and how well it is known.

@@ -40,6 +40,8 @@ class Scoreboard {
   explicit Scoreboard(const Run& run);
 
   const Run& run() const { return run_; }
+  /// By players, method and budget.
+  const std::vector<Cell>& cells() const { return cells_; }
   /// Players n of the run, ascending.
   const std::vector<int>& resolutions() const { return resolutions_; }
   /// In the order of display.

@@ -13,7 +13,10 @@ namespace opshap {
 
 namespace {
 
-std::string csv_cell(const std::string& text) {
+constexpr std::string_view thin_space = "\u202F";  // between thousands, for readers only
+
+std::string csv_cell(std::string text) {
+  for (std::size_t at; (at = text.find(thin_space)) != std::string::npos;) text.erase(at, thin_space.size());
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
@@ -142,7 +145,7 @@ std::string show_count(double count) {
   const std::string digits = fmt::format("{:.0f}", count);
   std::string spaced;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') spaced += "\u202F";
+    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') spaced += thin_space;
     spaced += digits[i];
   }
   return spaced;
