@@ -8,6 +8,10 @@
 
 function(opshap_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -fno-math-errno)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC bug 105651: both fire falsely inside std::string's own operator+.
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
   if(OPSHAP_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

@@ -29,6 +29,10 @@ target_include_directories(opshap_torch SYSTEM INTERFACE ${torch_includes})
 target_link_libraries(opshap_torch INTERFACE ${torch_libraries}/libtorch_cpu.so ${torch_libraries}/libc10.so)
 if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)
   # Kernels register themselves: without a reference to a symbol the linker would drop the CUDA library.
+  # The libraries of the CUDA wheel are packages of their own beside it, which only the loader finds by itself.
+  file(GLOB cuda_folders ${OPSHAP_TORCH}/../nvidia/*/lib)
+  list(TRANSFORM cuda_folders PREPEND -Wl,-rpath-link,)
+  target_link_options(opshap_torch INTERFACE ${cuda_folders})
   target_link_libraries(opshap_torch INTERFACE
     -Wl,--push-state,--no-as-needed ${torch_libraries}/libtorch_cuda.so ${torch_libraries}/libc10_cuda.so -Wl,--pop-state)
 endif()

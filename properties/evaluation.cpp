@@ -52,13 +52,10 @@ class InputAsDensity final : public Explainer {
 };
 
 Dataset small_data() {
-  Dataset data{.pde = "burgers1d",
-               .inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1),
-               .targets = {},
-               .split = {},
-               .resolution_slot = {},
-               .content_hash = "0",
-               .resolutions = {}};
+  Dataset data;
+  data.pde = "burgers1d";
+  data.inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1);
+  data.content_hash = "0";
   Rng rng(3, "evaluation test");
   for (double& value : data.inputs.values) value = rng.normal();
   data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
@@ -167,8 +164,9 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "permutation_antithetic", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
-    if (row.method == "operator_shap" || row.method == "permutation")
+    if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
+    }
   }
   for (const OperatorRow& row : results.operators) {
     // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.

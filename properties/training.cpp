@@ -37,12 +37,9 @@ OperatorConfig small_model() { return {.model = "fno", .n_modes = {6}, .hidden_c
 /// Smooth random fields, and what a linear operator makes of them.
 Dataset small_data(int train, int validation) {
   const int samples = train + validation;
-  Dataset data{.pde = "test",
-               .inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1),
-               .targets = {},
-               .split = {},
-               .resolution_slot = {},
-               .content_hash = "test"};
+  Dataset data;
+  data.pde = data.content_hash = "test";
+  data.inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1);
   for (int sample = 0; sample < samples; ++sample) {
     Rng rng(11, "training test", 0, static_cast<std::uint64_t>(sample));
     const double a = rng.normal(), b = rng.normal(), c = rng.normal();

@@ -47,8 +47,9 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
 }
 
 Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed) {
+  const Estimator& registered = estimators::find(options.method);
   const std::unique_ptr<Estimator> quadrature = wanted_quadrature(options);
-  const Estimator& estimator = quadrature ? *quadrature : estimators::find(options.method);
+  const Estimator& estimator = quadrature ? *quadrature : registered;
   const Guarantees guarantees = estimator.guarantees();
   const bool samples = guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
   require(!samples || options.budget.has_value(), "attribute: --budget (", estimator.name(),

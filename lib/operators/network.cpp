@@ -52,9 +52,10 @@ std::unique_ptr<Network> make_network(const OperatorConfig& config, const torch:
 }
 
 std::int64_t cached_batch(const Network& network, const std::vector<int>& shape) {
-  constexpr std::int64_t cache = 1 << 20;
+  constexpr std::int64_t core_cache = 1 << 20, gpu_share = 1 << 28;
+  const bool on_cpu = network.options().device().is_cpu();
   const auto bytes = network.activations(shape) * static_cast<std::int64_t>(network.options().dtype().itemsize());
-  return std::clamp<std::int64_t>(cache / bytes, 1, 512);
+  return std::clamp<std::int64_t>((on_cpu ? core_cache : gpu_share) / bytes, 1, on_cpu ? 512 : 65536);
 }
 
 namespace {

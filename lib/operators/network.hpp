@@ -16,11 +16,8 @@ namespace opshap {
 
 /// How a parameter is drawn before training.
 struct Initial {
-  enum class Law {
-    uniform,
-    normal,
-    constant
-  };  ///< on (−scale, scale); with standard deviation `scale`; equal to `scale`
+  /// On (−scale, scale); with standard deviation `scale`; equal to `scale`.
+  enum class Law { uniform, normal, constant };
   Law law = Law::uniform;
   double scale = 1;
 };
@@ -31,11 +28,12 @@ struct Parameter {
   std::vector<std::int64_t> shape;  ///< as in the state_dict; a complex tensor has no trailing 2 here
   bool complex = false;
   Initial initial;
-  torch::Tensor
-      value;  ///< real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major
+  /// Real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major.
+  torch::Tensor value;
 };
 
-/// A neural operator as a function of tensors. Fields are points first: [points, B, C], so that every layer is one matrix product for the whole batch.
+/// A neural operator as a function of tensors. Fields are points first: [points, B, C], so that every layer is one
+/// matrix product for the whole batch.
 ///
 /// Computation is safe to call from several threads. Parameters are changed only by training and loading.
 /// Adding one: a file in lib/operators and a line in registry.def.
@@ -86,7 +84,8 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
 /// Writes config and parameters as a safetensors file, in one step.
 void save_network(const Network& network, const std::filesystem::path& path);
 
-/// How many fields of this grid have their widest activation in a core's second-level cache: larger batches are slower.
+/// How many fields of this grid make a good chunk: their widest activation fills a core's second-level cache (larger
+/// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const std::vector<int>& shape);
 
 /// The network, from now on only read, behind the interface of core.

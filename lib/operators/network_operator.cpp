@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
@@ -66,7 +68,7 @@ class NetworkOperator final : public Operator {
   }
 
   std::int64_t preferred_batch(const Domain& domain) const override {
-    return 16 * cached_batch(*network_, domain.shape);
+    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape);
   }
 
  private:
@@ -79,8 +81,19 @@ class NetworkOperator final : public Operator {
 
   void for_chunks(const FieldBatch& inputs,
                   const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
-    const bool on_cpu = network_->options().device().is_cpu();
-    parallel_chunks(inputs.batch, on_cpu ? cached_batch(*network_, inputs.domain.shape) : inputs.batch, compute);
+    const std::int64_t size = cached_batch(*network_, inputs.domain.shape);
+    try {
+      if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
+      for (std::int64_t first = 0; first < inputs.batch; first += size) {
+        compute(first, std::min(size, inputs.batch - first));
+      }
+    } catch (const c10::Error& error) {
+      // LibTorch has no type of its own for this one on the CPU.
+      const bool memory = std::string_view(error.what()).find("memory") != std::string_view::npos;
+      require<EnvironmentError>(!memory, describe(), ": points=", inputs.domain.points(),
+                                " (there is not enough memory for fields of this size). Use a coarser grid.");
+      throw;
+    }
   }
 
   static void store(const torch::Tensor& chunk, std::vector<double>& values, std::int64_t first) {

@@ -8,11 +8,13 @@
 
 namespace opshap {
 
-/// The truncated Fourier transform of a real grid and its inverse as products with real matrices; no FFT, so any length, differentiable, same on all devices.
+/// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any length,
+/// differentiable, the same on all devices.
 ///
-/// The transform divides by the number of points, the inverse does not. On the last axis the frequencies 0..min(N/2, m/2) are kept; on the first axis of
-/// two the signed frequencies −k/2..k−k/2−1 with k = min(N, m). The inverse is a complex one along the first axis, then a real one along the last that
-/// ignores the imaginary parts of frequency 0 and, for even N, of N/2. The j-th frequency of the first axis uses row (m−k)/2 + j of the weights, rounded down.
+/// The transform divides by the number of points, the inverse does not. On the last axis the frequencies
+/// 0..min(N/2, m/2) are kept; on the first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of which
+/// the j-th uses row (m−k)/2 + j of the weights, rounded down. The inverse is a complex one along the first axis, then a
+/// real one along the last that ignores the imaginary parts of frequency 0 and, for even N, of N/2.
 class FourierBasis {
  public:
   /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and device.

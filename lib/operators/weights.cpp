@@ -20,7 +20,7 @@ std::string list(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
     if (!text.empty()) text += ", ";
-    if (text.size() > 60 * shown) return text + "... (" + std::to_string(names.size()) + " in all)";
+    if (text.size() > 60 * shown) return message(text, "... (", names.size(), " in all)");
     text += name;
   }
   return text;
@@ -28,7 +28,7 @@ std::string list(const std::set<std::string>& names) {
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
-  for (const std::int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  for (const std::int64_t size : shape) text += message(text.size() > 1 ? ", " : "", size);
   return text + "]";
 }
 
