@@ -204,13 +204,16 @@ const std::map<std::string, Example>& examples() {
   return all;
 }
 
-Judgement judge_one(const std::string& id, const Results& results) {
+std::vector<JudgedClaim> judged(const Results& results) {
   Run run;
   run.pde = "burgers1d";
   run.results = results;
-  const Scoreboard scores(run);
-  for (const JudgedClaim& judged : judge(scores)) {
-    if (judged.claim.id == id) return judged.judgement;
+  return judge(Scoreboard(run));
+}
+
+Judgement judge_one(const std::string& id, const Results& results) {
+  for (const JudgedClaim& claim : judged(results)) {
+    if (claim.claim.id == id) return claim.judgement;
   }
   return {};
 }
@@ -275,6 +278,21 @@ TEST(Claims, OfManyPlayersAreLeftOpenByASmallRun) {
   for (const char* id : {"quality_against_regression_msr", "regression_msr_better_than_kernel_shap"}) {
     EXPECT_EQ("regression_msr not run", judge_one(id, results).evidence) << id;
   }
+}
+
+TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
+  const Results base = SyntheticRun().results();
+  EXPECT_EQ(std::vector<std::string>{}, broken_checks(judged(base)));
+  int always = 0;
+  for (const Claim& claim : claims::all()) {
+    if (!claim.always) continue;
+    ++always;
+    Results results = base;
+    examples().at(std::string(claim.id)).contradicts(results);
+    const std::vector<std::string> broken = broken_checks(judged(results));
+    EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
+  }
+  EXPECT_GT(always, 0);
 }
 
 TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {

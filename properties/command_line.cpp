@@ -145,7 +145,7 @@ TEST_F(CommandLine, FieldsThatCannotBeSolvedAreRefused) {
 }
 
 TEST_F(CommandLine, PlacesThatCannotBeWrittenAreRefused) {
-  expect_refusal("data generate --pde burgers1d --samples 4 --out /proc/opshap/data.h5", 2, "/proc/opshap");
+  expect_refusal("data generate --pde burgers1d --samples 8 --out /proc/opshap/data.h5", 2, "/proc/opshap");
   expect_refusal("report " + path("no_such_run"), 3, "no_such_run");
 }
 

@@ -16,33 +16,13 @@
 #include "evaluation/reference.hpp"
 #include "games/unanimity_sum.hpp"
 #include "reporting/results.hpp"
+#include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 
 namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Fails after a number of calls, as a signal or a full disk would end the work at some point.
-class FailsAfter final : public Operator {
- public:
-  explicit FailsAfter(int calls) : left_(calls) {}
-  std::string describe() const override { return inner_.describe(); }
-  int dimension() const override { return 1; }
-  int input_channels() const override { return 1; }
-  int output_channels() const override { return 1; }
-  FieldBatch apply(const FieldBatch& inputs) const override {
-    require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
-    return inner_.apply(inputs);
-  }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    return inner_.gradient_at(inputs, query);
-  }
-
- private:
-  WeightedMeanOperator inner_{0.5};
-  mutable int left_;
-};
 
 /// The input itself as density.
 class InputAsDensity final : public Explainer {
@@ -181,7 +161,7 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   fs::remove_all(run_);
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
-  const FailsAfter stopping(40);
+  const StoppingOperator stopping(40);
   EXPECT_THROW(
       evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
                run_),

@@ -20,6 +20,7 @@
 #include "explainers/operator_shap.hpp"
 #include "operators/torch.hpp"
 #include "operators/weights.hpp"
+#include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 #include "training/adamw.hpp"
 #include "training/loop.hpp"
@@ -103,27 +104,6 @@ TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
   EXPECT_NE(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "c" / "model.safetensors"));
 }
 
-/// An operator that ends the process's patience after some calls, as a signal would.
-class StopsAfter final : public Operator {
- public:
-  explicit StopsAfter(int calls) : left_(calls) {}
-  std::string describe() const override { return inner_.describe(); }
-  int dimension() const override { return 1; }
-  int input_channels() const override { return 1; }
-  int output_channels() const override { return 1; }
-  FieldBatch apply(const FieldBatch& inputs) const override {
-    require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
-    return inner_.apply(inputs);
-  }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    return inner_.gradient_at(inputs, query);
-  }
-
- private:
-  WeightedMeanOperator inner_{0.5};
-  mutable int left_;
-};
-
 TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const Dataset data = small_data(16, 4);
   const WeightedMeanOperator backbone(0.5);
@@ -131,7 +111,7 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
 
   // Stopped in the middle of some epoch, then in a later one, then left to finish.
   for (const int calls : {20, 14}) {
-    const StopsAfter stopping(calls);
+    const StoppingOperator stopping(calls);
     EXPECT_THROW(train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
     EXPECT_TRUE(fs::exists(folder_ / "parts" / "checkpoint.safetensors"));
   }

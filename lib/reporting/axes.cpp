@@ -45,11 +45,12 @@ std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
   const double margin = std::max(1.15, std::pow(range.high() / range.low(), 0.06));
   const double low = range.low() / margin, high = range.high() * margin;
   const double decades = std::log10(high / low);
+  const bool only_powers = decades > (labels == TickLabels::seconds ? 1.5 : 2.5);  // labels with units are longer
   std::string ticks;
   for (int exponent = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, exponent) <= high; ++exponent) {
     for (const int factor : {1, 2, 5}) {
       const double value = factor * std::pow(10.0, exponent);
-      if (value < low || value > high || (decades > 2.5 && factor != 1) || (decades > 7 && exponent % 2 != 0)) continue;
+      if (value < low || value > high || (only_powers && factor != 1) || (decades > 7 && exponent % 2 != 0)) continue;
       ticks += fmt::format("{}'{}' {:g}", ticks.empty() ? "" : ", ", label(factor, exponent, labels), value);
     }
   }
