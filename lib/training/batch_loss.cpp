@@ -42,12 +42,14 @@ double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::
     losses[chunk] = loss.item<double>();
     gradients[chunk] = torch::autograd::grad({loss}, parameters);
   });
-  const torch::NoGradGuard no_grad;
-  for (std::size_t index = 0; index < parameters.size(); ++index) {
-    torch::Tensor& sum = parameters[index].mutable_grad();
-    if (!sum.defined()) sum = torch::zeros_like(parameters[index]);
-    for (const auto& gradient : gradients) sum.add_(gradient[index]);
-  }
+  // Not by LibTorch's own threads: they would go on spinning while the next batch's chunks want the cores.
+  parallel_chunks(static_cast<std::int64_t>(parameters.size()), 1, [&](std::int64_t index, std::int64_t) {
+    const torch::NoGradGuard no_grad;
+    const auto number = static_cast<std::size_t>(index);
+    torch::Tensor& sum = parameters[number].mutable_grad();
+    if (!sum.defined()) sum = torch::zeros_like(parameters[number]);
+    for (const auto& gradient : gradients) sum.add_(gradient[number]);
+  });
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
