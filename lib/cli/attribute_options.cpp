@@ -4,15 +4,20 @@
 
 #include "core/error.hpp"
 #include "estimators/integrated_gradients.hpp"
+#include "estimators/mean_field.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap {
 
 namespace {
 
-/// integrated_gradients with the wanted nodes and rule, or nullptr when neither is given.
+/// integrated_gradients or mean_field with the wanted nodes and rule, or nullptr when neither is given.
 std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
   if (!options.nodes && !options.rule) return nullptr;
+  if (options.method == "mean_field") {
+    require(!options.rule, "attribute: --rule (mean_field is integrated by Gauss-Legendre). Leave it out.");
+    return mean_field(*options.nodes);
+  }
   require(options.method == "integrated_gradients", "attribute: --", options.nodes ? "nodes" : "rule", " (",
           options.method, " has no quadrature to choose). Leave it out, or use --method integrated_gradients.");
   const Rule rule = options.rule ? find_rule(*options.rule) : Rule::midpoint;
@@ -42,7 +47,7 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   command.add_option("--method", options.method, "One of `opshap list estimators`")->required();
   command.add_option("--budget", options.budget,
                      "The most distinct coalitions to evaluate, the empty and the grand one among them");
-  command.add_option("--nodes", options.nodes, "Quadrature nodes of integrated_gradients");
+  command.add_option("--nodes", options.nodes, "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
   command.add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
 }
 
