@@ -87,10 +87,9 @@ class Unit {
   ReferenceSettings reference_settings() const {
     const EvaluationSettings& settings = evaluation_.settings;
     return {.relative_error = settings.reference_error,
-            .max_evaluations = std::max(settings.reference_budget, minimum_reference_evaluations(players())),
+            .max_evaluations = std::max(settings.reference_budget, minimum_reference_evaluations(players_)),
             .exact_players = settings.exact_players};
   }
-  int players() const { return partition_.players; }
 
   bool in_curve(const BudgetCurve& curve) const {
     const std::vector<std::int64_t> test = evaluation_.data.indices(Split::test);
