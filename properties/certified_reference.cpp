@@ -97,8 +97,8 @@ TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
     double errors = 0, promised = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       const auto game = fourth_order_game(24, seed);
-      const ReferenceSettings settings{
-          .relative_error = 1e-9, .max_evaluations = std::max(evaluations, minimum_reference_evaluations(24))};
+      const ReferenceSettings settings{.relative_error = 1e-9,
+                                       .max_evaluations = std::max(evaluations, minimum_reference_evaluations(24))};
       const CertifiedReference found = certified_reference(*game, settings, seed);
       EXPECT_EQ("certified", found.method);
       EXPECT_FALSE(found.reached);
@@ -158,8 +158,7 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
   constexpr int games = 100;
   for (std::uint64_t seed = 0; seed < games; ++seed) {
     const auto game = seed % 2 == 0 ? fourth_order_game(32, seed) : few_interactions_game(32, seed);
-    const ReferenceSettings settings{.relative_error = 1e-9,
-                                     .max_evaluations = 2 * minimum_reference_evaluations(32)};
+    const ReferenceSettings settings{.relative_error = 1e-9, .max_evaluations = 2 * minimum_reference_evaluations(32)};
     const CertifiedReference right = certified_reference(*game, settings, seed);
     low += right.cross_check->p_value < 0.05 ? 1 : 0;
     failures += right.cross_check->agrees() ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -98,8 +99,9 @@ TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
 }
 
 TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
-  const Outcome outcome = opshap(std::string("compare ") + family +
-                                 " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
+  const Outcome outcome =
+      opshap(std::string("compare ") + family +
+             " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
   ASSERT_EQ(0, outcome.code) << outcome.err;
   const json found = parsed(outcome);
   EXPECT_EQ((std::vector<std::int64_t>{48, 256, 512}), found["budgets"].get<std::vector<std::int64_t>>());
@@ -117,15 +119,18 @@ TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
 
 TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
   const std::string command = std::string("compare ") + family +
-                              " --methods permutation,kernel_shap,exact --budgets 64,128 --repeats 3 -q --out " + path("out");
+                              " --methods permutation,kernel_shap,exact --budgets 64,128 --repeats 3 -q --out " +
+                              path("out");
   const Outcome outcome = opshap(command);
   ASSERT_EQ(0, outcome.code) << outcome.err;
   EXPECT_EQ(path("out") + "/summary.md\n", outcome.out);
-  for (const char* name : {"manifest.json", "results.jsonl", "truth.json", "summary.md", "tables/errors.csv", "tables/runtime.csv", "tables/ranking.md",
-                           "figures/budget_error.svg", "figures/budget_error.csv"})
+  for (const char* name :
+       {"manifest.json", "results.jsonl", "truth.json", "summary.md", "tables/errors.csv", "tables/runtime.csv",
+        "tables/ranking.md", "figures/budget_error.svg", "figures/budget_error.csv"})
     EXPECT_TRUE(std::filesystem::exists(path("out") + "/" + name)) << name;
   const json manifest = json::parse(read_file(path("out/manifest.json")));
-  for (const char* key : {"command", "seed", "commit", "environment", "settings"}) EXPECT_TRUE(manifest.contains(key)) << key;
+  for (const char* key : {"command", "seed", "commit", "environment", "settings"})
+    EXPECT_TRUE(manifest.contains(key)) << key;
   EXPECT_EQ("opshap", manifest["command"][0]);
   const std::string rows = read_file(path("out/results.jsonl"));
 
@@ -142,9 +147,9 @@ TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
 }
 
 TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
-  const Outcome outcome =
-      opshap("compare --game additive_game --players 20 --methods permutation_antithetic,kernel_shap --budgets 24,80 "
-             "--repeats 2 --json -q");
+  const Outcome outcome = opshap(
+      "compare --game additive_game --players 20 --methods permutation_antithetic,kernel_shap --budgets 24,80 "
+      "--repeats 2 --json -q");
   ASSERT_EQ(0, outcome.code) << outcome.err;
   const json found = parsed(outcome);
   EXPECT_TRUE(found["ranks"].empty());

@@ -37,16 +37,38 @@ TEST(BudgetList, HasFormsForNumbersPowersMultiplesAndRanges) {
 }
 
 TEST(BudgetList, RefusesEverythingElse) {
-  for (const char* text : {"", ",", "128,", "x", "2^", "^7", "2^^7", "2^7...2^9", "..", "2^7..", "1e3", "-5", "0", "2^63", "n2", "3.5n", "2^9..2^7", "0n",
-                           "99999999999999999999", "2^7..2^8..2^9", "-1n", "2^-3", "0^3", "+5"}) {
+  for (const char* text : {"",
+                           ",",
+                           "128,",
+                           "x",
+                           "2^",
+                           "^7",
+                           "2^^7",
+                           "2^7...2^9",
+                           "..",
+                           "2^7..",
+                           "1e3",
+                           "-5",
+                           "0",
+                           "2^63",
+                           "n2",
+                           "3.5n",
+                           "2^9..2^7",
+                           "0n",
+                           "99999999999999999999",
+                           "2^7..2^8..2^9",
+                           "-1n",
+                           "2^-3",
+                           "0^3",
+                           "+5"}) {
     EXPECT_THROW(parse_budgets(text, 10), InvalidArgument) << text;
   }
 }
 
 TEST(BudgetList, ReadsBackWhatIsWritten) {
   for_all([] {
-    const auto numbers = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::int64_t>>(
-        rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40)));
+    const auto numbers = *rc::gen::nonEmpty(
+        rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40)));
     std::string text;
     for (const std::int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
     const std::set<std::int64_t> sorted(numbers.begin(), numbers.end());
@@ -87,7 +109,8 @@ TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
 
 TEST(BootstrapRanks, AreSureWhereTheErrorsAreFarApartAndUnsureWhereTheyAreNot) {
   Rng rng(1);
-  const std::vector<Repeats> clear = {normal_errors(1, 0.1, 10, rng), normal_errors(10, 0.1, 10, rng), normal_errors(3, 0.1, 10, rng)};
+  const std::vector<Repeats> clear = {normal_errors(1, 0.1, 10, rng), normal_errors(10, 0.1, 10, rng),
+                                      normal_errors(3, 0.1, 10, rng)};
   const std::vector<Rank> sure = bootstrap_ranks({clear}, 1);
   EXPECT_EQ(1, sure[0].rank);
   EXPECT_EQ(3, sure[1].rank);
@@ -107,7 +130,8 @@ TEST(BootstrapRanks, CoverTheRankOfTheLimit) {
   int covered = 0, wide = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng(seed, "coverage of ranks");
-    const auto ranks = bootstrap_ranks({{normal_errors(1, 0.3, 12, rng), normal_errors(1.1, 0.3, 12, rng)}}, seed, 0.95, 400);
+    const auto ranks =
+        bootstrap_ranks({{normal_errors(1, 0.3, 12, rng), normal_errors(1.1, 0.3, 12, rng)}}, seed, 0.95, 400);
     covered += ranks[0].low == 1 ? 1 : 0;
     wide += ranks[0].high > 1 ? 1 : 0;
   }
@@ -142,8 +166,13 @@ bool has_rank(const MethodComparison& comparison, const std::string& method) {
 TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
   Rng rng(1);
   const auto game = random_additive_game(20, rng);
-  const MethodComparison known(
-      rows_of({.game = *game, .name = "additive_game", .interaction_order = 1, .methods = {"kernel_shap", "permutation", "exact"}, .budgets = {256}, .repeats = 2}), 1);
+  const MethodComparison known(rows_of({.game = *game,
+                                        .name = "additive_game",
+                                        .interaction_order = 1,
+                                        .methods = {"kernel_shap", "permutation", "exact"},
+                                        .budgets = {256},
+                                        .repeats = 2}),
+                               1);
   EXPECT_EQ("guarantee", cell(known, "kernel_shap", 256).exact);
   EXPECT_TRUE(known.ranks().empty());
   EXPECT_TRUE(known.broken_promises().empty());
@@ -155,10 +184,17 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
   Rng rng(1);
   std::vector<UnanimityTerm> pairs;
   for (int i = 0; i < 40; ++i)
-    pairs.push_back({.coalition = {i % 20, (i * 7 + 1 + i % 20) % 20 == i % 20 ? (i + 1) % 20 : (i * 7 + 1 + i % 20) % 20}, .coefficient = rng.normal()});
+    pairs.push_back(
+        {.coalition = {i % 20, (i * 7 + 1 + i % 20) % 20 == i % 20 ? (i + 1) % 20 : (i * 7 + 1 + i % 20) % 20},
+         .coefficient = rng.normal()});
   const auto game = unanimity_sum(20, pairs, 2);
   const MethodComparison found(
-      rows_of({.game = *game, .name = "pairs", .methods = {"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"}, .budgets = {256, 512}, .repeats = 3}), 1);
+      rows_of({.game = *game,
+               .name = "pairs",
+               .methods = {"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"},
+               .budgets = {256, 512},
+               .repeats = 3}),
+      1);
   for (const std::int64_t budget : {256, 512}) {
     EXPECT_EQ("rounding", cell(found, "permutation_antithetic", budget).exact);
     EXPECT_EQ("rounding", cell(found, "kernel_shap_paired", budget).exact);
@@ -173,8 +209,12 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
 TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   Rng rng(2);
   const auto game = random_unanimity_sum(20, rng);
-  const MethodComparison found(
-      rows_of({.game = *game, .name = "sum", .methods = {"permutation", "permutation_antithetic"}, .budgets = {30, 64}, .repeats = 2}), 1);
+  const MethodComparison found(rows_of({.game = *game,
+                                        .name = "sum",
+                                        .methods = {"permutation", "permutation_antithetic"},
+                                        .budgets = {30, 64},
+                                        .repeats = 2}),
+                               1);
   EXPECT_NE(std::string::npos, cell(found, "permutation_antithetic", 30).undefined.find("needs at least 40"));
   EXPECT_EQ("", cell(found, "permutation", 30).undefined);
   EXPECT_EQ(2u, cell(found, "permutation_antithetic", 30).rows.size());
@@ -185,9 +225,15 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
 
 TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
   // A game of third order given out as one of second order.
-  const auto game = unanimity_sum(18, {{.coalition = {0, 1, 2}, .coefficient = 1}, {.coalition = {3, 4, 5, 6}, .coefficient = 1}});
-  const MethodComparison found(
-      rows_of({.game = *game, .name = "third", .interaction_order = 2, .methods = {"permutation_antithetic", "permutation"}, .budgets = {64}, .repeats = 3}), 1);
+  const auto game =
+      unanimity_sum(18, {{.coalition = {0, 1, 2}, .coefficient = 1}, {.coalition = {3, 4, 5, 6}, .coefficient = 1}});
+  const MethodComparison found(rows_of({.game = *game,
+                                        .name = "third",
+                                        .interaction_order = 2,
+                                        .methods = {"permutation_antithetic", "permutation"},
+                                        .budgets = {64},
+                                        .repeats = 3}),
+                               1);
   ASSERT_EQ(1u, found.broken_promises().size());
   EXPECT_TRUE(found.broken_promises().front().starts_with("permutation_antithetic at budget 64"));
 }
@@ -204,17 +250,20 @@ TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
 TEST(MethodComparison, GoesOnWhereItWas) {
   Rng rng(5);
   const auto game = random_unanimity_sum(12, rng);
-  const ComparisonPlan plan{.game = *game, .name = "sum", .methods = {"permutation", "kernel_shap"}, .budgets = {64, 128}, .repeats = 2};
+  const ComparisonPlan plan{
+      .game = *game, .name = "sum", .methods = {"permutation", "kernel_shap"}, .budgets = {64, 128}, .repeats = 2};
   const std::vector<MethodRow> all = rows_of(plan);
   ASSERT_EQ(8u, all.size());
   const auto folder = std::filesystem::temp_directory_path() / ("opshap_method_rows_" + std::to_string(getpid()));
   std::string text;
   for (std::size_t i = 0; i < 3; ++i) text += to_json_line(all[i]) + "\n";
-  write_file(folder / "results.jsonl", text + to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
+  write_file(folder / "results.jsonl",
+             text + to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
   std::vector<MethodRow> rows = read_method_rows(folder / "results.jsonl");
   std::filesystem::remove_all(folder);
   ASSERT_EQ(3u, rows.size());
-  compare_methods(plan, truth_of(*game, {}, 1), std::vector<MethodRow>(rows), [&rows](const MethodRow& row) { rows.push_back(row); });
+  compare_methods(plan, truth_of(*game, {}, 1), std::vector<MethodRow>(rows),
+                  [&rows](const MethodRow& row) { rows.push_back(row); });
   ASSERT_EQ(all.size(), rows.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     MethodRow expected = all[i], found = rows[i];
@@ -227,7 +276,11 @@ TEST(MethodComparison, UsesAnotherSeedForEveryRun) {
   Rng rng(6);
   const auto game = random_unanimity_sum(12, rng);
   std::set<std::uint64_t> seeds;
-  for (const MethodRow& row : rows_of({.game = *game, .name = "sum", .methods = {"permutation", "kernel_shap"}, .budgets = {64, 128}, .repeats = 5}))
+  for (const MethodRow& row : rows_of({.game = *game,
+                              .name = "sum",
+                              .methods = {"permutation", "kernel_shap"},
+                              .budgets = {64, 128},
+                              .repeats = 5}))
     seeds.insert(row.seed);
   EXPECT_EQ(20u, seeds.size());
 }

@@ -20,8 +20,8 @@ void require_same(const nlohmann::json& file, const char* key, double value, dou
   require<DataError>(file[key].is_number(), who, ": key=", key, " (", file[key].type_name(),
                      " instead of a number). Give a number.");
   const double found = file[key].get<double>();
-  require<DataError>(std::abs(found - value) <= same_value * scale, who, ": ", key, "=", found,
-                     " (this game has ", value, "). Give an attribution of this game.");
+  require<DataError>(std::abs(found - value) <= same_value * scale, who, ": ", key, "=", found, " (this game has ",
+                     value, "). Give an attribution of this game.");
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ StoredAttribution read_attribution(const std::filesystem::path& path, const Game
                      found.values.size(), " values, but the game has ", game.players(),
                      " players). Give an attribution of this game.");
   CountedGame ends(game, {2});
-  const double scale = std::max({std::abs(ends.empty()), std::abs(ends.grand()), std::abs(ends.grand() - ends.empty())});
+  const double scale =
+      std::max({std::abs(ends.empty()), std::abs(ends.grand()), std::abs(ends.grand() - ends.empty())});
   require_same(file, "empty", ends.empty(), scale, who);
   require_same(file, "grand", ends.grand(), scale, who);
   return found;

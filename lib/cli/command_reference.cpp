@@ -8,7 +8,8 @@ namespace opshap {
 void add_reference(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<ReferenceOptions>();
   CLI::App* command = app.add_subcommand(
-      "reference", "Shapley values to a wanted error, checked by two independent methods; --out FILE gets them as JSON");
+      "reference",
+      "Shapley values to a wanted error, checked by two independent methods; --out FILE gets them as JSON");
   add_reference_options(*command, *options);
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);

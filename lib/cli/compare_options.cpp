@@ -28,9 +28,7 @@ using Json = nlohmann::ordered_json;
 
 enum Purpose : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
 
-std::uint64_t stream(const Globals& globals, Purpose purpose) {
-  return Rng(globals.seed, "compare", purpose).bits64();
-}
+std::uint64_t stream(const Globals& globals, Purpose purpose) { return Rng(globals.seed, "compare", purpose).bits64(); }
 
 /// Every registered method for "all", else those that were named; an unknown name stops here.
 std::vector<std::string> wanted_methods(const std::vector<std::string>& names) {
@@ -81,16 +79,16 @@ void open_folder(const Globals& globals, const Json& settings) {
   const fs::path path = globals.out / "manifest.json";
   if (fs::exists(path)) {
     const Json found = Json::parse(read_file(path), nullptr, false);
-    require<DataError>(found.is_object() && found.value("schema", "") == "opshap.compare/1", "compare: path=",
-                       path.string(), " (is not the manifest of a comparison). Choose another --out.");
+    require<DataError>(found.is_object() && found.value("schema", "") == "opshap.compare/1",
+                       "compare: path=", path.string(),
+                       " (is not the manifest of a comparison). Choose another --out.");
     require(found.contains("settings") && found["settings"] == settings, "compare: --out=", globals.out.string(),
             " (holds a comparison with other settings, another game or another seed). Choose another folder, or remove "
             "this one.");
     return;
   }
-  Json manifest = {{"schema", "opshap.compare/1"}, {"command", globals.arguments},
-                   {"seed", globals.seed},         {"commit", version::commit},
-                   {"dirty", version::dirty},      {"started", now_utc()},
+  Json manifest = {{"schema", "opshap.compare/1"}, {"command", globals.arguments}, {"seed", globals.seed},
+                   {"commit", version::commit},    {"dirty", version::dirty},      {"started", now_utc()},
                    {"environment", environment()}, {"settings", settings}};
   // The program's own path would name a folder of this machine.
   if (!globals.arguments.empty()) manifest["command"][0] = "opshap";
@@ -113,7 +111,8 @@ Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings
   }
   const Truth truth = truth_of(game, settings, seed);
   if (!folder.empty()) {
-    const Json object = {{"method", truth.method}, {"error", truth.error}, {"rounding", truth.rounding}, {"values", truth.values}};
+    const Json object = {
+        {"method", truth.method}, {"error", truth.error}, {"rounding", truth.rounding}, {"values", truth.values}};
     write_file(path, object.dump() + '\n');
   }
   return truth;
@@ -147,7 +146,8 @@ void write_folder(const fs::path& folder, const MethodComparison& comparison) {
     for (const Panel& panel : figure.panels) panels.push_back(draw(panel));
     write_file(folder / "figures" / "budget_error.svg", compose(figure.title, figure.finding, panels, figure.legend));
     write_file(folder / "figures" / "budget_error.csv", figure.numbers.csv());
-    summary += "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
+    summary +=
+        "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
   } else {
     summary += "\nNo figure: " + figure.missing + ".\n";
   }

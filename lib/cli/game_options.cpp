@@ -28,8 +28,8 @@ NamedGame member_of_family(const CLI::App& command, const GameOptions& options) 
           " (is made from an operator). Give --operator with --input and --query.");
   require(options.players.has_value(), command.get_name(), ": --players (missing: ", options.game,
           " is a family of games). Give the number of players.");
-  require(*options.players >= 1 && *options.players <= Coalitions::max_players, command.get_name(), ": --players=",
-          *options.players, " (needs 1..", Coalitions::max_players, "). Give a number in that range.");
+  require(*options.players >= 1 && *options.players <= Coalitions::max_players, command.get_name(),
+          ": --players=", *options.players, " (needs 1..", Coalitions::max_players, "). Give a number in that range.");
   Rng rng(options.game_seed, "game");
   return {.name = options.game,
           .game = kind.random(*options.players, rng),

@@ -15,7 +15,8 @@ FieldBatch read_field(const std::filesystem::path& path, const Operator& op) {
 }
 
 Partition wanted_partition(const std::string& who, const GameOptions& options, const Domain& domain) {
-  require(!options.players || options.partition.empty(), who, ": --players, --partition (both given). Give one of them.");
+  require(!options.players || options.partition.empty(), who,
+          ": --players, --partition (both given). Give one of them.");
   if (options.players) return Partition::blocks(domain, *options.players);
   if (options.partition.empty()) return Partition::one_player_per_point(domain);
   const NpyArray labels = read_npy(options.partition);

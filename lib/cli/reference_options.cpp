@@ -35,13 +35,14 @@ Judgement judge(const StoredAttribution& given, const Globals& globals, const Re
   const std::vector<double>& values = reference.attribution.values;
   Judgement found{.method = given.method};
   if (reference.method == "exact") {  // the truth is known: no identity is needed
-    for (std::size_t i = 0; i < values.size(); ++i) found.distance = std::hypot(found.distance, given.values[i] - values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      found.distance = std::hypot(found.distance, given.values[i] - values[i]);
     found.difference = found.distance * found.distance;
     found.verdict = "reference is exact";
     return found;
   }
-  const Certification certified = certify(
-      game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
+  const Certification certified =
+      certify(game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
   found.verdict = certified.verdict == Certification::Verdict::first    ? "attribution is nearer"
                   : certified.verdict == Certification::Verdict::second ? "reference is nearer"
                                                                         : "undecided";
@@ -79,15 +80,16 @@ Json json_of(const Globals& globals, const CertifiedReference& reference, const 
   if (reference.regression) object["estimates"].push_back(json_of(*reference.regression, "kernel_shap_paired"));
   object["certification"] = nullptr;
   if (judgement) {
-    object["certification"] = {{"method", judgement->method},
-                               {"verdict", judgement->verdict},
-                               {"squared_error_difference", judgement->difference},
-                               {"standard_error", judgement->standard_error},
-                               {"p_value", judgement->p_value},
-                               {"distance", judgement->distance},
-                               {"relative_distance", json_number(judgement->distance / norm(reference.attribution.values),
-                                                                 "the reference is 0")},
-                               {"evaluations", judgement->evaluations}};
+    object["certification"] = {
+        {"method", judgement->method},
+        {"verdict", judgement->verdict},
+        {"squared_error_difference", judgement->difference},
+        {"standard_error", judgement->standard_error},
+        {"p_value", judgement->p_value},
+        {"distance", judgement->distance},
+        {"relative_distance",
+         json_number(judgement->distance / norm(reference.attribution.values), "the reference is 0")},
+        {"evaluations", judgement->evaluations}};
   }
   return object;
 }
@@ -123,7 +125,8 @@ void add_reference_settings(CLI::App& command, ReferenceSettings& settings) {
   command.add_option("--max-evaluations", settings.max_evaluations, "The most coalitions to evaluate for it")
       ->capture_default_str();
   command
-      .add_option("--exact-players", settings.exact_players, "Enumerate all coalitions up to so many players, at most 24")
+      .add_option("--exact-players", settings.exact_players,
+                  "Enumerate all coalitions up to so many players, at most 24")
       ->capture_default_str();
 }
 

@@ -88,8 +88,7 @@ class PooledPairs {
     Attribution found = sum_;
     const auto count = static_cast<double>(pairs_);
     found.standard_errors.emplace();
-    for (const double squares : squares_)
-      found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
+    for (const double squares : squares_) found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
     return found;
   }
 
@@ -103,9 +102,7 @@ class PooledPairs {
 std::int64_t first_step(int players) { return std::max<std::int64_t>(16 * (std::int64_t{players} - 1), 1024); }
 
 /// Of a step that raises the orderings' evaluations from `before` to `now`; each attribute() looks at ∅ and N again.
-std::int64_t step_cost(std::int64_t before, std::int64_t now) {
-  return now - before + 2 * rounds + now / 2 + 2;
-}
+std::int64_t step_cost(std::int64_t before, std::int64_t now) { return now - before + 2 * rounds + now / 2 + 2; }
 
 class Sampling {
  public:
@@ -180,9 +177,9 @@ class Sampling {
     Attribution& mean = found.attribution;
     add_cost(mean, fit_);
     if (fit_.standard_errors) {
-      found.cross_check = cross_check(
-          {mean.values, *mean.standard_errors, static_cast<double>(pairs_.pairs() - 1)},
-          {fit_.values, *fit_.standard_errors, regression_degrees}, effective_dimension(round_means_), found.rounding);
+      found.cross_check = cross_check({mean.values, *mean.standard_errors, static_cast<double>(pairs_.pairs() - 1)},
+                                      {fit_.values, *fit_.standard_errors, regression_degrees},
+                                      effective_dimension(round_means_), found.rounding);
     }
     if (found.cross_check && found.cross_check->agrees()) {
       const double orderings = std::pow(norm(*mean.standard_errors), 2);
@@ -190,8 +187,8 @@ class Sampling {
       const double weight = orderings + regression > 0 ? regression / (orderings + regression) : 0.5;
       for (std::size_t player = 0; player < mean.values.size(); ++player) {
         mean.values[player] = weight * mean.values[player] + (1 - weight) * fit_.values[player];
-        (*mean.standard_errors)[player] = std::hypot(weight * (*mean.standard_errors)[player],
-                                                     (1 - weight) * (*fit_.standard_errors)[player]);
+        (*mean.standard_errors)[player] =
+            std::hypot(weight * (*mean.standard_errors)[player], (1 - weight) * (*fit_.standard_errors)[player]);
       }
     } else {
       found.method = "permutation_antithetic";
@@ -234,8 +231,8 @@ CertifiedReference certified_reference(const Game& game, const ReferenceSettings
   require(settings.relative_error > 0, "reference: relative_error=", settings.relative_error,
           " (must be positive). Give 0.01.");
   require(settings.exact_players >= 0 && settings.exact_players <= max_exact_players,
-          "reference: exact_players=", settings.exact_players, " (all 2^n coalitions are enumerated, n <= ",
-          max_exact_players, "). Give 0..", max_exact_players, ".");
+          "reference: exact_players=", settings.exact_players,
+          " (all 2^n coalitions are enumerated, n <= ", max_exact_players, "). Give 0..", max_exact_players, ".");
   if (game.players() > settings.exact_players) {
     const std::int64_t minimum = minimum_reference_evaluations(game.players());
     const bool enumerable = game.players() <= max_exact_players && minimum >= std::int64_t{1} << game.players();

@@ -111,7 +111,8 @@ Certification certify(const Game& game, std::span<const double> first, std::span
   const auto n = static_cast<std::size_t>(game.players());
   require(first.size() == n && second.size() == n, "certify: values=", first.size(), ", ", second.size(),
           " (the game has ", n, " players). Give attributions of this game.");
-  require(n >= 2, "certify: players=1 (there is one efficient attribution only, v(N) - v(∅)). Compare with it directly.");
+  require(n >= 2,
+          "certify: players=1 (there is one efficient attribution only, v(N) - v(∅)). Compare with it directly.");
   require(settings.max_evaluations >= 2 * first_pairs + 2, "certify: max_evaluations=", settings.max_evaluations,
           " (one look takes ", 2 * first_pairs + 2, "). Raise it.");
   CountedGame ends(game, {2});

@@ -100,7 +100,8 @@ Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_
     CertifiedReference reference = certified_reference(game, settings, seed);
     truth = {.method = reference.method, .values = reference.attribution.values, .error = reference.error};
   }
-  require<NumericalError>(std::isfinite(truth.error), "compare: truth (the Shapley values of this game are all 0 up to ",
+  require<NumericalError>(std::isfinite(truth.error),
+                          "compare: truth (the Shapley values of this game are all 0 up to ",
                           "sampling errors, so no error is relative to them). Choose another game.");
   truth.rounding = relative_rounding(game, truth.values);
   return truth;

@@ -26,8 +26,8 @@ Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_
 /// One game, and who is to be compared on it.
 struct ComparisonPlan {
   const Game& game;
-  std::string name;               ///< of the game, for the rows
-  int interaction_order = 0;      ///< no interaction of the game involves more players; 0 when no bound is known
+  std::string name;           ///< of the game, for the rows
+  int interaction_order = 0;  ///< no interaction of the game involves more players; 0 when no bound is known
   std::vector<std::string> methods;
   std::vector<std::int64_t> budgets;
   int repeats = 10;

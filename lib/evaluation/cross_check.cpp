@@ -18,8 +18,7 @@ CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, d
     variance_a += std::pow(a.standard_errors[i], 2);
     variance_b += std::pow(b.standard_errors[i], 2);
   }
-  const double variance =
-      variance_a + variance_b + 2 * rounding * rounding * static_cast<double>(a.values.size());
+  const double variance = variance_a + variance_b + 2 * rounding * rounding * static_cast<double>(a.values.size());
   if (variance == 0) return {.statistic = distance == 0 ? 0.0 : HUGE_VAL, .p_value = distance == 0 ? 1.0 : 0.0};
   // Of a sum of two estimated variances (Satterthwaite 1946).
   const double spread = variance_a * variance_a / a.degrees + variance_b * variance_b / b.degrees;

@@ -79,8 +79,8 @@ MethodComparison::MethodComparison(std::vector<MethodRow> rows, std::uint64_t se
   }
   budgets_.assign(budgets.begin(), budgets.end());
   for (MethodCell& cell : cells_) {
-    const bool exact = std::none_of(cell.rows.begin(), cell.rows.end(),
-                                    [](const MethodRow* row) { return row->exact.empty(); });
+    const bool exact =
+        std::none_of(cell.rows.begin(), cell.rows.end(), [](const MethodRow* row) { return row->exact.empty(); });
     if (exact) cell.exact = cell.rows.front()->exact;
   }
   rank(seed);
@@ -119,9 +119,8 @@ void MethodComparison::rank(std::uint64_t seed) {
   if (common.empty()) return;
   const std::vector<Rank> found = bootstrap_ranks(common, seed);
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].overall = found[i];
-  std::stable_sort(ranks_.begin(), ranks_.end(), [](const MethodRank& a, const MethodRank& b) {
-    return a.overall->rank < b.overall->rank;
-  });
+  std::stable_sort(ranks_.begin(), ranks_.end(),
+                   [](const MethodRank& a, const MethodRank& b) { return a.overall->rank < b.overall->rank; });
 }
 
 std::vector<std::string> MethodComparison::broken_promises() const {
@@ -133,25 +132,27 @@ std::vector<std::string> MethodComparison::broken_promises() const {
       if (row->truth_error == 0 && row->nrmse.value) largest = std::max(largest, *row->nrmse.value);
     }
     if (largest > broken_promise)
-      broken.push_back(fmt::format("{} at budget {}: NRMSE {}", found.method, show_budget(found.budget), show(largest)));
+      broken.push_back(
+          fmt::format("{} at budget {}: NRMSE {}", found.method, show_budget(found.budget), show(largest)));
   }
   return broken;
 }
 
 Table MethodComparison::errors() const {
-  Table table{.name = "errors",
-              .caption =
-                  "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
-                  "here and are not ranked; their rows are checks.",
-              .columns = {{"method"},
-                          {"sees"},
-                          {"budget", true},
-                          {"runs", true},
-                          {"NRMSE", true},
-                          {"Pearson", true},
-                          {"efficiency gap", true},
-                          {"remark"}},
-              .rows = {}};
+  Table table{
+      .name = "errors",
+      .caption =
+          "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
+          "here and are not ranked; their rows are checks.",
+      .columns = {{"method"},
+                  {"sees"},
+                  {"budget", true},
+                  {"runs", true},
+                  {"NRMSE", true},
+                  {"Pearson", true},
+                  {"efficiency gap", true},
+                  {"remark"}},
+      .rows = {}};
   for (const MethodCell& found : cells_) {
     const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
                                : !found.exact.empty()   ? "exact: " + found.exact
@@ -195,22 +196,22 @@ Table MethodComparison::runtime() const {
 }
 
 Table MethodComparison::ranking() const {
-  Table table{.name = "ranking",
-              .caption =
-                  "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is the "
-                  "mean over the budgets at which everybody is ranked.",
-              .columns = {{"method"}, {"all", true}},
-              .rows = {}};
+  Table table{
+      .name = "ranking",
+      .caption =
+          "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is the "
+          "mean over the budgets at which everybody is ranked.",
+      .columns = {{"method"}, {"all", true}},
+      .rows = {}};
   for (const std::int64_t budget : budgets_) table.columns.push_back({show_budget(budget), true});
   for (const MethodRank& method : ranks_) {
-    std::vector<std::string> line = {method.method,
-                                     method.overall ? show_rank(*method.overall) : "no common budget"};
+    std::vector<std::string> line = {method.method, method.overall ? show_rank(*method.overall) : "no common budget"};
     for (const std::int64_t budget : budgets_) {
       const auto at = method.at.find(budget);
       const MethodCell* found = cell(method.method, budget);
-      line.push_back(at != method.at.end()                            ? show_rank(at->second)
+      line.push_back(at != method.at.end()                           ? show_rank(at->second)
                      : found != nullptr && !found->undefined.empty() ? "undefined"
-                                                                      : "exact");
+                                                                     : "exact");
     }
     table.add(std::move(line));
   }
@@ -230,11 +231,13 @@ std::string MethodComparison::headline() const {
 }
 
 Figure MethodComparison::budget_error() const {
-  Figure figure{.title = "Error against budget", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
-  figure.numbers = {.name = "budget_error",
-                    .caption = "NRMSE over the repeats.",
-                    .columns = {{"method"}, {"budget", true}, {"runs", true}, {"q25", true}, {"median", true}, {"q75", true}},
-                    .rows = {}};
+  Figure figure{
+      .title = "Error against budget", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  figure.numbers = {
+      .name = "budget_error",
+      .caption = "NRMSE over the repeats.",
+      .columns = {{"method"}, {"budget", true}, {"runs", true}, {"q25", true}, {"median", true}, {"q75", true}},
+      .rows = {}};
   ErrorCurves curves;
   std::vector<std::string> methods;
   std::string exact;
@@ -256,7 +259,8 @@ Figure MethodComparison::budget_error() const {
         points.push_back({static_cast<double>(*found.budget), *error});
       } else {
         const MethodStyle style = style_of(method);
-        curves.add_level(error->median, fmt::format("lw 1.8 lc rgb '{}' {}", style.color, figures::dash_style(style.dash)));
+        curves.add_level(error->median,
+                         fmt::format("lw 1.8 lc rgb '{}' {}", style.color, figures::dash_style(style.dash)));
         figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
       }
     }

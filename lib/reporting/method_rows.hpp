@@ -12,7 +12,7 @@ namespace opshap {
 
 /// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
 struct MethodRow {
-  std::string game;                    ///< "unanimity_sum", "game.json"
+  std::string game;  ///< "unanimity_sum", "game.json"
   int players = 0;
   std::string truth;                   ///< "closed form", "exact", "certified", "permutation_antithetic"
   double truth_error = 0;              ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two

@@ -59,8 +59,7 @@ std::vector<Rank> bootstrap_ranks(const std::vector<std::vector<Repeats>>& error
   std::vector<Rank> found;
   for (std::size_t i = 0; i < competitors; ++i) {
     const double tail = (1 - confidence) / 2;
-    found.push_back(
-        {.rank = ranks[i], .low = quantile(resampled[i], tail), .high = quantile(resampled[i], 1 - tail)});
+    found.push_back({.rank = ranks[i], .low = quantile(resampled[i], tail), .high = quantile(resampled[i], 1 - tail)});
   }
   return found;
 }

@@ -15,8 +15,7 @@ double fisher_tail(double statistic, double numerator, double denominator) {
   if (std::isinf(statistic)) return 0;
   const double clamped = std::max(statistic, 0.0);
   // From here on the two laws agree to 1e-8, and the incomplete beta function loses digits.
-  if (denominator > 1e9)
-    return boost::math::cdf(complement(boost::math::chi_squared(numerator), numerator * clamped));
+  if (denominator > 1e9) return boost::math::cdf(complement(boost::math::chi_squared(numerator), numerator * clamped));
   return boost::math::cdf(complement(boost::math::fisher_f(numerator, denominator), clamped));
 }
 

@@ -71,7 +71,8 @@ class Program : public ::testing::Test {
 
   std::set<std::string> listing() const {
     std::set<std::string> names;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) names.insert(entry.path().string());
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+      names.insert(entry.path().string());
     return names;
   }
 
