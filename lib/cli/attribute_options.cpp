@@ -27,23 +27,7 @@ std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
 }  // namespace
 
 void add_attribute_options(CLI::App& command, AttributeOptions& options) {
-  command.add_option(
-      "--game", options.game,
-      "Game file: {\"players\":n,\"values\":[2^n numbers]} (index bit i = player i) or\n"
-      "{\"players\":n,\"terms\":[{\"coalition\":[i,..],\"coefficient\":c},..],\"empty\":v0}; - is standard input");
-  command.add_option("--operator", options.op,
-                     "Trained operator (safetensors) whose prediction is explained, instead of --game");
-  command.add_option("--input", options.input,
-                     "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]");
-  command.add_option("--query", options.query, "With --operator: grid index I or I,J of the explained output")
-      ->delimiter(',');
-  command.add_option("--query-channel", options.query_channel, "With --operator: output channel")
-      ->capture_default_str();
-  command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
-      ->capture_default_str();
-  command.add_option("--players", options.players,
-                     "With --operator: contiguous groups of equal size (default: one player per grid point)");
-  command.add_option("--partition", options.partition, "With --operator: player of each grid point, integer .npy");
+  add_game_options(command, options);
   command.add_option("--method", options.method, "One of `opshap list estimators`")->required();
   command.add_option("--budget", options.budget,
                      "The most distinct coalitions to evaluate, the empty and the grand one among them");
