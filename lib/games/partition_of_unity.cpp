@@ -213,9 +213,8 @@ PartitionOfUnity PartitionOfUnity::gaussians(const Domain& domain, std::span<con
     double sum = 0;
     for (double& exponent : exponents) sum += exponent = std::exp(exponent - nearest);
     entries.clear();
-    for (std::size_t mask = 0; mask < masks; ++mask)
-      entries.emplace_back(static_cast<int>(mask), exponents[mask] / sum);
-    at_points.append(entries);
+    for (std::size_t mask = 0; mask < masks; ++mask) entries.emplace_back(static_cast<int>(mask), exponents[mask]);
+    at_points.append(entries, sum);
   }
   return {domain, static_cast<int>(masks), std::move(at_points)};
 }
@@ -242,8 +241,7 @@ PartitionOfUnity PartitionOfUnity::smoothed_cells(const Domain& domain, const Pa
       entries.emplace_back(partition.player_of[static_cast<std::size_t>(other)], offset.weight);
       sum += offset.weight;
     }
-    for (auto& [mask, value] : entries) value /= sum;
-    at_points.append(entries);
+    at_points.append(entries, sum);
   }
   return {domain, partition.players, std::move(at_points)};
 }

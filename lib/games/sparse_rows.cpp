@@ -4,7 +4,7 @@
 
 namespace opshap {
 
-void SparseRows::append(std::vector<std::pair<int, double>>& entries) {
+void SparseRows::append(std::vector<std::pair<int, double>>& entries, double divisor) {
   // Stable, so that equal columns are added up in the order given.
   std::ranges::stable_sort(entries, {}, &std::pair<int, double>::first);
   for (std::size_t next = 0; next < entries.size();) {
@@ -13,7 +13,7 @@ void SparseRows::append(std::vector<std::pair<int, double>>& entries) {
     for (; next < entries.size() && entries[next].first == column; ++next) value += entries[next].second;
     if (value == 0) continue;
     columns_.push_back(column);
-    values_.push_back(value);
+    values_.push_back(value / divisor);
   }
   first_.push_back(columns_.size());
 }

@@ -11,8 +11,8 @@ namespace opshap {
 class SparseRows {
  public:
   std::size_t rows() const { return first_.size() - 1; }
-  /// Adds a row. Entries are (column, value) in any order; those of one column are added up. They are sorted in place.
-  void append(std::vector<std::pair<int, double>>& entries);
+  /// Adds a row. Entries are (column, value) in any order; those of one column are added up, and then divided by `divisor`. They are sorted in place.
+  void append(std::vector<std::pair<int, double>>& entries, double divisor = 1);
 
   /// Σ_j matrix(row, j)·vector(j).
   double dot(std::size_t row, std::span<const double> vector) const {
