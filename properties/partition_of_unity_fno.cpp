@@ -10,7 +10,7 @@
 #include "games/diagonal_game.hpp"
 #include "games/masked_attribution.hpp"
 #include "games/smooth_operator_game.hpp"
-#include "operators/network.hpp"
+#include "operators/weights.hpp"
 #include "support/operator_inputs.hpp"
 #include "support/tolerance.hpp"
 
