@@ -6,6 +6,7 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "core/grading.hpp"
 
 namespace opshap {
 
@@ -15,31 +16,64 @@ Partition Partition::one_player_per_point(const Domain& domain) {
   return from_labels(domain, labels);
 }
 
-Partition Partition::blocks(const Domain& domain, int players) {
+namespace {
+
+/// How many blocks an axis is cut into: all of them in 1D, the square root in 2D.
+int blocks_per_axis(const Domain& domain, int players) {
   require(players >= 1, "partition: players=", players, " (needs at least one). Give a positive number of players.");
-  int per_axis = players;
-  if (domain.dimension() == 2) {
-    per_axis = static_cast<int>(std::lround(std::sqrt(players)));
-    require(per_axis * per_axis == players, "partition: players=", players,
-            " (a square grid of blocks needs a square number). Use 4, 16, 64, ...");
+  if (domain.dimension() == 1) return players;
+  const int per_axis = static_cast<int>(std::lround(std::sqrt(players)));
+  require(per_axis * per_axis == players, "partition: players=", players,
+          " (a square grid of blocks needs a square number). Use 4, 16, 64, ...");
+  return per_axis;
+}
+
+/// Products of the axes' blocks, numbered row-major. block_of(axis, index) is non-decreasing in the index.
+template <typename BlockOf>
+std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const BlockOf& block_of) {
+  std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
+  const int columns = domain.shape.back();
+  for (std::size_t point = 0; point < labels.size(); ++point) {
+    const int column = static_cast<int>(point) % columns, row = static_cast<int>(point) / columns;
+    labels[point] =
+        domain.dimension() == 1 ? block_of(0, column) : std::int64_t{block_of(0, row)} * per_axis + block_of(1, column);
   }
+  return labels;
+}
+
+}  // namespace
+
+Partition Partition::blocks(const Domain& domain, int players) {
+  const int per_axis = blocks_per_axis(domain, players);
   for (const int points : domain.shape) {
     require(points % per_axis == 0, "partition: players=", players, " (", points,
             " points on an axis do not divide into ", per_axis, " equal blocks). Choose a divisor.");
   }
-  const int columns = domain.shape.back();
-  std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
-  for (std::size_t point = 0; point < labels.size(); ++point) {
-    const int column = static_cast<int>(point) % columns;
-    const int column_block = column / (columns / per_axis);
-    if (domain.dimension() == 1) {
-      labels[point] = column_block;
-    } else {
-      const int row = static_cast<int>(point) / columns;
-      labels[point] = row / (domain.shape[0] / per_axis) * per_axis + column_block;
+  return from_labels(domain, block_labels(domain, per_axis, [&](std::size_t axis, int index) {
+                       return index / (domain.shape[axis] / per_axis);
+                     }));
+}
+
+Partition Partition::graded(const Domain& domain, int players, double ratio) {
+  const int per_axis = blocks_per_axis(domain, players);
+  const Grading grading(ratio);
+  // The middle of a point's own cell, whatever the centring: then no point is on the border of a block of equal blocks.
+  const auto block_of = [&](std::size_t axis, int index) {
+    return static_cast<int>(per_axis * grading((index + 0.5) / domain.shape[axis]));
+  };
+  for (std::size_t axis = 0; axis < domain.shape.size(); ++axis) {
+    int next = 0;
+    for (int index = 0; index < domain.shape[axis]; ++index) {
+      require(block_of(axis, index) <= next, "partition: players=", players, " (block ", next, " of axis ", axis,
+              " is so narrow at ratio ", ratio, " that none of the ", domain.shape[axis],
+              " points is in it). Use fewer players, a ratio nearer to 1, or a finer grid.");
+      if (block_of(axis, index) == next) ++next;
     }
+    require(next == per_axis, "partition: players=", players, " (block ", next, " of axis ", axis, " at ratio ", ratio,
+            " has none of the ", domain.shape[axis],
+            " points). Use fewer players, a ratio nearer to 1, or a finer grid.");
   }
-  return from_labels(domain, labels);
+  return from_labels(domain, block_labels(domain, per_axis, block_of));
 }
 
 Partition Partition::from_labels(const Domain& domain, const std::vector<std::int64_t>& labels) {

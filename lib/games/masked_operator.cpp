@@ -1,0 +1,84 @@
+#include "games/masked_operator.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline,
+                               Query query)
+    : operator_(op), input_(std::move(input)), baseline_(std::move(baseline)), query_(query) {
+  require(input_.batch == 1 && baseline_.batch == 1, who, ": batch=", input_.batch, " and ", baseline_.batch,
+          " (a game explains one input against one baseline). Take one sample of each.");
+  require(input_.domain.shape == baseline_.domain.shape && input_.channels == baseline_.channels, who,
+          ": baseline (its grid or channels are not those of the input). Give a baseline of the input's shape.");
+  require(input_.domain.dimension() == op.dimension() && input_.channels == op.input_channels(), who,
+          ": channels=", input_.channels, ", axes=", input_.domain.dimension(), " (", op.describe(), " takes ",
+          op.input_channels(), " channels on ", op.dimension(), " axes). Give a field it takes.");
+  require_query(op, input_.domain, query);
+  require_finite(input_, std::string(who).append(": input").c_str());
+  require_finite(baseline_, std::string(who).append(": baseline").c_str());
+}
+
+/// Calls work(first, fields) for batches of the size the operator likes; `fields` is one buffer, used again for each.
+template <typename Work>
+void MaskedOperator::for_each_batch(std::size_t count, const Work& work) const {
+  const auto preferred = static_cast<std::size_t>(std::max<std::int64_t>(1, operator_.preferred_batch(input_.domain)));
+  FieldBatch fields = FieldBatch::zeros(input_.domain, 0, input_.channels);
+  for (std::size_t first = 0; first < count; first += preferred) {
+    fields.batch = static_cast<std::int64_t>(std::min(preferred, count - first));
+    fields.values.resize(static_cast<std::size_t>(fields.batch) * fields.field_size());
+    work(first, fields);
+  }
+}
+
+std::vector<double> MaskedOperator::values(
+    std::size_t count, const std::function<void(std::size_t index, std::span<double> w)>& weigh) const {
+  const auto points = static_cast<std::size_t>(input_.domain.points());
+  std::vector<double> values, weights(points);
+  values.reserve(count);
+  for_each_batch(count, [&](std::size_t first, FieldBatch& fields) {
+    for (std::int64_t index = 0; index < fields.batch; ++index) {
+      weigh(first + static_cast<std::size_t>(index), weights);
+      const auto field = fields.field(index);
+      for (std::size_t channel = 0; channel < field.size(); channel += points) {
+        for (std::size_t point = 0; point < points; ++point) {
+          // Not u_b + w·h: this is exactly u for w = 1.
+          field[channel + point] = (1 - weights[point]) * baseline_.values[channel + point] +
+                                   weights[point] * input_.values[channel + point];
+        }
+      }
+    }
+    const std::vector<double> found = operator_.values_at(fields, query_);
+    values.insert(values.end(), found.begin(), found.end());
+  });
+  return values;
+}
+
+void MaskedOperator::diagonal_slopes(
+    std::span<const double> nodes,
+    const std::function<void(std::size_t index, std::span<const double> slopes)>& use) const {
+  const auto points = static_cast<std::size_t>(input_.domain.points());
+  std::vector<double> slopes(points);
+  for_each_batch(nodes.size(), [&](std::size_t first, FieldBatch& fields) {
+    for (std::int64_t index = 0; index < fields.batch; ++index) {
+      const double t = nodes[first + static_cast<std::size_t>(index)];
+      const auto field = fields.field(index);
+      for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * baseline_.values[i] + t * input_.values[i];
+    }
+    const FieldBatch gradients = operator_.gradient_at(fields, query_).gradient;
+    for (std::int64_t index = 0; index < fields.batch; ++index) {
+      const auto gradient = gradients.field(index);
+      std::ranges::fill(slopes, 0.0);
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        slopes[i % points] += gradient[i] * (input_.values[i] - baseline_.values[i]);
+      use(first + static_cast<std::size_t>(index), slopes);
+    }
+  });
+}
+
+}  // namespace opshap

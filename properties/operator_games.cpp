@@ -1,0 +1,431 @@
+// The three games of an operator: hard masks of cells, fixed smooth masks held by shares, and smooth masks that are the players.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "estimators/integrated_gradients.hpp"
+#include "estimators/registry.hpp"
+#include "games/cell_mask_game.hpp"
+#include "games/diagonal_game.hpp"
+#include "games/masked_attribution.hpp"
+#include "games/smooth_operator_game.hpp"
+#include "support/for_all.hpp"
+#include "support/generators.hpp"
+#include "support/operator_inputs.hpp"
+#include "support/tolerance.hpp"
+#include "support/two_layer_operator.hpp"
+#include "support/weighted_mean_operator.hpp"
+
+namespace opshap {
+namespace {
+
+/// The values of all operators here are below 2, and each is made by at most 64² products, a few times over.
+const Tolerance rounded = rounding(2e4, 2);
+
+/// What an operator game is made of, on the line or in the plane, with one or two channels.
+struct Question {
+  Domain domain;
+  TwoLayerOperator op;
+  FieldBatch input, baseline;
+  PartitionOfUnity masks;
+  Query query;
+
+  std::size_t points() const { return static_cast<std::size_t>(domain.points()); }
+  std::size_t mask_count() const { return static_cast<std::size_t>(masks.masks()); }
+  std::unique_ptr<Game> smooth(const Partition& cells) const {
+    return smooth_operator_game(op, input, baseline, masks, cells, query);
+  }
+  std::unique_ptr<Game> diagonal() const { return diagonal_game(op, input, baseline, masks, query); }
+  /// G at u_b + w ⊙ (u − u_b).
+  double answer(const std::vector<double>& w) const {
+    FieldBatch field = baseline;
+    for (std::size_t i = 0; i < field.values.size(); ++i)
+      field.values[i] += w[i % points()] * (input.values[i] - baseline.values[i]);
+    return op.values_at(field, query).front();
+  }
+  /// Σ_i a_i η_i.
+  std::vector<double> combined(const std::vector<double>& a) const {
+    const std::vector<double> values = masks.values();
+    std::vector<double> w(points(), 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) w[i % points()] += a[i / points()] * values[i];
+    return w;
+  }
+  /// ∫_S η_i/∫η_i for a set of points, by its definition.
+  std::vector<double> shares(const std::function<bool(std::size_t point)>& in_set) const {
+    const std::vector<double> values = masks.values();
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < mask_count(); ++i) {
+      double part = 0, whole = 0;
+      for (std::size_t point = 0; point < points(); ++point) {
+        whole += values[i * points() + point];
+        if (in_set(point)) part += values[i * points() + point];
+      }
+      shares.push_back(part / whole);
+    }
+    return shares;
+  }
+};
+
+Question random_question(Rng& rng) {
+  const Domain domain = rng.below(2) == 0 ? Domain::unit({24}) : Domain::unit({6, 6});
+  const int channels = 1 + static_cast<int>(rng.below(2));
+  const auto points = static_cast<std::uint64_t>(domain.points());
+  return {.domain = domain,
+          .op = TwoLayerOperator(domain.dimension(), channels),
+          .input = random_field(domain, channels, rng),
+          .baseline = random_field(domain, channels, rng),
+          .masks = random_partition_of_unity(domain, rng),
+          .query = {.point = static_cast<std::int64_t>(rng.below(points)), .channel = static_cast<int>(rng.below(2))}};
+}
+
+/// A question for each case of a property, from a seed that is printed when it fails.
+template <typename Property>
+void for_all_questions(const Property& property) {
+  for_all([&property] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    property(random_question(rng), rng);
+  });
+}
+
+std::vector<double> shapley_values(const Game& game) {
+  return attribute(estimators::find("exact"), game, {0}, 1).values;
+}
+
+std::vector<double> aumann_shapley_values(const Game& game, Rule rule = Rule::gauss_legendre, int nodes = 50) {
+  return attribute(*integrated_gradients(rule, nodes), game, {0}, 1).values;
+}
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+TEST(SmoothOperatorGame, IsAFunctionOfTheSharesThatACoalitionHolds) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Partition cells = random_cells(question.domain, 1 + static_cast<int>(rng.below(5)), rng);
+    std::vector<double> expected;
+    for (std::size_t coalition = 0; coalition < std::size_t{1} << cells.players; ++coalition) {
+      const auto in_set = [&](std::size_t point) { return (coalition >> cells.player_of[point] & 1) != 0; };
+      expected.push_back(question.answer(question.combined(question.shares(in_set))));
+    }
+    RC_ASSERT(mismatch(expected, as_table(*question.smooth(cells)).values, rounded) == "");
+    RC_ASSERT(mismatch(question.op.values_at(question.baseline, question.query).front(), expected.front(), rounded) ==
+              "");
+    RC_ASSERT(mismatch(question.op.values_at(question.input, question.query).front(), expected.back(), rounded) == "");
+  });
+}
+
+// The masks repeat after half of the line; a relabelling swaps some points with those half a line away. The input does not repeat.
+TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain half = Domain::unit({12}), domain = Domain::unit({24});
+    const PartitionOfUnity of_half = random_partition_of_unity(half, rng);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < of_half.values().size(); i += 12) {
+      for (int copy = 0; copy < 2; ++copy) {
+        for (std::size_t point = 0; point < 12; ++point) values.push_back(of_half.values()[i + point]);
+      }
+    }
+    const Question question{.domain = domain,
+                            .op = TwoLayerOperator(1, 1),
+                            .input = random_field(domain, 1, rng),
+                            .baseline = random_field(domain, 1, rng),
+                            .masks = PartitionOfUnity::from_values(domain, values),
+                            .query = {.point = 5}};
+    const Partition cells = random_cells(domain, 5, rng);
+    Partition relabelled = cells;
+    for (std::size_t point = 0; point < 12; ++point) {
+      if (rng.below(2) == 0) std::swap(relabelled.player_of[point], relabelled.player_of[point + 12]);
+    }
+    const auto game = question.smooth(cells), other = question.smooth(relabelled);
+    RC_ASSERT(mismatch(as_table(*game).values, as_table(*other).values, rounded) == "");
+    RC_ASSERT(mismatch(shapley_values(*game), shapley_values(*other), rounded) == "");
+    RC_ASSERT(mismatch(aumann_shapley_values(*game), aumann_shapley_values(*other), rounded) == "");
+    // Cells 0 and 1 are the two copies of one set: coalitions with either of them hold the same, and the two are worth the same.
+    std::vector<std::int64_t> twins(24, 2);
+    for (std::size_t point = 0; point < 12; ++point) {
+      if (point % 4 != 0) continue;
+      twins[point] = 0;
+      twins[point + 12] = 1;
+    }
+    twins[1] = 3;
+    const auto twin_game = question.smooth(Partition::from_labels(domain, twins));
+    const Table table = as_table(*twin_game);
+    for (const std::size_t rest : {0U, 4U, 8U, 12U})
+      RC_ASSERT(mismatch(table.values[rest | 1], table.values[rest | 2], rounded) == "");
+    const std::vector<double> shapley = shapley_values(*twin_game);
+    RC_ASSERT(mismatch(shapley[0], shapley[1], rounded) == "");
+  });
+}
+
+TEST(SmoothOperatorGame, StaysTheSameGameWhenCellsAreRefined) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Partition fine = random_cells(question.domain, 6, rng);
+    std::vector<std::int64_t> labels;
+    for (const int player : fine.player_of) labels.push_back(player / 2);
+    const Table of_fine = as_table(*question.smooth(fine));
+    const Table of_coarse = as_table(*question.smooth(Partition::from_labels(question.domain, labels)));
+    std::vector<double> expected;
+    for (std::size_t coalition = 0; coalition < 8; ++coalition) {
+      const std::size_t doubled = (coalition & 1) * 3 + (coalition >> 1 & 1) * 12 + (coalition >> 2 & 1) * 48;
+      expected.push_back(of_fine.values[doubled]);
+    }
+    RC_ASSERT(mismatch(expected, of_coarse.values, rounded) == "");
+  });
+}
+
+// φ(B_k) = Σ_i μ_i(B_k) Σ_q w_q DG(u_b + t_q h)[η_i h], written out; for every rule and number of nodes.
+TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Partition cells = random_cells(question.domain, 1 + static_cast<int>(rng.below(5)), rng);
+    const Rule rule = rng.below(2) == 0 ? Rule::midpoint : Rule::gauss_legendre;
+    const int nodes = 1 + static_cast<int>(rng.below(6));
+    const Quadrature path = quadrature(rule, nodes);
+    const std::vector<double> masks = question.masks.values();
+    std::vector<double> along(question.mask_count(), 0.0);
+    for (std::size_t q = 0; q < path.nodes.size(); ++q) {
+      FieldBatch field = question.baseline;
+      for (std::size_t i = 0; i < field.values.size(); ++i)
+        field.values[i] += path.nodes[q] * (question.input.values[i] - question.baseline.values[i]);
+      const FieldBatch gradient = question.op.gradient_at(field, question.query).gradient;
+      for (std::size_t mask = 0; mask < along.size(); ++mask) {
+        for (std::size_t i = 0; i < field.values.size(); ++i) {
+          along[mask] += path.weights[q] * gradient.values[i] *
+                         masks[mask * question.points() + i % question.points()] *
+                         (question.input.values[i] - question.baseline.values[i]);
+        }
+      }
+    }
+    std::vector<double> expected;
+    for (int player = 0; player < cells.players; ++player) {
+      const auto shares = question.shares([&](std::size_t point) { return cells.player_of[point] == player; });
+      expected.push_back(std::inner_product(shares.begin(), shares.end(), along.begin(), 0.0));
+    }
+    RC_ASSERT(mismatch(expected, aumann_shapley_values(*question.smooth(cells), rule, nodes), rounded) == "");
+    RC_ASSERT(mismatch(along, aumann_shapley_values(*question.diagonal(), rule, nodes), rounded) == "");
+    const std::vector<double> attributions = masked_attributions(question.op, question.input, question.baseline,
+                                                                 question.query, masks, path.nodes, path.weights);
+    RC_ASSERT(mismatch(along, attributions, rounded) == "");
+  });
+}
+
+TEST(SmoothOperatorGame, HasAnEfficientAndAdditiveDiagonalFormula) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Partition cells = random_cells(question.domain, 6, rng);
+    std::vector<std::int64_t> labels;
+    for (const int player : cells.player_of) labels.push_back(player % 2);
+    const std::vector<double> fine = aumann_shapley_values(*question.smooth(cells));
+    const std::vector<double> coarse =
+        aumann_shapley_values(*question.smooth(Partition::from_labels(question.domain, labels)));
+    RC_ASSERT(mismatch({fine[0] + fine[2] + fine[4], fine[1] + fine[3] + fine[5]}, coarse, rounded) == "");
+    const Table table = as_table(*question.smooth(cells));
+    RC_ASSERT(mismatch(table.gain(), sum(shapley_values(*question.smooth(cells))), rounded) == "");
+    // Each node of Gauss and Legendre gains digits, so 50 of them are nearer to the integral than to the sum of 25.
+    const double half_way = sum(aumann_shapley_values(*question.smooth(cells), Rule::gauss_legendre, 25));
+    RC_ASSERT(mismatch(table.gain(), sum(fine), discretisation(std::abs(sum(fine) - half_way) + rounded.bound, 1, 1)) ==
+              "");
+  });
+}
+
+// G = m + c·m³ with baseline 0 makes v = ℓ + c·ℓ³ with the signed measure ℓ(S) = Σ_i μ_i(S) m(η_i u), L = ℓ(Ω):
+// the Aumann-Shapley value is ℓ_k(1 + cL²), the Shapley value ℓ_k(1 + cL²) + cℓ_k(M2 − Lℓ_k)/2 with M2 = Σ ℓ².
+TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
+  constexpr double cubic = 0.7;
+  const WeightedMeanOperator op(cubic);
+  const Domain domain = Domain::unit({32});
+  for_all([&] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const FieldBatch input = random_field(domain, 1, rng);
+    const PartitionOfUnity masks = random_partition_of_unity(domain, rng);
+    const Partition cells = Partition::graded(domain, 8, 3);
+    const auto m = static_cast<std::size_t>(masks.masks());
+    const std::vector<double> values = masks.values();
+    std::vector<double> part(8, 0.0);
+    for (std::size_t mask = 0; mask < m; ++mask) {
+      double mean = 0, whole = 0;
+      for (int point = 0; point < 32; ++point) {
+        const auto p = static_cast<std::size_t>(point);
+        mean += WeightedMeanOperator::weight(9, point, 32) * values[mask * 32 + p] * input.values[p];
+        whole += values[mask * 32 + p];
+      }
+      for (std::size_t point = 0; point < 32; ++point)
+        part[static_cast<std::size_t>(cells.player_of[point])] += values[mask * 32 + point] / whole * mean;
+    }
+    const double total = sum(part), squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
+    std::vector<double> aumann_shapley, shapley;
+    for (const double own : part) {
+      aumann_shapley.push_back(own * (1 + cubic * total * total));
+      shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
+    }
+    const auto game = smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, {.point = 9});
+    RC_ASSERT(mismatch(aumann_shapley, aumann_shapley_values(*game), rounded) == "");
+    RC_ASSERT(mismatch(shapley, shapley_values(*game), rounded) == "");
+  });
+}
+
+// Finer and finer graded cells of one game: the value of a fixed half of the line converges to the diagonal formula like 1/n.
+TEST(SmoothOperatorGame, OfFinerCellsHasShapleyValuesNearerToTheDiagonalFormula) {
+  Rng rng(11);
+  const Domain domain = Domain::unit({256});
+  const TwoLayerOperator op(1, 1);
+  FieldBatch input = random_field(domain, 1, rng);
+  for (double& value : input.values) value += 1;
+  const PartitionOfUnity masks = PartitionOfUnity::bumps(domain, {graded_centres(5, 1, 2)});
+  std::vector<double> errors, halves;
+  for (const int players : {2, 4, 8}) {
+    const auto game = smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks,
+                                           Partition::graded(domain, players, 4), {.point = 80});
+    const auto half = [&](const std::vector<double>& values) {
+      return std::accumulate(values.begin(), values.begin() + players / 2, 0.0);
+    };
+    halves.push_back(half(aumann_shapley_values(*game)));
+    errors.push_back(half(shapley_values(*game)) - halves.back());
+  }
+  EXPECT_EQ("", mismatch(std::vector<double>(3, halves[0]), halves, rounded)) << "additive: the same for all cells";
+  EXPECT_GT(std::abs(errors[0]), 0.01);
+  EXPECT_GT(std::abs(errors[0]), std::abs(errors[1]));
+  EXPECT_NEAR(2, errors[1] / errors[2], 0.2) << "the next term is 1/n²: a tenth of the first one";
+}
+
+TEST(DiagonalGame, ShowsTheMasksOfACoalition) {
+  for_all_questions([](const Question& question, Rng&) {
+    if (question.mask_count() > 6) return;
+    std::vector<double> expected;
+    for (std::size_t coalition = 0; coalition < std::size_t{1} << question.mask_count(); ++coalition) {
+      std::vector<double> shown(question.mask_count());
+      for (std::size_t mask = 0; mask < shown.size(); ++mask) shown[mask] = static_cast<double>(coalition >> mask & 1);
+      expected.push_back(question.answer(question.combined(shown)));
+    }
+    const auto game = question.diagonal();
+    RC_ASSERT(mismatch(expected, as_table(*game).values, rounded) == "");
+    RC_ASSERT(mismatch(expected.back() - expected.front(), sum(shapley_values(*game)), rounded) == "");
+  });
+}
+
+// Indicators that are smoothed over less than a cell of the grid are the indicators.
+TEST(DiagonalGame, OfSharpMasksIsTheGameOfHardMasks) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Partition cells = random_cells(question.domain, 5, rng);
+    const auto hard = cell_mask_game(question.op, question.input, question.baseline, cells, question.query);
+    const auto sharp = diagonal_game(question.op, question.input, question.baseline,
+                                     PartitionOfUnity::smoothed_cells(question.domain, cells, 1e-3), question.query);
+    RC_ASSERT(as_table(*hard).values == as_table(*sharp).values);
+    RC_ASSERT(mismatch(aumann_shapley_values(*hard), aumann_shapley_values(*sharp), rounded) == "");
+  });
+}
+
+// One operator, one input, the same cells: three games. They agree on ∅ and N only.
+TEST(OperatorGames, AreThreeGames) {
+  Rng rng(5);
+  const Domain domain = Domain::unit({24});
+  const TwoLayerOperator op(1, 1);
+  const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
+  const Partition cells = Partition::blocks(domain, 4);
+  const PartitionOfUnity masks = PartitionOfUnity::smoothed_cells(domain, cells, 0.2);
+  const std::vector<std::vector<double>> values = {
+      as_table(*cell_mask_game(op, input, baseline, cells, {})).values,
+      as_table(*smooth_operator_game(op, input, baseline, masks, cells, {})).values,
+      as_table(*diagonal_game(op, input, baseline, masks, {})).values};
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      EXPECT_EQ("", mismatch({values[a].front(), values[a].back()}, {values[b].front(), values[b].back()}, rounded));
+      for (std::size_t coalition = 1; coalition < 15; ++coalition)
+        EXPECT_NE("", mismatch(values[a][coalition], values[b][coalition], rounding(1e9, 2))) << a << b << coalition;
+    }
+  }
+}
+
+// Σ_j Attr^{η_j} = Σ_q w_q DG(u_b + t_q h)[h] for every partition of unity and every rule; with enough nodes that is G(u) − G(u_b).
+TEST(MaskedAttributions, AddUpToTheSameForEveryPartitionOfUnity) {
+  for (const auto& shape : std::vector<std::vector<int>>{{24}, {6, 6}}) {
+    const Domain domain = Domain::unit(shape);
+    const TwoLayerOperator op(domain.dimension(), 2);
+    Rng rng(7, "partition of unity", static_cast<std::uint32_t>(shape.size()));
+    const FieldBatch input = random_field(domain, 2, rng), baseline = random_field(domain, 2, rng);
+    const Query query{.point = 10, .channel = 1};
+    const double gain = op.values_at(input, query).front() - op.values_at(baseline, query).front();
+    const std::vector<double> ones(static_cast<std::size_t>(domain.points()), 1.0);
+    const Quadrature coarse = quadrature(Rule::midpoint, 2), fine = quadrature(Rule::gauss_legendre, 5);
+    const auto total = [&](std::span<const double> masks, const Quadrature& rule) {
+      return sum(masked_attributions(op, input, baseline, query, masks, rule.nodes, rule.weights));
+    };
+    for (int trial = 0; trial < 200; ++trial) {
+      const PartitionOfUnity masks = random_partition_of_unity(domain, rng);
+      for (const Quadrature& rule : {coarse, fine})
+        ASSERT_EQ("", mismatch(total(ones, rule), total(masks.values(), rule), rounded)) << trial;
+      const auto game = diagonal_game(op, input, baseline, masks, query);
+      ASSERT_EQ("", mismatch(total(ones, coarse), sum(aumann_shapley_values(*game, Rule::midpoint, 2)), rounded));
+    }
+    const double half_way = total(ones, quadrature(Rule::gauss_legendre, 25));
+    const double whole = total(ones, quadrature(Rule::gauss_legendre, 50));
+    EXPECT_EQ("", mismatch(gain, whole, discretisation(std::abs(whole - half_way) + rounded.bound, 1, 1)));
+    EXPECT_LT(std::abs(whole - half_way), 1e-6) << "the bound above is a tight one";
+    EXPECT_NE("", mismatch(gain, total(ones, coarse), rounded))
+        << "two nodes are not enough: the law above is no accident";
+  }
+}
+
+TEST(MaskedAttributions, AreLinearInTheMask) {
+  for_all_questions([](const Question& question, Rng& rng) {
+    const Quadrature rule = quadrature(Rule::midpoint, 3);
+    std::vector<double> masks = random_field(question.domain, 2, rng).values;
+    for (std::size_t point = 0; point < question.points(); ++point)
+      masks.push_back(2 * masks[point] - 3 * masks[question.points() + point]);
+    const std::vector<double> found = masked_attributions(question.op, question.input, question.baseline,
+                                                          question.query, masks, rule.nodes, rule.weights);
+    RC_ASSERT(mismatch(2 * found[0] - 3 * found[1], found[2], rounding(1e4, 10)) == "");
+  });
+}
+
+TEST(OperatorGames, RefuseWhatDoesNotFit) {
+  const Domain domain = Domain::unit({8}), other = Domain::unit({16});
+  const TwoLayerOperator op(1, 1);
+  const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
+  const PartitionOfUnity masks = PartitionOfUnity::bumps(domain, {{0, 0.5}});
+  const PartitionOfUnity of_other = PartitionOfUnity::bumps(other, {{0, 0.5}});
+  const Partition cells = Partition::blocks(domain, 4);
+  const auto smooth = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    return smooth_operator_game(op, input, baseline, masks, cells, query);
+  };
+  const auto diagonal = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    return diagonal_game(op, input, baseline, masks, query);
+  };
+  const std::vector<double> one = {1}, half = {0.5}, ones(8, 1.0);
+  const auto attributions = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
+    return masked_attributions(op, input, baseline, query, ones, half, one);
+  };
+  FieldBatch broken = field;
+  broken.values[3] = std::numeric_limits<double>::quiet_NaN();
+  const auto refuses = [&](const auto& make) {
+    EXPECT_NO_THROW(make(field, field, Query{.point = 7}));
+    EXPECT_THROW(make(field, field, Query{.point = 8}), InvalidArgument);
+    EXPECT_THROW(make(field, field, Query{.point = -1}), InvalidArgument);
+    EXPECT_THROW(make(field, field, Query{.point = 0, .channel = 2}), InvalidArgument);
+    EXPECT_THROW(make(FieldBatch::zeros(domain, 2, 1), field, Query{}), InvalidArgument);
+    EXPECT_THROW(make(FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), Query{}), InvalidArgument);
+    EXPECT_THROW(make(field, FieldBatch::zeros(other, 1, 1), Query{}), InvalidArgument);
+    EXPECT_THROW(make(FieldBatch::zeros(other, 1, 1), FieldBatch::zeros(other, 1, 1), Query{}), InvalidArgument);
+    EXPECT_THROW(make(broken, field, Query{}), DataError);
+    EXPECT_THROW(make(field, broken, Query{}), DataError);
+  };
+  refuses(smooth);
+  refuses(diagonal);
+  refuses(attributions);
+  EXPECT_THROW(smooth_operator_game(op, field, field, of_other, cells, {}), InvalidArgument);
+  EXPECT_THROW(smooth_operator_game(op, field, field, masks, Partition::blocks(other, 4), {}), InvalidArgument);
+  EXPECT_THROW(diagonal_game(op, field, field, of_other, {}), InvalidArgument);
+  const std::vector<double> two = {0.5, 0.5}, heavy = {1.5}, infinite(8, std::numeric_limits<double>::infinity());
+  EXPECT_THROW(masked_attributions(op, field, field, {}, std::vector<double>(9, 1.0), half, one), InvalidArgument);
+  EXPECT_THROW(masked_attributions(op, field, field, {}, infinite, half, one), InvalidArgument);
+  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, half, two), InvalidArgument);
+  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, half, heavy), InvalidArgument);
+  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, {}, {}), InvalidArgument);
+  EXPECT_TRUE(masked_attributions(op, field, field, {}, {}, half, one).empty());
+}
+
+}  // namespace
+}  // namespace opshap
