@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -48,8 +49,9 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
     const double rate = estimator->guarantees().mse_rate;
     if (rate == exact_rate || rate == 0) continue;
     Study study(message("monte_carlo_rate: ", estimator->name()), "budget", "mse");
-    // Regression's law holds to first order: below forty coalitions per player its second order still adds to the slope.
-    for (std::int64_t budget = 40 * players; budget <= 640 * players; budget *= 2) {
+    // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of strata.
+    const std::int64_t first = std::max<std::int64_t>(80 * players, estimator->minimum(players).coalitions);
+    for (std::int64_t budget = first; budget <= 8 * first; budget *= 2) {
       study.add(static_cast<double>(budget), mean_squared_error(*estimator, {budget}));
     }
     const Fit fit = study.fit();
