@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <vector>
 
 #include "core/error.hpp"
 #include "estimators/integrated_gradients.hpp"

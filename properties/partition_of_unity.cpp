@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/grading.hpp"
