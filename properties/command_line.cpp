@@ -1,86 +1,21 @@
 // The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light commands.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
-#include <set>
 #include <string>
 
 #include "core/file.hpp"
+#include "support/program.hpp"
 
 namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class CommandLine : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("opshap_command_line_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string file(const std::string& name, const std::string& text) const {
-    write_file(folder_ / name, text);
-    return path(name);
-  }
-
-  /// Runs `opshap <arguments>` through the shell.
-  Outcome opshap(const std::string& arguments) const {
-    return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
-  }
-
-  Outcome shell(const std::string& command) const {
-    const std::string errors = path("stderr");
-    Outcome outcome;
-    FILE* pipe = popen(("( " + command + " ) 2>" + errors).c_str(), "r");
-    std::array<char, 4096> buffer;
-    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-      outcome.out.append(buffer.data(), got);
-    const int status = pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    outcome.err = read_file(errors);
-    fs::remove(errors);
-    return outcome;
-  }
-
-  /// Exit code, the grammar "who: ... (why). What to do.", what the message must contain, and nothing new in the folder.
-  void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
-    const auto before = listing();
-    const Outcome outcome = opshap(arguments);
-    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
-    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")))
-        << arguments << "\n"
-        << outcome.err;
-    EXPECT_NE(std::string::npos, outcome.err.find(contains))
-        << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
-    EXPECT_EQ("", outcome.out) << arguments;
-    EXPECT_EQ(before, listing()) << arguments << " left something behind";
-  }
-
-  std::set<std::string> listing() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_)) names.insert(entry.path().string());
-    return names;
-  }
-
-  fs::path folder_;
-};
+using CommandLine = Program;
 
 TEST_F(CommandLine, UnknownNamesAreAnsweredWithTheNearestOne) {
   const std::string game = file("game.json", R"({"players":2,"values":[0,1,2,4]})");

@@ -1,4 +1,4 @@
-// References know their own error, and evaluations resume.
+// Evaluations have a row for everything, and resume.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,10 +11,7 @@
 #include "core/explainer.hpp"
 #include "core/file.hpp"
 #include "core/operator.hpp"
-#include "estimators/registry.hpp"
 #include "evaluation/evaluate.hpp"
-#include "evaluation/reference.hpp"
-#include "games/unanimity_sum.hpp"
 #include "reporting/results.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
@@ -57,68 +54,6 @@ EvaluationSettings small_settings() {
   return settings;
 }
 
-std::unique_ptr<SolvedGame> third_order_game(int players, std::uint64_t seed) {
-  Rng rng(seed, "third order");
-  std::vector<UnanimityTerm> terms;
-  for (int term = 0; term < 60; ++term) {
-    std::vector<int> order(static_cast<std::size_t>(players));
-    for (int player = 0; player < players; ++player) order[static_cast<std::size_t>(player)] = player;
-    rng.shuffle(order);
-    order.resize(1 + rng.below(4));
-    terms.push_back({.coalition = order, .coefficient = rng.normal()});
-  }
-  return unanimity_sum(players, terms);
-}
-
-TEST(Reference, IsExactForFewPlayers) {
-  const auto game = third_order_game(8, 1);
-  const Reference found = reference(*game, small_settings(), 1);
-  EXPECT_EQ("exact", found.method);
-  EXPECT_EQ(0, found.error);
-}
-
-TEST(Reference, StatesAnErrorThatCoversTheTruth) {
-  // The squared error in units of its own variance is χ²-like: over 40 games × 24 players its mean is 1 up to 5 standard deviations, √(2/960)·(1 + 2/pairs).
-  EvaluationSettings settings = small_settings();
-  settings.reference_error = 1e-6;  // never reached: the budget ends it
-  settings.reference_budget = 2 + 40 * 2 * 23;
-  double sum = 0;
-  int count = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const auto game = third_order_game(24, seed);
-    const Reference found = reference(*game, settings, seed);
-    EXPECT_EQ("permutation_antithetic", found.method);
-    const std::vector<double> truth = game->shapley_values();
-    for (std::size_t player = 0; player < truth.size(); ++player) {
-      const double error = (*found.attribution.standard_errors)[player];
-      if (error < 1e-12) continue;  // players without interactions of more than two are exact
-      sum += std::pow((found.attribution.values[player] - truth[player]) / error, 2);
-      ++count;
-    }
-  }
-  ASSERT_GT(count, 400);
-  // Heavier tails than χ² (40 pairs, few distinct marginals): variance of a squared t-variable with 39 degrees of freedom, times 2 for skewness.
-  EXPECT_NEAR(39.0 / 37, sum / count, 5 * std::sqrt(2 * 2.3 / count));
-}
-
-TEST(Reference, StopsAtTheErrorItWasAskedFor) {
-  EvaluationSettings settings = small_settings();
-  settings.reference_budget = 1 << 16;
-  settings.reference_error = 0.05;
-  const auto game = third_order_game(24, 7);
-  const Reference found = reference(*game, settings, 7);
-  EXPECT_LE(found.error, 0.05);
-  EXPECT_LT(found.attribution.evaluations, 1 << 16);
-}
-
-TEST(Reference, NeverRunsOnOnePairAlone) {
-  EvaluationSettings settings = small_settings();
-  settings.reference_budget = 2;
-  const Reference found = reference(*third_order_game(24, 9), settings, 9);
-  EXPECT_GT(found.error, 0);
-  EXPECT_GE(found.attribution.evaluations, 2 * 2 * 23);
-}
-
 class EvaluateTest : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(run_); }
@@ -142,7 +77,7 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
   EXPECT_EQ(2u, results.operators.size());
   for (const AttributionRow& row : results.attributions) {
-    EXPECT_EQ(row.players <= 16 ? "exact" : "permutation_antithetic", row.reference);
+    EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1

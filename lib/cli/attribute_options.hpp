@@ -2,25 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "cli/game_options.hpp"
 #include "core/estimator.hpp"
 
 namespace opshap {
 
 /// What `opshap attribute` can be told; the same options in both programs.
-struct AttributeOptions {
-  std::filesystem::path game;          ///< --game: a game file
-  std::filesystem::path op;            ///< --operator: trained weights
-  std::filesystem::path input;         ///< --input: the field to explain
-  std::string baseline = "0";          ///< --baseline: 0 or a field
-  std::vector<int> query;              ///< --query: grid index of the explained output
-  int query_channel = 0;               ///< --query-channel
-  std::optional<int> players;          ///< --players: contiguous groups of equal size
-  std::filesystem::path partition;     ///< --partition: integer labels of the grid
+struct AttributeOptions : GameOptions {
   std::string method;                  ///< --method
   std::optional<std::int64_t> budget;  ///< --budget
   std::optional<int> nodes;            ///< --nodes of a quadrature

@@ -42,8 +42,8 @@ void print_table(const std::string& method, const Attribution& attribution) {
 
 }  // namespace
 
-void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution) {
-  if (!globals.json) return print_table(method, attribution);
+nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
+                                        const Attribution& attribution) {
   nlohmann::ordered_json object = {
       {"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
   object["standard_errors"] = nullptr;
@@ -57,7 +57,12 @@ void print_attribution(const Globals& globals, const std::string& method, const 
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
-  print_json(object);
+  return object;
+}
+
+void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution) {
+  if (!globals.json) return print_table(method, attribution);
+  print_json(attribution_json(globals, method, attribution));
 }
 
 }  // namespace opshap

@@ -7,10 +7,12 @@
 
 namespace opshap {
 
-/// Prints an attribution on standard output: one JSON object with --json, else the largest values as a table and what they cost.
-///
-/// JSON keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
+/// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
 /// seed, seconds {game, estimator}, exact.
+nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
+                                        const Attribution& attribution);
+
+/// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and what they cost.
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution);
 
 }  // namespace opshap

@@ -1,22 +1,8 @@
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
-#include "core/error.hpp"
-#include "games/game_file.hpp"
 
 namespace opshap {
-
-namespace {
-
-void require_game_options(const CLI::App& command) {
-  require(command.count("--game") > 0,
-          "attribute: --game, --operator (neither given). Give a game file, or an operator with --input and --query.");
-  for (const char* option : {"--input", "--query", "--query-channel", "--baseline", "--players", "--partition"}) {
-    require(command.count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
-  }
-}
-
-}  // namespace
 
 void add_attribute(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<AttributeOptions>();
@@ -25,9 +11,8 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   add_attribute_options(*command, *options);
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);
-    require_game_options(*command);
-    const auto game = read_game(options->game);
-    print_attribution(globals, options->method, run_method(*options, *game, globals.seed));
+    const NamedGame named = wanted_game(*command, *options);
+    print_attribution(globals, options->method, run_method(*options, *named.game, globals.seed));
   });
 }
 

@@ -1,39 +1,22 @@
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
-#include <ctime>
-
-#include "cli/doctor.hpp"
+#include "cli/environment.hpp"
 #include "cli/manifest.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/threads.hpp"
 #include "operators/blas.hpp"
 
 namespace opshap {
 
 namespace {
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-nlohmann::ordered_json environment() {
+nlohmann::ordered_json environment_with_networks() {
   const Blas blas = examine_blas();
-  utsname system{};
-  uname(&system);
-  return {{"processor", processor()},
-          {"threads", threads()},
-          {"blas", fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops)},
-          {"libtorch", examine_torch().compiled},
-          {"compiler", message("g++ ", __VERSION__)},
-          {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
+  nlohmann::ordered_json found = environment();
+  found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
+  found["libtorch"] = examine_torch().compiled;
+  return found;
 }
 
 }  // namespace
@@ -61,7 +44,7 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
            {"dirty", version::dirty},
            {"started", now_utc()},
            {"seconds", {{"data", 0.0}, {"backbone", 0.0}, {"explainer", 0.0}, {"evaluation", 0.0}}},
-           {"environment", environment()},
+           {"environment", environment_with_networks()},
            {"settings",
             {{"summary", profile.summary},
              {"train_samples", profile.data.train},

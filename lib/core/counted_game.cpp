@@ -120,15 +120,28 @@ std::vector<double> CountedGame::diagonal_gradients(std::span<const double> node
   require(game != nullptr,
           "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made "
           "from an operator.");
-  gradients_ += static_cast<std::int64_t>(nodes.size());
+  return gradients_at(nodes.size(), [&] { return game->diagonal_gradients(nodes); });
+}
+
+std::vector<double> CountedGame::mean_field_gradients(std::span<const double> nodes) {
+  const MeanField* closure = game_.mean_field();
+  require(closure != nullptr,
+          "mean_field: closure=none (neither the game nor its operator can be evaluated in two branches). Use a "
+          "sampling method such as permutation_antithetic.");
+  return gradients_at(nodes.size(), [&] { return closure->mean_field_gradients(nodes); });
+}
+
+std::vector<double> CountedGame::gradients_at(std::size_t nodes,
+                                              const std::function<std::vector<double>()>& gradients) {
+  gradients_ += static_cast<std::int64_t>(nodes);
   const auto start = std::chrono::steady_clock::now();
-  std::vector<double> gradients = game->diagonal_gradients(nodes);
+  std::vector<double> found = gradients();
   seconds_ += since(start);
-  const auto bad = std::find_if(gradients.begin(), gradients.end(), [](double value) { return !std::isfinite(value); });
-  require<NumericalError>(bad == gradients.end(), "game: gradient=", bad == gradients.end() ? 0.0 : *bad, " (player ",
-                          (bad - gradients.begin()) % players(),
+  const auto bad = std::find_if(found.begin(), found.end(), [](double value) { return !std::isfinite(value); });
+  require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",
+                          (bad - found.begin()) % players(),
                           " has no finite gradient). Check the operator's weights and input.");
-  return gradients;
+  return found;
 }
 
 }  // namespace opshap

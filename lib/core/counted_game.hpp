@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,8 @@ class CountedGame {
   std::vector<double> table();
   /// [T, n] as DifferentiableGame::diagonal_gradients. Throws InvalidArgument when the game has no gradients.
   std::vector<double> diagonal_gradients(std::span<const double> nodes);
+  /// [T, n] as MeanField::mean_field_gradients. Throws InvalidArgument when the game has no mean-field closure.
+  std::vector<double> mean_field_gradients(std::span<const double> nodes);
 
   std::int64_t distinct() const { return distinct_; }
   std::int64_t evaluations() const { return evaluations_; }
@@ -47,6 +50,8 @@ class CountedGame {
 
   std::vector<double> evaluate(const Coalitions& coalitions);
   void charge(std::int64_t fresh);
+  /// Counts and times one gradient per node, and refuses those that are not finite.
+  std::vector<double> gradients_at(std::size_t nodes, const std::function<std::vector<double>()>& gradients);
 
   const Game& game_;
   Budget budget_;

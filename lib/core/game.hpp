@@ -9,6 +9,7 @@
 namespace opshap {
 
 class DifferentiableGame;
+class MeanField;
 
 /// A cooperative game v: 2^N → R. Immutable, deterministic, and safe to call from several threads.
 class Game {
@@ -20,6 +21,8 @@ class Game {
   virtual std::vector<double> values(const Coalitions& coalitions) const = 0;
   /// This game with its gradients, or nullptr when it has none.
   virtual const DifferentiableGame* differentiable() const { return nullptr; }
+  /// The mean-field closure of this game, or nullptr when it has none.
+  virtual const MeanField* mean_field() const { return nullptr; }
 };
 
 /// A game whose Shapley values are known in closed form: the oracle of the tests.
@@ -35,6 +38,16 @@ class DifferentiableGame : public Game {
   const DifferentiableGame* differentiable() const final { return this; }
   /// ∂f/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
   virtual std::vector<double> diagonal_gradients(std::span<const double> nodes) const = 0;
+};
+
+/// A closure F: [0,1]^n → R of a game's multilinear extension a ↦ E v(S_a), S_a holding each player i with probability a_i independently.
+///
+/// F(0) = v(∅) and F(1) = v(N). The game's random inner quantities are replaced by their means, so F differs from the extension where those fluctuate.
+class MeanField {
+ public:
+  virtual ~MeanField() = default;
+  /// ∂F/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
+  virtual std::vector<double> mean_field_gradients(std::span<const double> nodes) const = 0;
 };
 
 }  // namespace opshap

@@ -15,6 +15,13 @@ std::vector<double> Operator::values_at(const FieldBatch& inputs, Query query) c
   return values;
 }
 
+Operator::Gradient Operator::mean_field_at(const FieldBatch&, const FieldBatch&, const FieldBatch&, Query) const {
+  throw InvalidArgument(
+      message(describe(),
+              ": mean_field (its layers are not pointwise maps between integrals of the whole field). "
+              "Use a sampling method such as permutation_antithetic."));
+}
+
 std::int64_t Operator::preferred_batch(const Domain&) const { return 64; }
 
 void require_query(const Operator& op, const Domain& domain, Query query) {

@@ -40,6 +40,16 @@ class Operator {
   /// Values at the query and their gradients with respect to the inputs: one reverse pass for the batch.
   virtual Gradient gradient_at(const FieldBatch& inputs, Query query) const = 0;
 
+  /// Whether mean_field_at works.
+  virtual bool has_mean_field() const { return false; }
+  /// F(t) at the query for each field t of inclusion probabilities [B, 1, points], and ∂F/∂t: the mean-field closure of a hard random mask.
+  ///
+  /// Each point is in two states at once, shown (the input) with probability t and hidden (the baseline) with 1 − t. What is computed point by point is
+  /// computed for both; what sees the field through integrals gets their mean t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline).
+  /// `shown` and `hidden` are batches of one. One reverse pass of two branches. Throws InvalidArgument when the operator has none.
+  virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
+                                 Query query) const;
+
   /// How many fields of this domain the operator likes to see in one call: what fits its caches.
   virtual std::int64_t preferred_batch(const Domain& domain) const;
 };

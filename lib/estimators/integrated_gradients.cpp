@@ -41,13 +41,7 @@ class IntegratedGradients final : public Estimator {
     Attribution attribution;
     attribution.empty = game.empty();
     attribution.grand = game.grand();
-    const auto n = static_cast<std::size_t>(game.players());
-    const std::vector<double> gradients = game.diagonal_gradients(quadrature_.nodes);
-    attribution.values.assign(n, 0.0);
-    for (std::size_t node = 0; node < quadrature_.nodes.size(); ++node) {
-      for (std::size_t player = 0; player < n; ++player)
-        attribution.values[player] += quadrature_.weights[node] * gradients[node * n + player];
-    }
+    attribution.values = quadrature_.integral(game.diagonal_gradients(quadrature_.nodes));
     return attribution;
   }
 
@@ -57,6 +51,15 @@ class IntegratedGradients final : public Estimator {
 };
 
 }  // namespace
+
+std::vector<double> Quadrature::integral(const std::vector<double>& values) const {
+  const std::size_t size = values.size() / nodes.size();
+  std::vector<double> sum(size, 0.0);
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    for (std::size_t i = 0; i < size; ++i) sum[i] += weights[node] * values[node * size + i];
+  }
+  return sum;
+}
 
 Rule find_rule(std::string_view name) {
   if (name == "midpoint") return Rule::midpoint;

@@ -20,6 +20,9 @@ Rule find_rule(std::string_view name);
 struct Quadrature {
   std::vector<double> nodes;    ///< [K], increasing
   std::vector<double> weights;  ///< [K], summing to 1
+
+  /// Σ_k w_k f(t_k) of vector values [K, n] row-major: [n].
+  std::vector<double> integral(const std::vector<double>& values) const;
 };
 
 inline constexpr int default_quadrature_nodes = 50;

@@ -18,7 +18,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "estimators/registry.hpp"
-#include "evaluation/reference.hpp"
+#include "evaluation/certified_reference.hpp"
 #include "games/cell_mask_game.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/results.hpp"
@@ -55,8 +55,8 @@ class Unit {
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
   std::string rows() {
-    reference_ =
-        reference(*game_, evaluation_.settings, Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
+    reference_ = certified_reference(*game_, reference_settings(),
+                                     Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
     add_values("reference", {}, reference_.attribution);
     draw_faithfulness_coalitions();
     score_explainer();
@@ -81,6 +81,14 @@ class Unit {
  private:
   std::uint64_t item() const {
     return static_cast<std::uint64_t>(players_) << 32 | static_cast<std::uint64_t>(sample_);
+  }
+
+  /// A reference without its own error is none, so that much is spent whatever the settings say.
+  ReferenceSettings reference_settings() const {
+    const EvaluationSettings& settings = evaluation_.settings;
+    return {.relative_error = settings.reference_error,
+            .max_evaluations = std::max(settings.reference_budget, minimum_reference_evaluations(players_)),
+            .exact_players = settings.exact_players};
   }
 
   bool in_curve(const BudgetCurve& curve) const {
@@ -193,7 +201,7 @@ class Unit {
   Query query_;
   std::unique_ptr<Game> game_;
   std::uint64_t seed_;
-  Reference reference_;
+  CertifiedReference reference_;
   std::optional<Coalitions> coalitions_;
   std::vector<double> gains_;  ///< v(S) − v(∅) of the faithfulness coalitions
   std::string results_, attributions_;

@@ -22,9 +22,9 @@ struct EvaluationSettings {
   std::int64_t minimum_budget = 1024;  ///< sampling methods get max(2n, this), as the paper's table
   std::int64_t faithfulness_coalitions = 10000;
   int exact_players = 16;         ///< up to here the reference is exact
-  double reference_error = 0.01;  ///< else antithetic permutations run until ‖se‖₂/‖φ‖₂ is at most this …
+  double reference_error = 0.01;  ///< else certified_reference() runs until ‖se‖₂/‖φ‖₂ is at most this …
   std::int64_t reference_budget =
-      16384;  ///< … or this many coalitions are spent; the error reached is stored and shown
+      16384;  ///< … or so many coalitions are spent (or the fewest it can do with); the error reached is stored and shown
   std::vector<BudgetCurve> curves;
 };
 

@@ -10,7 +10,7 @@ namespace opshap {
 
 namespace {
 
-class CellMaskGame final : public DifferentiableGame {
+class CellMaskGame final : public DifferentiableGame, public MeanField {
  public:
   CellMaskGame(const Operator& op, FieldBatch input, FieldBatch baseline, Partition partition, Query query)
       : operator_(op),
@@ -37,6 +37,21 @@ class CellMaskGame final : public DifferentiableGame {
       values.insert(values.end(), found.begin(), found.end());
     });
     return values;
+  }
+
+  const MeanField* mean_field() const override { return operator_.has_mean_field() ? this : nullptr; }
+
+  std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
+    const auto n = static_cast<std::size_t>(players());
+    const std::size_t points = partition_.player_of.size();
+    FieldBatch inclusion = FieldBatch::zeros(input_.domain, static_cast<std::int64_t>(nodes.size()), 1);
+    for (std::size_t node = 0; node < nodes.size(); ++node)
+      std::ranges::fill(inclusion.field(static_cast<std::int64_t>(node)), nodes[node]);
+    const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, query_).gradient;
+    std::vector<double> gradients(nodes.size() * n, 0.0);
+    for (std::size_t i = 0; i < slopes.values.size(); ++i)
+      gradients[i / points * n + static_cast<std::size_t>(partition_.player_of[i % points])] += slopes.values[i];
+    return gradients;
   }
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {

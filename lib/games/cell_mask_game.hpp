@@ -12,6 +12,7 @@ namespace opshap {
 /// v(S) = G(u_b + 1_S (u − u_b))(x*): the cells of the players in S show the input, the others the baseline; the game of every experiment of the paper.
 ///
 /// v(∅) is the operator's answer to the baseline, not 0. All channels of a cell are masked together. Gradients are of f(a) = G(u_b + Σ_i a_i 1_i (u − u_b))(x*).
+/// The mean-field closure is the operator's, with the inclusion probability of a player at all points of its cells.
 /// `input` and `baseline` are batches of one on the same grid; they are kept, the operator is referred to and must outlive the game.
 /// Memory: one batch of Operator::preferred_batch fields, however many coalitions are asked for.
 /// Throws InvalidArgument when shapes, partition or query do not fit, DataError when a field has a value that is not finite.

@@ -24,6 +24,7 @@ class UnanimitySum final : public SolvedGame {
 
   int players() const override { return players_; }
   const DifferentiableGame* differentiable() const override { return &extension_; }
+  const MeanField* mean_field() const override { return &extension_; }
 
   std::vector<double> values(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), empty_);
@@ -78,12 +79,15 @@ class UnanimitySum final : public SolvedGame {
   }
 
   /// The same game seen as a smooth one.
-  class Extension final : public DifferentiableGame {
+  class Extension final : public DifferentiableGame, public MeanField {
    public:
     explicit Extension(const UnanimitySum& game) : game_(game) {}
     int players() const override { return game_.players(); }
     std::vector<double> values(const Coalitions& coalitions) const override { return game_.values(coalitions); }
     std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+      return game_.diagonal_gradients(nodes);
+    }
+    std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
       return game_.diagonal_gradients(nodes);
     }
 

@@ -1,26 +1,12 @@
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "core/coalition_sum.hpp"
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
 
 namespace opshap::metrics {
-
-namespace {
-
-double sum_over_members(std::span<const double> values, std::span<const std::uint64_t> row) {
-  double sum = 0;
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    for (std::uint64_t members = row[word]; members != 0; members &= members - 1) {
-      sum += values[64 * word + static_cast<std::size_t>(std::countr_zero(members))];
-    }
-  }
-  return sum;
-}
-
-}  // namespace
 
 Metric describe_r2() {
   return {.name = "r2",
@@ -44,7 +30,7 @@ Measured weighted_r2(std::span<const double> values, const Coalitions& coalition
   const double mean = std::accumulate(gains.begin(), gains.end(), 0.0) / count;
   double residual = 0, variance = 0, largest = 0;
   for (std::size_t i = 0; i < gains.size(); ++i) {
-    residual += std::pow(gains[i] - sum_over_members(values, coalitions.row(i)), 2);
+    residual += std::pow(gains[i] - coalition_sum(values, coalitions.row(i)), 2);
     variance += std::pow(gains[i] - mean, 2);
     largest = std::max(largest, std::abs(gains[i]));
   }

@@ -151,6 +151,28 @@ class Fno final : public Network {
     return project(pointwise_part(basis->inverse_at(coefficients, place), here, layers_.size() - 1));
   }
 
+  bool has_mean_field() const override { return true; }
+
+  Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion,
+                               const std::vector<int>& shape, std::int64_t point) const override {
+    const Padding padding(shape, config());
+    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
+    // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability there.
+    const Tensor probability = padding.pad(inclusion.unsqueeze(2));
+    const auto mean = [batch](const Tensor& x, const Tensor& t) {
+      return torch::lerp(x.narrow(-2, batch, batch), x.narrow(-2, 0, batch), t);
+    };
+    Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), shape)).repeat_interleave(batch, 1);
+    for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
+      const Tensor shared = basis->inverse(spectral(mean(x, probability), layers_[index], *basis));
+      x = pointwise_part(torch::cat({shared, shared}, 1), x, index);
+    }
+    const Tensor shared = basis->inverse_at(spectral(mean(x, probability), layers_.back(), *basis), place);
+    const Tensor here = pointwise_part(torch::cat({shared, shared}), x.select(0, place), layers_.size() - 1);
+    return mean(project(here), probability.select(0, place));
+  }
+
   std::int64_t activations(const std::vector<int>& shape) const override {
     return Padding(shape, config()).padded_points() * config().hidden_channels;
   }

@@ -1,6 +1,7 @@
 #include "operators/network.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "core/error.hpp"
@@ -21,6 +22,11 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
   parameters_.push_back(
       {.name = std::move(name), .shape = std::move(shape), .complex = true, .initial = initial, .value = value});
   return value;
+}
+
+torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                                             const std::vector<int>&, std::int64_t) const {
+  throw std::logic_error("forward_mean_field_at of a network without mean field");
 }
 
 void initialise(Network& network, std::uint64_t seed) {

@@ -56,6 +56,12 @@ class Network {
   /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
   virtual torch::Tensor forward_at(const torch::Tensor& fields, const std::vector<int>& shape,
                                    std::int64_t point) const = 0;
+  /// Whether forward_mean_field_at works.
+  virtual bool has_mean_field() const { return false; }
+  /// Operator::mean_field_at as tensors: `shown` and `hidden` [points, 1, Cin], `inclusion` [points, B] to [B, Cout].
+  virtual torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
+                                              const torch::Tensor& inclusion, const std::vector<int>& shape,
+                                              std::int64_t point) const;
   /// Numbers in the widest activation of one field on this grid.
   virtual std::int64_t activations(const std::vector<int>& shape) const = 0;
 

@@ -67,6 +67,33 @@ class NetworkOperator final : public Operator {
     return result;
   }
 
+  bool has_mean_field() const override { return network_->has_mean_field(); }
+
+  Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
+                         Query query) const override {
+    if (!has_mean_field()) return Operator::mean_field_at(shown, hidden, inclusion, query);
+    check(shown);
+    check(hidden);
+    require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
+            " and ", hidden.batch, ", channels of the inclusion=", inclusion.channels,
+            " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
+    require(shown.domain.shape == hidden.domain.shape && shown.domain.shape == inclusion.domain.shape, describe(),
+            ": inclusion (its grid or the baseline's is not that of the input). Give fields of one grid.");
+    require_query(*this, shown.domain, query);
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
+                    .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
+    const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
+    for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
+      const auto outputs =
+          network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain.shape, query.point).select(1, query.channel);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
+  }
+
   std::int64_t preferred_batch(const Domain& domain) const override {
     return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape);
   }

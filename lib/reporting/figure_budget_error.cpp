@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "reporting/axes.hpp"
+#include "reporting/error_curves.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
@@ -28,32 +28,6 @@ std::string who_wins(const Scoreboard& scores, int players, double explainer) {
   return text;
 }
 
-/// All curves of one number of players, as gnuplot data and plots.
-struct Curves {
-  std::string data, bands, lines;
-  std::vector<double> budgets;
-  LogRange errors;
-  int count = 0;
-
-  void add(const std::string& method, const std::vector<Cell>& curve) {
-    std::string points;
-    for (const Cell& cell : curve) {
-      const Quartiles error = *cell.quartiles("nrmse");
-      budgets.push_back(static_cast<double>(*cell.budget));
-      if (error.q25 <= 0) continue;  // no place on a logarithmic axis; it is in the table
-      points += fmt::format("{} {} {} {}\n", *cell.budget, digits(error.q25), digits(error.median), digits(error.q75));
-      errors.include(error.q25);
-      errors.include(error.q75);
-    }
-    if (points.empty()) return;
-    data += fmt::format("$m{} << EOD\n{}EOD\n", count, points);
-    bands += fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}'", bands.empty() ? "" : ", ", count,
-                         style_of(method).color);
-    lines += fmt::format(", $m{} using 1:3 {}", count, line_style(method));
-    ++count;
-  }
-};
-
 }  // namespace
 
 Figure budget_error(const Scoreboard& scores) {
@@ -72,7 +46,7 @@ Figure budget_error(const Scoreboard& scores) {
       "The sampling methods are below it";
   std::vector<std::string> drawn;
   for (const int players : scores.curve_resolutions()) {
-    Curves curves;
+    ErrorCurves curves;
     std::optional<Quartiles> explainer;
     for (const std::string& method : scores.sampling_methods()) {
       const std::vector<Cell> curve = scores.curve(players, method);
@@ -80,32 +54,30 @@ Figure budget_error(const Scoreboard& scores) {
       const Cell* amortised = scores.cell(players, "operator_shap");
       if (!explainer && amortised != nullptr)
         explainer = amortised->restricted_to(curve.front().samples()).quartiles("nrmse");
+      std::vector<ErrorPoint> points;
       for (const Cell& cell : curve) {
         const Quartiles error = *cell.quartiles("nrmse");
+        points.push_back({static_cast<double>(*cell.budget), error});
         figure.numbers.add({std::to_string(players), style_of(method).label, std::to_string(*cell.budget),
                             std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
       }
-      curves.add(method, curve);
+      curves.add(method, points);
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
-    if (curves.count == 0) continue;
+    if (curves.empty()) continue;
     std::string wins = "unknown, since OperatorSHAP was not run on these inputs";
     if (explainer) {
       figure.numbers.add({std::to_string(players), "OperatorSHAP", "none", std::to_string(explainer->count),
                           digits(explainer->q25), digits(explainer->median), digits(explainer->q75)});
       wins = who_wins(scores, players, explainer->median);
-      curves.errors.include(explainer->median);
-      if (explainer->median > 0)
-        curves.lines += fmt::format(", {} with lines lw 2.4 lc rgb '#D55E00'", digits(explainer->median));
+      curves.add_level(explainer->median, "lw 2.4 lc rgb '#D55E00'");
     }
     figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", players, wins);
     figure.panels.push_back(
         {.id = fmt::format("budget-error-{}", players),
          .title = fmt::format("n = {}", players),
          .description = fmt::format("Budgets at which methods fall below OperatorSHAP's error: {}.", wins),
-         .script = curves.data + log_axis_at('x', curves.budgets) + log_axis('y', curves.errors) +
-                   "set xlabel 'budget (distinct coalitions)'\nset ylabel 'NRMSE'\nplot " + curves.bands +
-                   curves.lines + "\n"});
+         .script = curves.script()});
   }
   figure.finding += ".";
   for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));

@@ -1,6 +1,5 @@
 #include "reporting/results.hpp"
 
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,85 +9,16 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "reporting/json_row.hpp"
 
 namespace opshap {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double finite(const char* key, double value) {
-  require<NumericalError>(std::isfinite(value), "results: ", key, "=", value,
-                          " (is not finite). Store why there is no number instead.");
-  return value;
-}
-
-const std::vector<double>& finite(const char* key, const std::vector<double>& values) {
-  for (const double value : values) finite(key, value);
-  return values;
-}
-
-Json to_json(const Measured& measured) {
-  if (measured.value) return finite("score", *measured.value);
-  return {{"value", nullptr}, {"why", measured.why}};
-}
-
-Json to_json(const std::optional<std::int64_t>& count) { return count ? Json(*count) : Json(nullptr); }
-
-/// One row being read: every access names the key that is missing or mistyped.
-class Row {
- public:
-  explicit Row(const Json& json) : json_(json) {}
-
-  void read(const char* key, std::string& value) const {
-    value = typed(key, &Json::is_string, "a string").get<std::string>();
-  }
-  void read(const char* key, int& value) const {
-    value = typed(key, &Json::is_number_integer, "an integer").get<int>();
-  }
-  void read(const char* key, std::int64_t& value) const {
-    value = typed(key, &Json::is_number_integer, "an integer").get<std::int64_t>();
-  }
-  void read(const char* key, std::uint64_t& value) const {
-    value = typed(key, &Json::is_number_unsigned, "a non-negative integer").get<std::uint64_t>();
-  }
-  void read(const char* key, double& value) const { value = typed(key, &Json::is_number, "a number").get<double>(); }
-  void read(const char* key, std::optional<std::int64_t>& value) const {
-    const Json& found = at(key);
-    require<DataError>(found.is_null() || found.is_number_integer(), key, " (is neither an integer nor null)");
-    if (!found.is_null()) value = found.get<std::int64_t>();
-  }
-  void read(const char* key, std::vector<double>& values) const {
-    for (const Json& value : typed(key, &Json::is_array, "a list")) {
-      require<DataError>(value.is_number(), key, " (an entry is not a number)");
-      values.push_back(value.get<double>());
-    }
-  }
-  void read(const char* key, Measured& measured) const {
-    const Json& found = at(key);
-    if (found.is_number()) {
-      measured = Measured::of(found.get<double>());
-      return;
-    }
-    require<DataError>(found.is_object() && found.contains("why") && found["why"].is_string() &&
-                           !found["why"].get<std::string>().empty(),
-                       key, " (is neither a number nor {\"value\":null,\"why\":\"...\"})");
-    measured = Measured::undefined(found["why"].get<std::string>());
-  }
-
- private:
-  const Json& at(const char* key) const {
-    require<DataError>(json_.contains(key), key, " (is missing)");
-    return json_[key];
-  }
-  const Json& typed(const char* key, bool (Json::*is)() const noexcept, const char* what) const {
-    const Json& found = at(key);
-    require<DataError>((found.*is)(), key, " (is not ", what, ")");
-    return found;
-  }
-
-  const Json& json_;
-};
+using json_row::finite;
+using json_row::Row;
+using json_row::to_json;
 
 /// Rows of one kind in the order of their first appearance, the last one of a key.
 template <typename Key, typename T>

@@ -36,7 +36,7 @@ struct AttributionRow {
   std::uint64_t seed = 0;
   double game_seconds = 0, estimator_seconds = 0;  ///< wall time
   Measured pearson, nrmse, r2, efficiency_gap;     ///< efficiency_gap = |Σφ − Δ| / max(|Δ|, ‖φ‖₁)
-  std::string reference;                           ///< "exact" or "permutation_antithetic"
+  std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
   double reference_error = 0;  ///< standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact
   std::int64_t reference_evaluations = 0;
 };

@@ -42,6 +42,26 @@ class WeightedMeanOperator final : public Operator {
     return result;
   }
 
+  bool has_mean_field() const override { return true; }
+
+  /// The mean is all that G sees: F(t) = m + c·m³ with m the mean of t·shown + (1 − t)·hidden.
+  Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
+                         Query query) const override {
+    Gradient result{.values = {}, .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
+    const int n = inclusion.domain.shape[0], x = static_cast<int>(query.point);
+    for (std::int64_t b = 0; b < inclusion.batch; ++b) {
+      double m = 0;
+      for (std::size_t y = 0; y < shown.values.size(); ++y)
+        m += weight(x, static_cast<int>(y), n) *
+             (hidden.values[y] + inclusion.field(b)[y] * (shown.values[y] - hidden.values[y]));
+      result.values.push_back(m + cubic_ * m * m * m);
+      for (std::size_t y = 0; y < shown.values.size(); ++y)
+        result.gradient.field(b)[y] =
+            (1 + 3 * cubic_ * m * m) * weight(x, static_cast<int>(y), n) * (shown.values[y] - hidden.values[y]);
+    }
+    return result;
+  }
+
   /// How much the mean at point x depends on the value at point y, of n: the weights of a point add up to 1.
   static double weight(int x, int y, int n) { return (1 + std::cos(2 * std::numbers::pi * (x - y) / n)) / n; }
 

@@ -1,0 +1,201 @@
+// A neural operator with smooth activations is continuously Fréchet differentiable between Sobolev spaces, and a ReLU is not: observed orders.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "operators/network.hpp"
+#include "operators/spectral_convolution.hpp"
+#include "statistics/study.hpp"
+
+namespace opshap {
+namespace {
+
+using torch::Tensor;
+
+constexpr std::int64_t points = 64;
+constexpr int width = 12, modes = 12;
+/// H^s with s > d/2 = 1/2, where the theorem needs it: fields are continuous and products of them are in the space again.
+constexpr double smoothness = 1;
+
+/// Real fields as functions: [points, B, C] to the same shape.
+using Map = std::function<Tensor(const Tensor& fields)>;
+
+/// ‖u‖_{H^s}² = Σ_k (1 + k²)^s |û_k|² over all signed frequencies and channels.
+double sobolev_norm(const Tensor& fields) {
+  const Tensor spectrum = torch::fft_fft(fields, {}, 0) / static_cast<double>(fields.size(0));
+  const Tensor frequency =
+      torch::fft_fftfreq(fields.size(0), 1.0 / static_cast<double>(fields.size(0)), torch::kFloat64);
+  const Tensor weight = (1 + frequency * frequency).pow(smoothness).view({-1, 1, 1});
+  return std::sqrt((weight * torch::real(spectrum * torch::conj(spectrum))).sum().item<double>());
+}
+
+/// A random field in H^s' for every s' < 2: coefficients fall like k^-2.5.
+Tensor random_field(std::uint64_t item) {
+  Rng rng(21, "frechet", 0, item);
+  Tensor field = torch::zeros({points, 1, 1}, torch::kFloat64);
+  const Tensor x = torch::arange(points, torch::kFloat64).view({-1, 1, 1}) * (2 * M_PI / points);
+  for (int k = 0; k <= points / 4; ++k) {
+    const double scale = std::pow(1.0 + k, -2.5);
+    field += scale * (rng.normal() * torch::cos(k * x) + rng.normal() * torch::sin(k * x));
+  }
+  return field;
+}
+
+/// DF(u)[w] by automatic differentiation: the derivative of ⟨v, DF(u)[·]⟩, which is linear in v, with respect to v.
+Tensor derivative(const Map& map, const Tensor& u, const Tensor& w) {
+  const torch::AutoGradMode with_grad(true);
+  const Tensor at = u.detach().clone().set_requires_grad(true);
+  const Tensor output = map(at);
+  const Tensor v = torch::zeros_like(output).set_requires_grad(true);
+  const Tensor pulled = torch::autograd::grad({output}, {at}, {v}, true, true)[0];
+  return torch::autograd::grad({(pulled * w).sum()}, {v})[0].detach();
+}
+
+/// A Fourier neural operator in float64 with random weights, as it is initialised for training.
+class FrechetDifferentiability : public ::testing::Test {
+ protected:
+  FrechetDifferentiability() {
+    OperatorConfig config{.model = "fno", .n_modes = {modes}, .hidden_channels = width, .n_layers = 3};
+    config.domain_padding = 0.25;
+    network_ = make_network(config, torch::kFloat64);
+    initialise(*network_, 6);
+  }
+
+  Map fno() const {
+    return [this](const Tensor& fields) { return network_->forward(fields, {static_cast<int>(points)}); };
+  }
+  Tensor parameter(const std::string& name) const {
+    for (const Parameter& parameter : network_->parameters()) {
+      if (parameter.name == name) return parameter.value;
+    }
+    throw InvalidArgument(message("frechet: parameter=", name, " (not in the network). Check its name."));
+  }
+
+  std::unique_ptr<Network> network_;
+};
+
+/// ‖F(u + εw) − F(u) − ε DF(u)[w]‖ / ε over ε = 1/2 … 1/256, the mean over some base points and directions.
+Study remainder_study(const std::string& title, const Map& map, const std::function<Tensor(std::uint64_t)>& base) {
+  const torch::NoGradGuard no_grad;
+  Study study(title, "step", "remainder/step");
+  for (int halvings = 1; halvings <= 8; ++halvings) {
+    const double step = std::ldexp(1.0, -halvings);
+    double mean = 0;
+    constexpr int cases = 6;
+    for (std::uint64_t item = 0; item < cases; ++item) {
+      const Tensor u = base(item), w = random_field(100 + item);
+      const Tensor remainder = map(u + step * w) - map(u) - step * derivative(map, u, w);
+      mean += sobolev_norm(remainder) / (step * sobolev_norm(w)) / cases;
+    }
+    study.add(step, mean);
+  }
+  std::printf("%s\n", study.markdown().c_str());
+  return study;
+}
+
+TEST_F(FrechetDifferentiability, TheRemainderOfAnFnoFallsWithTheStep) {
+  const Fit fit = remainder_study("frechet: FNO, remainder in H^1", fno(), random_field).fit();
+  // A twice differentiable map has slope 1; over a factor of 128 the next term moves it by hundredths.
+  EXPECT_NEAR(1, fit.slope, 0.1);
+}
+
+TEST_F(FrechetDifferentiability, CentralDifferencesConvergeToTheDerivativeAtSecondOrder) {
+  const torch::NoGradGuard no_grad;
+  Study study("frechet: FNO, central difference against automatic differentiation", "step", "error");
+  for (int halvings = 1; halvings <= 7; ++halvings) {
+    const double step = std::ldexp(1.0, -halvings);
+    double mean = 0;
+    for (std::uint64_t item = 0; item < 6; ++item) {
+      const Tensor u = random_field(item), w = random_field(100 + item);
+      const Tensor difference = (fno()(u + step * w) - fno()(u - step * w)) / (2 * step);
+      mean += sobolev_norm(difference - derivative(fno(), u, w)) / sobolev_norm(w) / 6;
+    }
+    study.add(step, mean);
+  }
+  std::printf("%s\n", study.markdown().c_str());
+  EXPECT_NEAR(2, study.fit().slope, 0.15);
+}
+
+TEST_F(FrechetDifferentiability, TheDerivativeIsContinuousInTheBasePoint) {
+  const torch::NoGradGuard no_grad;
+  Study study("frechet: FNO, change of the derivative with the base point", "distance", "change");
+  for (int halvings = 1; halvings <= 8; ++halvings) {
+    const double distance = std::ldexp(1.0, -halvings);
+    double largest = 0;
+    for (std::uint64_t item = 0; item < 6; ++item) {
+      const Tensor u = random_field(item), towards = random_field(200 + item), w = random_field(100 + item);
+      const Tensor there = u + distance / sobolev_norm(towards) * towards;
+      const Tensor change = derivative(fno(), there, w) - derivative(fno(), u, w);
+      largest = std::max(largest, sobolev_norm(change) / sobolev_norm(w));
+    }
+    study.add(distance, largest);
+  }
+  std::printf("%s\n", study.markdown().c_str());
+  EXPECT_NEAR(1, study.fit().slope, 0.1);
+}
+
+// At u = 0 a ReLU is no better than its one-sided slope in any direction, while GELU is smooth there.
+TEST_F(FrechetDifferentiability, AReluHasNoDerivativeWhereTheFieldVanishes) {
+  const auto zero = [](std::uint64_t) { return torch::zeros({points, 1, 1}, torch::kFloat64); };
+  const auto half_zero = [](std::uint64_t item) {
+    Tensor field = random_field(item);
+    field.slice(0, 0, points / 2).zero_();
+    return field;
+  };
+  const Map relu = [](const Tensor& u) { return torch::relu(u); };
+  const Map gelu = [](const Tensor& u) { return torch::gelu(u); };
+  EXPECT_NEAR(0, remainder_study("frechet: ReLU at u = 0", relu, zero).fit().slope, 1e-6);
+  EXPECT_NEAR(1, remainder_study("frechet: GELU at u = 0", gelu, zero).fit().slope, 0.1);
+  EXPECT_LT(remainder_study("frechet: ReLU at a field that vanishes on half the domain", relu, half_zero).fit().slope,
+            0.5);
+}
+
+/// The norm of v ↦ K v in H^s by power iteration on K*K, the adjoint taken in that space.
+double operator_norm(const Map& layer) {
+  Tensor v = torch::randn({points, 1, width}, torch::kFloat64);
+  const Tensor frequency = torch::fft_fftfreq(points, 1.0 / points, torch::kFloat64);
+  const Tensor weight = (1 + frequency * frequency).pow(smoothness).view({-1, 1, 1});
+  const auto weighted = [&](const Tensor& u, double power) {
+    return torch::real(torch::fft_ifft(weight.pow(power) * torch::fft_fft(u, {}, 0), {}, 0));
+  };
+  double norm = 0;
+  for (int iteration = 0; iteration < 400; ++iteration) {
+    v = v / sobolev_norm(v);
+    Tensor at = v.detach().clone().set_requires_grad(true);
+    const torch::AutoGradMode with_grad(true);
+    const Tensor image = layer(at);
+    norm = sobolev_norm(image.detach());
+    // ⟨Kv, K·⟩ in H^s is ⟨W Kv, K·⟩ in L²; its representer in H^s is W⁻¹ Kᵀ W K v.
+    v = weighted(torch::autograd::grad({image}, {at}, {weighted(image.detach(), 1)})[0], -1).detach();
+  }
+  return norm;
+}
+
+TEST_F(FrechetDifferentiability, TheNormOfASpectralLayerIsThatOfItsLargestMatrix) {
+  torch::manual_seed(4);
+  const auto basis = fourier_basis({points}, {modes}, torch::kFloat64);
+  std::printf(
+      "## frechet: norms of the spectral layers in H^1\n\n| layer | power iteration | max_k ‖R_k‖ "
+      "|\n|---:|---:|---:|\n");
+  for (int index = 0; index < 3; ++index) {
+    const Tensor weights = parameter(message("fno_blocks.convs.", index, ".weight.tensor"));
+    const Map layer = [&](const Tensor& u) { return basis->inverse(mix(basis->transform(u), weights, *basis)); };
+    const Tensor matrices = torch::view_as_complex(weights.detach().contiguous()).permute({2, 0, 1});
+    const double bound = torch::linalg_svdvals(matrices.contiguous()).max().item<double>();
+    const double norm = operator_norm(layer);
+    std::printf("| %d | %.6f | %.6f |\n", index, norm, bound);
+    EXPECT_LE(norm, bound * (1 + 1e-12)) << "layer " << index;
+    // The bound is attained unless the largest matrix is that of frequency 0, of which a real field uses the real part only.
+    EXPECT_GT(norm, 0.9 * bound) << "layer " << index;
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+}  // namespace opshap

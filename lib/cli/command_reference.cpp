@@ -1,0 +1,20 @@
+// `opshap reference`: Shapley values with an error that two independent estimates vouch for, and which of two attributions is nearer to the truth.
+
+#include "cli/commands.hpp"
+#include "cli/reference_options.hpp"
+
+namespace opshap {
+
+void add_reference(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<ReferenceOptions>();
+  CLI::App* command = app.add_subcommand(
+      "reference",
+      "Shapley values to a wanted error, checked by two independent methods; --out FILE gets them as JSON");
+  add_reference_options(*command, *options);
+  command->callback([command, options, &globals] {
+    if (command->count("--operator") > 0) run_networks(globals);
+    run_reference(globals, *options, *wanted_game(*command, *options).game);
+  });
+}
+
+}  // namespace opshap

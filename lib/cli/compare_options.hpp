@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "cli/game_options.hpp"
+#include "cli/globals.hpp"
+#include "evaluation/certified_reference.hpp"
+
+namespace opshap {
+
+/// What `opshap compare` can be told; the same options in both programs.
+struct CompareOptions : GameOptions {
+  std::vector<std::string> methods;  ///< --methods
+  std::string budgets;               ///< --budgets, in the grammar of parse_budgets()
+  int repeats = 10;                  ///< --repeats
+  ReferenceSettings reference;       ///< how well the truth must be known where there is no closed form
+};
+
+/// Adds them to the subcommand.
+void add_compare_options(CLI::App& command, CompareOptions& options);
+
+/// Runs the methods and prints the summary as Markdown, or one JSON object with --json; into the folder --out go manifest.json, truth.json, results.jsonl (a row a
+/// run, written as they end: the same command again goes on where it was stopped), summary.md, tables/ and figures/.
+///
+/// JSON keys: game, players, truth {method, error}, methods, budgets, repeats, seed, exact [{method, budget, why}], undefined [{method, budget, why}], ranks
+/// [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
+/// Throws CheckFailed after printing when a method that promises to be exact on this game is not.
+void run_compare(const Globals& globals, const CompareOptions& options, const Game& game, const std::string& name,
+                 int interaction_order);
+
+}  // namespace opshap

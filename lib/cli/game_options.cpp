@@ -1,0 +1,76 @@
+#include "cli/game_options.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "games/game_file.hpp"
+#include "games/registry.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// Names of families have letters and underscores only; anything else, and whatever exists, is a file.
+bool is_file(const std::string& game) {
+  const std::vector<std::string> names = games::names();
+  if (std::find(names.begin(), names.end(), game) != names.end()) return false;
+  return game == "-" || game.find_first_of("./") != std::string::npos || std::filesystem::exists(game);
+}
+
+void require_absent(const CLI::App& command, std::initializer_list<const char*> options, const char* where) {
+  for (const char* option : options)
+    require(command.count(option) == 0, command.get_name(), ": ", option, " (only with ", where, "). Leave it out.");
+}
+
+NamedGame member_of_family(const CLI::App& command, const GameOptions& options) {
+  const games::Kind& kind = games::find(options.game);
+  require(kind.random != nullptr, command.get_name(), ": --game=", options.game,
+          " (is made from an operator). Give --operator with --input and --query.");
+  require(options.players.has_value(), command.get_name(), ": --players (missing: ", options.game,
+          " is a family of games). Give the number of players.");
+  require(*options.players >= 1 && *options.players <= Coalitions::max_players, command.get_name(),
+          ": --players=", *options.players, " (needs 1..", Coalitions::max_players, "). Give a number in that range.");
+  Rng rng(options.game_seed, "game");
+  return {.name = options.game,
+          .game = kind.random(*options.players, rng),
+          .interaction_order = kind.properties.interaction_order};
+}
+
+}  // namespace
+
+void add_game_options(CLI::App& command, GameOptions& options) {
+  command.add_option(
+      "--game", options.game,
+      "Game file: {\"players\":n,\"values\":[2^n numbers]} (index bit i = player i) or\n"
+      "{\"players\":n,\"terms\":[{\"coalition\":[i,..],\"coefficient\":c},..],\"empty\":v0}; - is standard input;\n"
+      "or a family of `opshap list games`, with --players and --game-seed");
+  command.add_option("--game-seed", options.game_seed, "With a family: which of its random games")
+      ->capture_default_str();
+  command.add_option("--operator", options.op,
+                     "Trained operator (safetensors) whose prediction is explained, instead of --game");
+  command.add_option("--input", options.input,
+                     "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]");
+  command.add_option("--query", options.query, "With --operator: grid index I or I,J of the explained output")
+      ->delimiter(',');
+  command.add_option("--query-channel", options.query_channel, "With --operator: output channel")
+      ->capture_default_str();
+  command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
+      ->capture_default_str();
+  command.add_option("--players", options.players,
+                     "With a family: how many. With --operator: contiguous groups of equal size (default: one player "
+                     "per grid point)");
+  command.add_option("--partition", options.partition, "With --operator: player of each grid point, integer .npy");
+}
+
+NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
+  require(command.count("--game") > 0, command.get_name(),
+          ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");
+  require_absent(command, {"--input", "--query", "--query-channel", "--baseline", "--partition"}, "--operator");
+  if (!is_file(options.game)) return member_of_family(command, options);
+  require_absent(command, {"--players"}, "--operator or a family of games");
+  require_absent(command, {"--game-seed"}, "a family of games");
+  const std::filesystem::path path = options.game;
+  return {.name = path == "-" ? "standard input" : path.filename().string(), .game = read_game(path)};
+}
+
+}  // namespace opshap

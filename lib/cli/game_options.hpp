@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/game.hpp"
+
+namespace opshap {
+
+/// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options in both programs.
+struct GameOptions {
+  std::string game;                 ///< --game: a game file, or the name of a family
+  std::uint64_t game_seed = 0;      ///< --game-seed: which member of the family
+  std::filesystem::path op;         ///< --operator: trained weights
+  std::filesystem::path input;      ///< --input: the field to explain
+  std::string baseline = "0";       ///< --baseline: 0 or a field
+  std::vector<int> query;           ///< --query: grid index of the explained output
+  int query_channel = 0;            ///< --query-channel
+  std::optional<int> players;       ///< --players: of the family; or contiguous groups of equal size
+  std::filesystem::path partition;  ///< --partition: integer labels of the grid
+};
+
+/// Adds them to the subcommand.
+void add_game_options(CLI::App& command, GameOptions& options);
+
+/// A game with what is known of it beforehand.
+struct NamedGame {
+  std::string name;  ///< "unanimity_sum", "game.json"
+  std::unique_ptr<Game> game;
+  int interaction_order = 0;  ///< no interaction involves more players; 0 when no bound is known
+};
+
+/// The game of --game: the random member number --game-seed of a family with --players players, or that of a file ("-" is standard input).
+/// Throws InvalidArgument when neither --game nor --operator is given or options do not go together, naming the subcommand; DataError for a broken file.
+NamedGame wanted_game(const CLI::App& command, const GameOptions& options);
+
+}  // namespace opshap

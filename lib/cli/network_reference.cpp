@@ -1,0 +1,18 @@
+// `opshap reference --operator`: a certified reference of an operator's prediction.
+
+#include "cli/commands.hpp"
+#include "cli/operator_game.hpp"
+#include "cli/reference_options.hpp"
+
+namespace opshap {
+
+void add_network_reference(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<ReferenceOptions>();
+  CLI::App* command = app.add_subcommand("reference", "Certified Shapley values of an operator's prediction");
+  add_reference_options(*command, *options);
+  command->callback([command, options, &globals] {
+    run_reference(globals, *options, *wanted_operator_game(*command, *options, globals.device).game);
+  });
+}
+
+}  // namespace opshap

@@ -1,0 +1,169 @@
+#include "cli/reference_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "cli/attribute_output.hpp"
+#include "cli/attribution_file.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "evaluation/certify.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Which of the two was nearer, and how that is known.
+struct Judgement {
+  std::string method, verdict;
+  double difference = 0, standard_error = 0, p_value = 0, distance = 0;
+  std::int64_t evaluations = 0;
+};
+
+double norm(const std::vector<double>& values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares);
+}
+
+Judgement judge(const StoredAttribution& given, const Globals& globals, const ReferenceOptions& options,
+                const Game& game, const CertifiedReference& reference) {
+  const std::vector<double>& values = reference.attribution.values;
+  Judgement found{.method = given.method};
+  if (reference.method == "exact") {  // the truth is known: no identity is needed
+    for (std::size_t i = 0; i < values.size(); ++i)
+      found.distance = std::hypot(found.distance, given.values[i] - values[i]);
+    found.difference = found.distance * found.distance;
+    found.verdict = "reference is exact";
+    return found;
+  }
+  const Certification certified =
+      certify(game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
+  found.verdict = certified.verdict == Certification::Verdict::first    ? "attribution is nearer"
+                  : certified.verdict == Certification::Verdict::second ? "reference is nearer"
+                                                                        : "undecided";
+  found.difference = certified.difference;
+  found.standard_error = certified.standard_error;
+  found.p_value = certified.p_value;
+  found.distance = certified.distance;
+  found.evaluations = certified.evaluations;
+  return found;
+}
+
+Json json_of(const Attribution& estimate, const char* method) {
+  return {{"method", method},
+          {"values", estimate.values},
+          {"standard_errors", *estimate.standard_errors},
+          {"evaluations", estimate.evaluations}};
+}
+
+Json json_of(const Globals& globals, const CertifiedReference& reference, const std::optional<Judgement>& judgement) {
+  Json object = attribution_json(globals, reference.method, reference.attribution);
+  object["relative_error"] = json_number(reference.error, "the values are all 0");
+  object["rounding"] = reference.rounding;
+  object["reached"] = reference.reached;
+  object["cross_check"] = nullptr;
+  if (const auto& check = reference.cross_check) {
+    object["cross_check"] = {
+        {"statistic", check->statistic},
+        {"degrees_of_freedom",
+         {check->numerator_degrees, json_number(check->denominator_degrees, "the standard errors are all rounding")}},
+        {"p_value", check->p_value},
+        {"agrees", check->agrees()}};
+  }
+  object["estimates"] = Json::array();
+  if (reference.orderings) object["estimates"].push_back(json_of(*reference.orderings, "permutation_antithetic"));
+  if (reference.regression) object["estimates"].push_back(json_of(*reference.regression, "kernel_shap_paired"));
+  object["certification"] = nullptr;
+  if (judgement) {
+    object["certification"] = {
+        {"method", judgement->method},
+        {"verdict", judgement->verdict},
+        {"squared_error_difference", judgement->difference},
+        {"standard_error", judgement->standard_error},
+        {"p_value", judgement->p_value},
+        {"distance", judgement->distance},
+        {"relative_distance",
+         json_number(judgement->distance / norm(reference.attribution.values), "the reference is 0")},
+        {"evaluations", judgement->evaluations}};
+  }
+  return object;
+}
+
+void print_words(const CertifiedReference& reference, const std::optional<Judgement>& judgement) {
+  std::cout << fmt::format("relative standard error {:.3g}\n", reference.error);
+  if (const auto& check = reference.cross_check) {
+    std::cout << fmt::format(
+        "cross-check: permutation_antithetic ({} evaluations) and kernel_shap_paired ({}) {}: |difference|²/variance = "
+        "{:.3g} on ({:.0f}, {:.0f}) degrees of freedom, p = {:.3g}\n",
+        reference.orderings->evaluations, reference.regression->evaluations, check->agrees() ? "agree" : "DISAGREE",
+        check->statistic, check->numerator_degrees, check->denominator_degrees, check->p_value);
+  }
+  if (!judgement) return;
+  std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({:.3g} of the reference)\n",
+                           judgement->method, judgement->verdict, judgement->distance,
+                           judgement->distance / norm(reference.attribution.values));
+  if (judgement->evaluations > 0) {
+    std::cout << fmt::format(
+        "  |given - truth|² - |reference - truth|² = {:.4g} ± {:.2g}, p = {:.2g}, from {} coalitions that neither was "
+        "made from\n",
+        judgement->difference, judgement->standard_error, judgement->p_value, judgement->evaluations);
+  }
+}
+
+}  // namespace
+
+void add_reference_settings(CLI::App& command, ReferenceSettings& settings) {
+  command
+      .add_option("--relative-error", settings.relative_error,
+                  "How well the reference shall be known: |standard errors|/|values|")
+      ->capture_default_str();
+  command.add_option("--max-evaluations", settings.max_evaluations, "The most coalitions to evaluate for it")
+      ->capture_default_str();
+  command
+      .add_option("--exact-players", settings.exact_players,
+                  "Enumerate all coalitions up to so many players, at most 24")
+      ->capture_default_str();
+}
+
+void add_reference_options(CLI::App& command, ReferenceOptions& options) {
+  add_game_options(command, options);
+  add_reference_settings(command, options.settings);
+  command.add_option("--certify", options.attribution,
+                     "An attribution of this game (`opshap attribute --json`): is it nearer to the truth than the "
+                     "reference? - is standard input");
+}
+
+void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game) {
+  require(!(options.game == "-" && options.attribution == "-"),
+          "reference: --game=- with --certify=- (both would read standard input). Name a file for one of them.");
+  std::optional<StoredAttribution> given;  // read first: a broken file stops here, not after an hour
+  if (!options.attribution.empty()) given = read_attribution(options.attribution, game);
+  const CertifiedReference reference = certified_reference(game, options.settings, globals.seed);
+  std::optional<Judgement> judgement;
+  if (given) judgement = judge(*given, globals, options, game, reference);
+  const Json object = json_of(globals, reference, judgement);
+  if (!globals.out.empty()) write_file(globals.out, object.dump(2) + '\n');
+  if (globals.json) {
+    if (globals.out != "-") print_json(object);
+  } else if (globals.out != "-") {
+    print_attribution(globals, reference.method, reference.attribution);
+    print_words(reference, judgement);
+  }
+  std::cout.flush();
+  const bool disagree = reference.cross_check && !reference.cross_check->agrees();
+  if (disagree)
+    std::cerr << "reference: p_value=" << reference.cross_check->p_value
+              << " (the two estimates are farther apart than chance allows: one of them is wrong). Values are those of "
+                 "permutation_antithetic alone.\n";
+  if (!reference.reached)
+    std::cerr << "reference: relative_error=" << reference.error << " (asked for " << options.settings.relative_error
+              << " within " << options.settings.max_evaluations << " evaluations). Raise --max-evaluations.\n";
+  if (disagree || !reference.reached) throw CheckFailed{};
+}
+
+}  // namespace opshap

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "cli/game_options.hpp"
+#include "cli/globals.hpp"
+#include "evaluation/certified_reference.hpp"
+
+namespace opshap {
+
+/// What `opshap reference` can be told; the same options in both programs.
+struct ReferenceOptions : GameOptions {
+  ReferenceSettings settings;         ///< --relative-error, --max-evaluations, --exact-players
+  std::filesystem::path attribution;  ///< --certify
+};
+
+/// --relative-error, --max-evaluations and --exact-players, for every command that needs a reference.
+void add_reference_settings(CLI::App& command, ReferenceSettings& settings);
+
+/// Adds the options of `opshap reference` to the subcommand.
+void add_reference_options(CLI::App& command, ReferenceOptions& options);
+
+/// Finds the reference of a game and prints it, or writes it to --out; with --certify also which of the two attributions is nearer to the truth.
+///
+/// JSON keys: those of an attribution (so that a reference can be certified itself), and relative_error, rounding, reached, cross_check {statistic,
+/// degrees_of_freedom [2], p_value, agrees} or null, estimates [{method, values, standard_errors, evaluations}], certification {...} or null.
+/// Throws CheckFailed after printing when the two estimates disagree or the error was not reached.
+void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game);
+
+}  // namespace opshap

@@ -1,0 +1,146 @@
+#include "evaluation/certify.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/coalition_sum.hpp"
+#include "core/counted_game.hpp"
+#include "core/error.hpp"
+#include "core/kernel_law.hpp"
+#include "core/stop.hpp"
+#include "statistics/tail_probability.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// The first look; each later one doubles the sample.
+constexpr std::int64_t first_pairs = 256;
+
+double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// The nearest values that add up to `gain`.
+std::vector<double> made_efficient(std::span<const double> values, double gain) {
+  std::vector<double> moved(values.begin(), values.end());
+  const double share = (sum(values) - gain) / static_cast<double>(values.size());
+  for (double& value : moved) value -= share;
+  return moved;
+}
+
+/// 2H_{n−1}·(loss of a − loss of b) over complementary pairs, one number a pair.
+class PairedLosses {
+ public:
+  PairedLosses(const Game& game, std::vector<double> a, std::vector<double> b, double empty, std::uint64_t seed)
+      : game_(game), a_(std::move(a)), b_(std::move(b)), empty_(empty), law_(game.players()), rng_(seed, "certify") {
+    for (int j = 1; j < game.players(); ++j) factor_ += 2.0 / j;
+  }
+
+  /// In batches, each on its own streams.
+  void draw(std::int64_t pairs) {
+    constexpr std::int64_t batch = 4096;
+    for (; pairs > 0; pairs -= batch) {
+      throw_if_stopped("certify");
+      draw_batch(static_cast<std::size_t>(std::min(pairs, batch)));
+    }
+  }
+
+  std::int64_t evaluations() const { return 2 * count_; }
+  double mean() const { return mean_; }
+  double standard_error() const {
+    const auto count = static_cast<double>(count_);
+    return std::sqrt(squares_ / (count * (count - 1)));
+  }
+  /// What rounding alone may make of the mean: eps times what is subtracted.
+  double rounding() const { return 16 * std::numeric_limits<double>::epsilon() * largest_; }
+
+ private:
+  void draw_batch(std::size_t pairs) {
+    Coalitions both(game_.players());
+    both.reserve(2 * pairs);
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      Rng rng = rng_.stream(0, static_cast<std::uint64_t>(count_) + pair);
+      both.append_empty();
+      law_.draw_subset(rng, law_.draw_size(rng), both.row(2 * pair));
+      both.append_complement(both.row(2 * pair));
+    }
+    const std::vector<double> values = CountedGame(game_, {static_cast<std::int64_t>(2 * pairs)}).values(both);
+    for (std::size_t pair = 0; pair < pairs; ++pair)
+      add((difference(values, both, 2 * pair) + difference(values, both, 2 * pair + 1)) / 2);
+  }
+
+  /// (u − a_S)² − (u − b_S)², without the cancellation of the squares.
+  double difference(const std::vector<double>& values, const Coalitions& coalitions, std::size_t row) {
+    const double of_a = coalition_sum(a_, coalitions.row(row)), of_b = coalition_sum(b_, coalitions.row(row));
+    const double gain = values[row] - empty_;
+    largest_ = std::max(largest_, factor_ * std::abs(of_a - of_b) *
+                                      (std::abs(values[row]) + std::abs(empty_) + std::abs(of_a) + std::abs(of_b)));
+    return factor_ * (of_a - of_b) * (of_a + of_b - 2 * gain);
+  }
+
+  void add(double term) {  // Welford 1962
+    const double before = term - mean_;
+    mean_ += before / static_cast<double>(++count_);
+    squares_ += before * (term - mean_);
+  }
+
+  const Game& game_;
+  std::vector<double> a_, b_;
+  double empty_;
+  KernelLaw law_;
+  Rng rng_;
+  double factor_ = 0;  ///< 2H_{n−1}
+  std::int64_t count_ = 0;
+  double mean_ = 0, squares_ = 0, largest_ = 0;
+};
+
+}  // namespace
+
+std::string to_string(Certification::Verdict verdict) {
+  return verdict == Certification::Verdict::first    ? "first"
+         : verdict == Certification::Verdict::second ? "second"
+                                                     : "undecided";
+}
+
+Certification certify(const Game& game, std::span<const double> first, std::span<const double> second,
+                      const CertificationSettings& settings, std::uint64_t seed) {
+  const auto n = static_cast<std::size_t>(game.players());
+  require(first.size() == n && second.size() == n, "certify: values=", first.size(), ", ", second.size(),
+          " (the game has ", n, " players). Give attributions of this game.");
+  require(n >= 2,
+          "certify: players=1 (there is one efficient attribution only, v(N) - v(∅)). Compare with it directly.");
+  require(settings.max_evaluations >= 2 * first_pairs + 2, "certify: max_evaluations=", settings.max_evaluations,
+          " (one look takes ", 2 * first_pairs + 2, "). Raise it.");
+  CountedGame ends(game, {2});
+  const double empty = ends.empty(), gain = ends.grand() - empty;
+  PairedLosses losses(game, made_efficient(first, gain), made_efficient(second, gain), empty, seed);
+  const auto gap = [gain](std::span<const double> values) { return sum(values) - gain; };
+  const double gaps = (std::pow(gap(first), 2) - std::pow(gap(second), 2)) / static_cast<double>(n);
+
+  Certification found;
+  for (std::size_t i = 0; i < n; ++i) found.distance = std::hypot(found.distance, first[i] - second[i]);
+  const std::int64_t most = (settings.max_evaluations - 2) / 2;
+  const auto looks = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(most / first_pairs)));
+  for (std::int64_t pairs = first_pairs, drawn = 0; pairs <= most; pairs *= 2) {
+    losses.draw(pairs - drawn);
+    drawn = pairs;
+    found.difference = losses.mean() + gaps;
+    found.standard_error = losses.standard_error();
+    const double error = std::hypot(losses.standard_error(), losses.rounding());
+    // A difference that is 0 with an error of 0 (equal attributions) is no reason for a verdict.
+    const double t = error > 0 ? found.difference / error : found.difference == 0 ? 0.0 : HUGE_VAL;
+    found.p_value = fisher_tail(t * t, 1, static_cast<double>(pairs - 1));
+    if (found.p_value < settings.level / looks) {
+      found.verdict = found.difference < 0 ? Certification::Verdict::first : Certification::Verdict::second;
+      break;
+    }
+  }
+  found.evaluations = losses.evaluations() + 2;
+  return found;
+}
+
+}  // namespace opshap

@@ -1,0 +1,139 @@
+#include "evaluation/compare_methods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "core/progress.hpp"
+#include "core/stop.hpp"
+#include "estimators/registry.hpp"
+#include "metrics/registry.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Key = std::tuple<std::string, std::optional<std::int64_t>, std::int64_t>;
+
+/// Roundings between the values of a game and an attribution, as in certified_reference().
+constexpr double roundings = 256;
+
+double relative_rounding(const Game& game, const std::vector<double>& values) {
+  CountedGame ends(game, {2});
+  double largest = std::max(std::abs(ends.empty()), std::abs(ends.grand())), sum = 0, squares = 0;
+  for (const double value : values) {
+    sum += std::abs(value);
+    squares += value * value;
+  }
+  largest = std::max(largest, sum);
+  if (squares == 0) return 0;
+  return roundings * std::numeric_limits<double>::epsilon() * largest *
+         std::sqrt(static_cast<double>(values.size()) / squares);
+}
+
+bool uses_budget(const Guarantees& guarantees) {
+  return guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
+}
+
+class Contest {
+ public:
+  Contest(const ComparisonPlan& plan, const Truth& truth) : plan_(plan), truth_(truth) {}
+
+  MethodRow row(const Estimator& estimator, std::optional<std::int64_t> budget, std::int64_t repeat) const {
+    const Guarantees guarantees = estimator.guarantees();
+    MethodRow row;
+    row.game = plan_.name;
+    row.players = plan_.game.players();
+    row.truth = truth_.method;
+    row.truth_error = truth_.error;
+    row.method = estimator.name();
+    row.access = guarantees.access == Access::values ? "values" : "gradient";
+    row.budget = budget;
+    row.repeat = repeat;
+    row.seed = Rng(plan_.seed, estimator.name(), static_cast<std::uint32_t>(repeat),
+                   static_cast<std::uint64_t>(budget.value_or(0)))
+                   .bits64();
+    try {
+      score(row, attribute(estimator, plan_.game, {budget.value_or(0)}, row.seed), guarantees);
+    } catch (const InvalidArgument& error) {
+      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
+    } catch (const NumericalError& error) {
+      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
+    }
+    return row;
+  }
+
+ private:
+  void score(MethodRow& row, const Attribution& attribution, const Guarantees& guarantees) const {
+    row.distinct = attribution.distinct;
+    row.evaluations = attribution.evaluations;
+    row.gradients = attribution.gradients;
+    row.estimator_seconds = attribution.estimator_seconds;
+    row.game_seconds = attribution.game_seconds;
+    row.nrmse = metrics::nrmse(truth_.values, attribution.values);
+    row.pearson = metrics::pearson(truth_.values, attribution.values);
+    row.efficiency_gap = metrics::efficiency_gap(attribution);
+    if (promises_exactness(guarantees, plan_.interaction_order)) {
+      row.exact = "guarantee";
+    } else if (attribution.exact) {
+      row.exact = "all coalitions";
+    } else if (truth_.error == 0 && row.nrmse.value && *row.nrmse.value <= truth_.rounding) {
+      row.exact = "rounding";
+    }
+  }
+
+  const ComparisonPlan& plan_;
+  const Truth& truth_;
+};
+
+}  // namespace
+
+Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
+  Truth truth;
+  if (const auto* solved = dynamic_cast<const SolvedGame*>(&game)) {
+    truth = {.method = "closed form", .values = solved->shapley_values()};
+  } else {
+    CertifiedReference reference = certified_reference(game, settings, seed);
+    truth = {.method = reference.method, .values = reference.attribution.values, .error = reference.error};
+  }
+  require<NumericalError>(std::isfinite(truth.error),
+                          "compare: truth (the Shapley values of this game are all 0 up to ",
+                          "sampling errors, so no error is relative to them). Choose another game.");
+  truth.rounding = relative_rounding(game, truth.values);
+  return truth;
+}
+
+bool promises_exactness(const Guarantees& guarantees, int interaction_order) {
+  return guarantees.mse_rate == exact_rate || (interaction_order == 1 && guarantees.exact_on_additive) ||
+         ((interaction_order == 1 || interaction_order == 2) && guarantees.exact_on_two_additive);
+}
+
+void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<MethodRow>& done,
+                     const std::function<void(const MethodRow&)>& store) {
+  require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
+  std::set<Key> known;
+  for (const MethodRow& row : done) known.emplace(row.method, row.budget, row.repeat);
+  std::vector<Key> runs;
+  for (const std::string& method : plan.methods) {
+    if (!uses_budget(estimators::find(method).guarantees())) {
+      runs.emplace_back(method, std::nullopt, 0);
+      continue;
+    }
+    for (const std::int64_t budget : plan.budgets) {
+      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) runs.emplace_back(method, budget, repeat);
+    }
+  }
+  const Contest contest(plan, truth);
+  Progress progress("compare", static_cast<std::int64_t>(runs.size()), "runs");
+  for (const auto& [method, budget, repeat] : runs) {
+    throw_if_stopped("compare");
+    if (!known.contains({method, budget, repeat})) store(contest.row(estimators::find(method), budget, repeat));
+    progress.advance(1, method);
+  }
+}
+
+}  // namespace opshap

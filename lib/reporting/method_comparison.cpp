@@ -1,0 +1,298 @@
+#include "reporting/method_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "reporting/error_curves.hpp"
+#include "reporting/methods.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// An exact method whose error is larger has lost half of a double's digits: more than any condition number of a sample that is solved at all.
+const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
+
+template <typename Value>
+Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
+  std::vector<double> values;
+  for (const MethodRow* row : cell.rows) values.push_back(value(*row));
+  return quartiles(std::move(values));
+}
+
+/// Of the runs that have a score.
+std::optional<Quartiles> scores_of(const MethodCell& cell, Measured MethodRow::*score) {
+  std::vector<double> values;
+  for (const MethodRow* row : cell.rows) {
+    if ((row->*score).value) values.push_back(*(row->*score).value);
+  }
+  if (values.empty()) return std::nullopt;
+  return quartiles(std::move(values));
+}
+
+std::string show_budget(std::optional<std::int64_t> budget) {
+  return budget ? show_count(static_cast<double>(*budget)) : "none";
+}
+
+std::string show_rank(const Rank& rank) {
+  if (rank.low == rank.high) return fmt::format("{:.1f}", rank.rank);
+  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
+}
+
+std::string first_sentence(const std::string& why) {
+  const std::size_t end = why.find("). ");
+  return end == std::string::npos ? why : why.substr(0, end + 1);
+}
+
+bool ranked(const MethodCell* cell) {
+  return cell != nullptr && cell->access == "values" && cell->exact.empty() && cell->undefined.empty();
+}
+
+Repeats errors_of(const MethodCell& cell) {
+  Repeats errors;
+  for (const MethodRow* row : cell.rows) errors.push_back(*row->nrmse.value);
+  return errors;
+}
+
+}  // namespace
+
+MethodComparison::MethodComparison(std::vector<MethodRow> rows, std::uint64_t seed) : rows_(std::move(rows)) {
+  require(!rows_.empty(), "compare: rows=0 (nothing to compare). Give a method and a budget.");
+  std::set<std::int64_t> budgets;
+  for (const MethodRow& row : rows_) {
+    if (row.budget) budgets.insert(*row.budget);
+    auto place = std::find_if(cells_.begin(), cells_.end(), [&](const MethodCell& cell) {
+      return cell.method == row.method && cell.budget == row.budget;
+    });
+    if (place == cells_.end()) {
+      cells_.push_back({.method = row.method, .access = row.access, .budget = row.budget});
+      place = cells_.end() - 1;
+    }
+    place->rows.push_back(&row);
+    if (place->undefined.empty()) place->undefined = row.nrmse.why;
+  }
+  budgets_.assign(budgets.begin(), budgets.end());
+  for (MethodCell& cell : cells_) {
+    const bool exact =
+        std::none_of(cell.rows.begin(), cell.rows.end(), [](const MethodRow* row) { return row->exact.empty(); });
+    if (exact) cell.exact = cell.rows.front()->exact;
+  }
+  rank(seed);
+}
+
+const MethodCell* MethodComparison::cell(const std::string& method, std::optional<std::int64_t> budget) const {
+  const auto place = std::find_if(cells_.begin(), cells_.end(), [&](const MethodCell& candidate) {
+    return candidate.method == method && candidate.budget == budget;
+  });
+  return place == cells_.end() ? nullptr : &*place;
+}
+
+void MethodComparison::rank(std::uint64_t seed) {
+  for (const MethodCell& candidate : cells_) {
+    const bool known = std::any_of(ranks_.begin(), ranks_.end(),
+                                   [&](const MethodRank& rank) { return rank.method == candidate.method; });
+    if (ranked(&candidate) && !known) ranks_.push_back({.method = candidate.method, .at = {}, .overall = {}});
+  }
+  std::vector<std::vector<Repeats>> common;
+  for (const std::int64_t budget : budgets_) {
+    std::vector<MethodRank*> here;
+    std::vector<Repeats> errors;
+    for (MethodRank& method : ranks_) {
+      const MethodCell* found = cell(method.method, budget);
+      if (!ranked(found)) continue;
+      here.push_back(&method);
+      errors.push_back(errors_of(*found));
+    }
+    if (here.empty()) continue;
+    const std::vector<Rank> found = bootstrap_ranks({errors}, seed);
+    for (std::size_t i = 0; i < here.size(); ++i) here[i]->at.emplace(budget, found[i]);
+    if (here.size() < ranks_.size()) continue;
+    common_budgets_.push_back(budget);
+    common.push_back(std::move(errors));
+  }
+  if (common.empty()) return;
+  const std::vector<Rank> found = bootstrap_ranks(common, seed);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].overall = found[i];
+  std::stable_sort(ranks_.begin(), ranks_.end(),
+                   [](const MethodRank& a, const MethodRank& b) { return a.overall->rank < b.overall->rank; });
+}
+
+std::vector<std::string> MethodComparison::broken_promises() const {
+  std::vector<std::string> broken;
+  for (const MethodCell& found : cells_) {
+    if (found.exact != "guarantee" && found.exact != "all coalitions") continue;
+    double largest = 0;
+    for (const MethodRow* row : found.rows) {
+      if (row->truth_error == 0 && row->nrmse.value) largest = std::max(largest, *row->nrmse.value);
+    }
+    if (largest > broken_promise)
+      broken.push_back(
+          fmt::format("{} at budget {}: NRMSE {}", found.method, show_budget(found.budget), show(largest)));
+  }
+  return broken;
+}
+
+Table MethodComparison::errors() const {
+  Table table{
+      .name = "errors",
+      .caption =
+          "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
+          "here and are not ranked; their rows are checks.",
+      .columns = {{"method"},
+                  {"sees"},
+                  {"budget", true},
+                  {"runs", true},
+                  {"NRMSE", true},
+                  {"Pearson", true},
+                  {"efficiency gap", true},
+                  {"remark"}},
+      .rows = {}};
+  for (const MethodCell& found : cells_) {
+    const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
+                               : !found.exact.empty()   ? "exact: " + found.exact
+                                                        : "ranked";
+    const auto words = [&found](Measured MethodRow::*score) {
+      return show(scores_of(found, score), found.undefined.empty() ? (found.rows.front()->*score).why : "undefined");
+    };
+    table.add({found.method, access_label(found.access), show_budget(found.budget), std::to_string(found.rows.size()),
+               words(&MethodRow::nrmse), words(&MethodRow::pearson), words(&MethodRow::efficiency_gap),
+               remark == "ranked" && found.access != "values" ? "not ranked: " + access_label(found.access) : remark});
+  }
+  return table;
+}
+
+Table MethodComparison::runtime() const {
+  Table table{.name = "runtime",
+              .caption =
+                  "What one run costs, medians over the repeats: wall time in the method (sampling and solving) and in "
+                  "the game, one run at a time.",
+              .columns = {{"method"},
+                          {"budget", true},
+                          {"distinct coalitions", true},
+                          {"evaluations", true},
+                          {"gradients", true},
+                          {"sampling and solving", true},
+                          {"game", true},
+                          {"µs of the method a coalition", true}},
+              .rows = {}};
+  for (const MethodCell& found : cells_) {
+    if (!found.undefined.empty()) continue;
+    const auto median = [&found](const auto& value) { return quartiles_of(found, value).median; };
+    const double distinct = median([](const MethodRow& row) { return static_cast<double>(row.distinct); });
+    const double seconds = median([](const MethodRow& row) { return row.estimator_seconds; });
+    table.add({found.method, show_budget(found.budget), show_count(distinct),
+               show_count(median([](const MethodRow& row) { return static_cast<double>(row.evaluations); })),
+               show_count(median([](const MethodRow& row) { return static_cast<double>(row.gradients); })),
+               show_seconds(seconds), show_seconds(median([](const MethodRow& row) { return row.game_seconds; })),
+               distinct > 0 ? show(1e6 * seconds / distinct) : "none"});
+  }
+  return table;
+}
+
+Table MethodComparison::ranking() const {
+  Table table{
+      .name = "ranking",
+      .caption =
+          "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is the "
+          "mean over the budgets at which everybody is ranked.",
+      .columns = {{"method"}, {"all", true}},
+      .rows = {}};
+  for (const std::int64_t budget : budgets_) table.columns.push_back({show_budget(budget), true});
+  for (const MethodRank& method : ranks_) {
+    std::vector<std::string> line = {method.method, method.overall ? show_rank(*method.overall) : "no common budget"};
+    for (const std::int64_t budget : budgets_) {
+      const auto at = method.at.find(budget);
+      const MethodCell* found = cell(method.method, budget);
+      line.push_back(at != method.at.end()                           ? show_rank(at->second)
+                     : found != nullptr && !found->undefined.empty() ? "undefined"
+                                                                     : "exact");
+    }
+    table.add(std::move(line));
+  }
+  return table;
+}
+
+std::string MethodComparison::headline() const {
+  const MethodRow& first = rows_.front();
+  std::string text = fmt::format("{}, {} players. ", first.game, first.players);
+  text += first.truth_error == 0
+              ? fmt::format("The truth is {}.", first.truth == "exact" ? "the exact Shapley value" : "a closed form")
+              : fmt::format(
+                    "The truth is a {} reference with a relative standard error of {}: differences in NRMSE below it "
+                    "mean nothing.",
+                    first.truth, show(first.truth_error));
+  return text;
+}
+
+Figure MethodComparison::budget_error() const {
+  Figure figure{
+      .title = "Error against budget", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  figure.numbers = {
+      .name = "budget_error",
+      .caption = "NRMSE over the repeats.",
+      .columns = {{"method"}, {"budget", true}, {"runs", true}, {"q25", true}, {"median", true}, {"q75", true}},
+      .rows = {}};
+  ErrorCurves curves;
+  std::vector<std::string> methods;
+  std::string exact;
+  for (const MethodCell& found : cells_) {
+    if (std::find(methods.begin(), methods.end(), found.method) == methods.end()) methods.push_back(found.method);
+  }
+  sort_for_display(methods);
+  for (const std::string& method : methods) {
+    std::vector<ErrorPoint> points;
+    bool everywhere_exact = true;
+    for (const MethodCell& found : cells_) {
+      const auto error = found.method == method ? scores_of(found, &MethodRow::nrmse) : std::nullopt;
+      if (!error) continue;
+      figure.numbers.add({method, show_budget(found.budget), std::to_string(error->count), figures::digits(error->q25),
+                          figures::digits(error->median), figures::digits(error->q75)});
+      everywhere_exact = everywhere_exact && !found.exact.empty();
+      if (!found.exact.empty()) continue;
+      if (found.budget) {
+        points.push_back({static_cast<double>(*found.budget), *error});
+      } else {
+        const MethodStyle style = style_of(method);
+        curves.add_level(error->median,
+                         fmt::format("lw 1.8 lc rgb '{}' {}", style.color, figures::dash_style(style.dash)));
+        figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
+      }
+    }
+    if (!points.empty()) {
+      curves.add(method, points);
+      figure.legend.push_back(legend_of(method));
+    } else if (everywhere_exact) {
+      exact += (exact.empty() ? "" : ", ") + style_of(method).label;
+    }
+  }
+  if (curves.empty()) return figures::missing(figure.title, "every method is exact on this game, or undefined");
+  if (rows_.front().truth_error > 0) {
+    curves.add_level(rows_.front().truth_error, "lw 1.2 lc rgb '#808080' dt (2,3)");
+    figure.legend.push_back({.label = "error of the truth", .color = "#808080", .dash = "2,3"});
+  }
+  figure.finding = headline() + " Lines are medians over the repeats, bands their quartiles.";
+  if (!exact.empty()) figure.finding += " Exact on this game, so not drawn: " + exact + ".";
+  figure.panels.push_back({.id = "budget-error",
+                           .title = fmt::format("{}, n = {}", rows_.front().game, rows_.front().players),
+                           .description = figure.finding,
+                           .script = curves.script()});
+  return figure;
+}
+
+std::string MethodComparison::markdown() const {
+  std::string text = "# Methods on " + headline() + "\n";
+  if (!ranks_.empty()) text += "\n## Ranking\n\n" + ranking().markdown();
+  text += "\n## Errors\n\n" + errors().markdown() + "\n## Cost\n\n" + runtime().markdown();
+  const std::vector<std::string> broken = broken_promises();
+  if (!broken.empty()) text += "\n## Broken promises\n\nMethods that must be exact here and are not:\n\n";
+  for (const std::string& method : broken) text += "- " + method + "\n";
+  return text;
+}
+
+}  // namespace opshap

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/figures.hpp"
+#include "reporting/method_rows.hpp"
+#include "reporting/table.hpp"
+#include "statistics/bootstrap_ranks.hpp"
+
+namespace opshap {
+
+/// All runs of one method at one budget.
+struct MethodCell {
+  std::string method, access;
+  std::optional<std::int64_t> budget;
+  std::vector<const MethodRow*> rows;
+  std::string exact;      ///< why the method is exact in all of them; empty when it is not
+  std::string undefined;  ///< why the first run that has no score has none; empty when all have one
+};
+
+/// The place of a method that is ranked at some budget.
+struct MethodRank {
+  std::string method;
+  std::map<std::int64_t, Rank> at;  ///< by budget
+  std::optional<Rank> overall;      ///< over MethodComparison::common_budgets()
+};
+
+/// Methods on one game: what their rows say, and who is ahead of whom.
+///
+/// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact: where a method cannot but be right,
+/// its row is a check of the program and says nothing about the others.
+class MethodComparison {
+ public:
+  /// Throws InvalidArgument for no rows. `seed` is that of the bootstrap.
+  MethodComparison(std::vector<MethodRow> rows, std::uint64_t seed);
+  MethodComparison(const MethodComparison&) = delete;  // cells point to rows
+  MethodComparison& operator=(const MethodComparison&) = delete;
+
+  const std::vector<MethodRow>& rows() const { return rows_; }
+  const std::vector<MethodCell>& cells() const { return cells_; }
+  const std::vector<MethodRank>& ranks() const { return ranks_; }
+  /// Budgets at which every ranked method is ranked.
+  const std::vector<std::int64_t>& common_budgets() const { return common_budgets_; }
+  /// Methods that promise to be exact on this game and are not: a bug in the method or in the promise. Empty when the truth itself has an error.
+  std::vector<std::string> broken_promises() const;
+
+  Table errors() const;
+  Table runtime() const;
+  Table ranking() const;
+  /// Median NRMSE with quartile bands against the budget; exact methods are named in the caption instead.
+  Figure budget_error() const;
+  /// Everything in words and tables.
+  std::string markdown() const;
+
+ private:
+  void rank(std::uint64_t seed);
+  const MethodCell* cell(const std::string& method, std::optional<std::int64_t> budget) const;
+  std::string headline() const;
+
+  std::vector<MethodRow> rows_;
+  std::vector<MethodCell> cells_;
+  std::vector<std::int64_t> budgets_, common_budgets_;
+  std::vector<MethodRank> ranks_;
+};
+
+}  // namespace opshap

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measured.hpp"
+
+namespace opshap {
+
+/// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
+struct MethodRow {
+  std::string game;  ///< "unanimity_sum", "game.json"
+  int players = 0;
+  std::string truth;                   ///< "closed form", "exact", "certified", "permutation_antithetic"
+  double truth_error = 0;              ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two
+  std::string method;                  ///< registry name
+  std::string access;                  ///< "values", "gradient"
+  std::optional<std::int64_t> budget;  ///< distinct coalitions allowed; none for methods without one
+  std::int64_t repeat = 0;
+  std::uint64_t seed = 0;
+  std::int64_t distinct = 0, evaluations = 0, gradients = 0;
+  Measured nrmse, pearson, efficiency_gap;
+  /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of this interaction order),
+  /// "all coalitions" (the budget allows every one), "rounding" (the error is no more than that). Empty otherwise.
+  std::string exact;
+  double estimator_seconds = 0;  ///< sampling and solving
+  double game_seconds = 0;       ///< inside the game
+};
+
+/// One line of JSON without the newline. Throws NumericalError for a number that is not finite.
+std::string to_json_line(const MethodRow& row);
+
+/// The rows of a file, of which a last line cut short is left out; none when there is no such file.
+/// Throws DataError naming file and line for a line it cannot read.
+std::vector<MethodRow> read_method_rows(const std::filesystem::path& file);
+
+}  // namespace opshap

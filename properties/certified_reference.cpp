@@ -1,0 +1,311 @@
+// References state errors that hold, two estimates that disagree are found out, and of two attributions the nearer one is told.
+
+#include "evaluation/certified_reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "estimators/registry.hpp"
+#include "evaluation/certify.hpp"
+#include "games/additive_game.hpp"
+#include "games/unanimity_sum.hpp"
+#include "statistics/tail_probability.hpp"
+#include "support/for_all.hpp"
+#include "support/generators.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+using Verdict = Certification::Verdict;
+
+/// Interactions of up to four players, with normal coefficients.
+std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
+  Rng rng(seed, "fourth order");
+  std::vector<UnanimityTerm> terms;
+  for (int term = 0; term < 3 * players; ++term) {
+    std::vector<int> order(static_cast<std::size_t>(players));
+    std::iota(order.begin(), order.end(), 0);
+    rng.shuffle(order);
+    order.resize(1 + rng.below(4));
+    terms.push_back({.coalition = order, .coefficient = rng.normal()});
+  }
+  return unanimity_sum(players, terms, 3);
+}
+
+/// A few coalitions of many players: the errors of the members of one are nearly the same, so they have few directions.
+std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t seed) {
+  Rng rng(seed, "few interactions");
+  std::vector<UnanimityTerm> terms;
+  for (int term = 0; term < 3; ++term) {
+    std::vector<int> order(static_cast<std::size_t>(players));
+    std::iota(order.begin(), order.end(), 0);
+    rng.shuffle(order);
+    order.resize(3);
+    terms.push_back({.coalition = order, .coefficient = rng.normal()});
+  }
+  return unanimity_sum(players, terms);
+}
+
+/// kernel_shap_paired with a share of player 0's value given to player 1.
+class Biased final : public Estimator {
+ public:
+  explicit Biased(double shift) : shift_(shift) {}
+  std::string_view name() const override { return "biased"; }
+  std::string_view summary() const override { return "a planted mistake"; }
+  Guarantees guarantees() const override { return right_.guarantees(); }
+  Budget minimum(int players) const override { return right_.minimum(players); }
+  Attribution estimate(CountedGame& game, Rng& rng) const override {
+    Attribution found = right_.estimate(game, rng);
+    found.values[0] -= shift_;
+    found.values[1] += shift_;
+    return found;
+  }
+
+ private:
+  const Estimator& right_ = estimators::find("kernel_shap_paired");
+  double shift_;
+};
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i], 2);
+  return std::sqrt(squares);
+}
+
+TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
+  for (const int players : {1, 2, 9}) {
+    const auto game = fourth_order_game(players, 4);
+    for (const int exact_players : {16, 0}) {
+      const CertifiedReference found = certified_reference(*game, {.exact_players = exact_players}, 1);
+      EXPECT_EQ("exact", found.method);
+      EXPECT_EQ(0, found.error);
+      EXPECT_TRUE(found.reached);
+      EXPECT_EQ("", mismatch(game->shapley_values(), found.attribution.values, rounding(1e3, 50)));
+    }
+  }
+}
+
+TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
+  // Mean squared errors against mean squared standard errors, over 60 games: the sum of 60·23 squares in units of their variance has a relative standard
+  // deviation of √(2/(60·23)) = 0.04 for independent ones; players share interactions of up to four, hence √4 times that, five times over.
+  for (const std::int64_t evaluations : {std::int64_t{0}, std::int64_t{6000}}) {
+    double errors = 0, promised = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      const auto game = fourth_order_game(24, seed);
+      const ReferenceSettings settings{.relative_error = 1e-9,
+                                       .max_evaluations = std::max(evaluations, minimum_reference_evaluations(24))};
+      const CertifiedReference found = certified_reference(*game, settings, seed);
+      EXPECT_EQ("certified", found.method);
+      EXPECT_FALSE(found.reached);
+      EXPECT_LE(found.attribution.evaluations, settings.max_evaluations);
+      errors += std::pow(distance(found.attribution.values, game->shapley_values()), 2);
+      promised += std::pow(distance(*found.attribution.standard_errors, std::vector<double>(24, 0.0)), 2);
+    }
+    EXPECT_NEAR(1, std::sqrt(errors / promised), 5 * 0.04) << evaluations;
+  }
+}
+
+TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
+  const auto game = fourth_order_game(40, 7);
+  for (const double wanted : {0.03, 0.01}) {
+    const CertifiedReference found = certified_reference(*game, {.relative_error = wanted}, 7);
+    EXPECT_TRUE(found.reached);
+    EXPECT_LE(found.error, wanted);
+    // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first step is enough).
+    EXPECT_TRUE(found.error > wanted / 4 || found.attribution.evaluations <= minimum_reference_evaluations(40));
+    EXPECT_LE(distance(found.attribution.values, game->shapley_values()),
+              2 * wanted * distance(game->shapley_values(), std::vector<double>(40, 0.0)));
+  }
+}
+
+TEST(CertifiedReference, IsTheSameForTheSameSeedOnly) {
+  const auto game = fourth_order_game(24, 3);
+  const ReferenceSettings settings{.relative_error = 0.05};
+  const auto values = [&](std::uint64_t seed) { return certified_reference(*game, settings, seed).attribution.values; };
+  EXPECT_EQ(values(1), values(1));
+  EXPECT_NE(values(1), values(2));
+}
+
+TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
+  // Both estimates are exact here, to rounding that the offset of a million makes large: nothing to disagree about, and nothing to gain from more evaluations.
+  Rng rng(5);
+  std::vector<double> weights(64);
+  for (double& weight : weights) weight = rng.normal();
+  const auto game = additive_game(weights, 1e6);
+  const CertifiedReference found = certified_reference(*game, {.relative_error = 1e-12}, 2);
+  EXPECT_EQ("certified", found.method);
+  EXPECT_TRUE(found.reached);
+  EXPECT_EQ("", mismatch(weights, found.attribution.values, rounding(256, 1e6)));
+  EXPECT_EQ(minimum_reference_evaluations(64) - found.attribution.evaluations,
+            minimum_reference_evaluations(64) - found.attribution.distinct);
+}
+
+TEST(CertifiedReference, RefusesWhatCannotWork) {
+  const auto game = fourth_order_game(64, 1);
+  EXPECT_THROW(certified_reference(*game, {.max_evaluations = 500}, 1), InvalidArgument);
+  EXPECT_THROW(certified_reference(*game, {.relative_error = 0}, 1), InvalidArgument);
+  EXPECT_THROW(certified_reference(*game, {.exact_players = 25}, 1), InvalidArgument);
+}
+
+TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne) {
+  int failures = 0, found_out = 0;
+  double low = 0;
+  constexpr int games = 100;
+  for (std::uint64_t seed = 0; seed < games; ++seed) {
+    const auto game = seed % 2 == 0 ? fourth_order_game(32, seed) : few_interactions_game(32, seed);
+    const ReferenceSettings settings{.relative_error = 1e-9, .max_evaluations = 2 * minimum_reference_evaluations(32)};
+    const CertifiedReference right = certified_reference(*game, settings, seed);
+    low += right.cross_check->p_value < 0.05 ? 1 : 0;
+    failures += right.cross_check->agrees() ? 0 : 1;
+    // The two together are off by the norm of their standard errors; a mistake of eight times that is no chance.
+    const double scale = std::hypot(distance(*right.orderings->standard_errors, std::vector<double>(32, 0.0)),
+                                    distance(*right.regression->standard_errors, std::vector<double>(32, 0.0)));
+    const CertifiedReference wrong = certified_reference(*game, settings, seed, Biased(8 * scale));
+    found_out += wrong.cross_check->agrees() ? 0 : 1;
+    EXPECT_EQ(wrong.cross_check->agrees() ? "certified" : "permutation_antithetic", wrong.method);
+  }
+  EXPECT_EQ(0, failures);
+  // Binomial with p = 0.05, and up to three times as many for tails heavier than normal ones.
+  EXPECT_LE(low, 0.15 * games + 5 * std::sqrt(games * 0.15 * 0.85)) << "p-values below 0.05";
+  EXPECT_GE(found_out, 0.95 * games);
+}
+
+TEST(CrossCheck, UnbiasedReferenceIsWhatIsLeftWhenTheTwoDisagree) {
+  const auto game = fourth_order_game(32, 5);
+  const ReferenceSettings settings{.relative_error = 0.02};
+  const CertifiedReference found = certified_reference(*game, settings, 5, Biased(100));
+  EXPECT_EQ("permutation_antithetic", found.method);
+  EXPECT_EQ(found.orderings->values, found.attribution.values);
+  EXPECT_LT(found.cross_check->p_value, 1e-10);
+}
+
+TEST(CrossCheck, CountsTheDirectionsOfErrors) {
+  // Normal errors in 1, 4 and 63 directions of 64. From 8 samples tr(C²) is known to about a factor of two.
+  Rng rng(1);
+  for (const int directions : {1, 4, 63}) {
+    double mean = 0;
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      std::vector<std::vector<double>> samples(8, std::vector<double>(64, 0.0));
+      for (auto& sample : samples) {
+        std::vector<double> factors;
+        for (int k = 0; k < directions; ++k) factors.push_back(rng.normal());
+        for (std::size_t i = 0; i < 64; ++i) sample[i] = factors[i % factors.size()];
+      }
+      mean += effective_dimension(samples) / 50;
+    }
+    EXPECT_GE(mean, directions / 1.6);
+    EXPECT_LE(mean, directions * 1.6);
+  }
+}
+
+TEST(TailProbability, AreThoseOfKnownQuantiles) {
+  // Abramowitz and Stegun (1964), table 26.9: F(5, 10) exceeds 3.33 with probability 0.05; χ²(10)/10 exceeds 1.8307.
+  EXPECT_NEAR(0.05, fisher_tail(3.3258, 5, 10), 1e-5);
+  EXPECT_NEAR(0.05, fisher_tail(1.83070, 10, HUGE_VAL), 1e-5);
+  EXPECT_NEAR(0.05, fisher_tail(1.83070, 10, 1e12), 1e-5);
+  EXPECT_EQ(1, fisher_tail(0, 3, 4));
+  EXPECT_EQ(0, fisher_tail(HUGE_VAL, 3, 4));
+}
+
+TEST(Certify, TellsTheNearerOfTwoAttributions) {
+  for (const int players : {2, 5, 24, 200}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const auto game = fourth_order_game(players, seed);
+      const std::vector<double> truth = game->shapley_values();
+      std::vector<double> near = truth, far = truth;
+      const double size = 0.3 * distance(truth, std::vector<double>(truth.size(), 0.0));
+      near[0] += size / 2, near[1] -= size / 2;
+      far[0] -= 2 * size, far[1] += 2 * size;
+      const auto verdict = [&](const std::vector<double>& a, const std::vector<double>& b) {
+        return certify(*game, a, b, {.max_evaluations = 1 << 18}, seed);
+      };
+      const Certification first = verdict(near, far), second = verdict(far, near), exact = verdict(truth, near);
+      EXPECT_EQ(Verdict::first, first.verdict) << players << " " << seed;
+      EXPECT_EQ(Verdict::second, second.verdict) << players << " " << seed;
+      EXPECT_EQ(Verdict::first, exact.verdict) << players << " " << seed;
+      const double expected = std::pow(distance(near, truth), 2) - std::pow(distance(far, truth), 2);
+      EXPECT_EQ("", mismatch(expected, first.difference,
+                             sampling(std::hypot(first.standard_error, 1e-12 * std::abs(expected)), 6)));
+    }
+  }
+}
+
+TEST(Certify, StatesAnErrorThatCoversTheDifference) {
+  // The deviation in units of its standard error over 300 games: its mean square is 1 up to 5·√(2/300).
+  double squares = 0;
+  constexpr int games = 300;
+  for (std::uint64_t seed = 0; seed < games; ++seed) {
+    const auto game = fourth_order_game(12, seed);
+    const std::vector<double> truth = game->shapley_values();
+    Rng rng(seed, "certify test");
+    std::vector<double> a = truth, b = truth;
+    for (double& value : a) value += 0.02 * rng.normal();
+    for (double& value : b) value += 0.02 * rng.normal();
+    const Certification found = certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
+    const double expected = std::pow(distance(a, truth), 2) - std::pow(distance(b, truth), 2);
+    squares += std::pow((found.difference - expected) / found.standard_error, 2) / games;
+  }
+  EXPECT_NEAR(1, squares, 5 * std::sqrt(2.0 / games));
+}
+
+TEST(Certify, MakesNoVerdictWithoutADifference) {
+  int verdicts = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto game = fourth_order_game(16, seed);
+    const std::vector<double> truth = game->shapley_values();
+    std::vector<double> a = truth, b = truth;  // equally far on two sides
+    a[0] += 1, a[1] -= 1, b[0] -= 1, b[1] += 1;
+    verdicts += certify(*game, a, b, {.max_evaluations = 8192}, seed).verdict != Verdict::undecided ? 1 : 0;
+    EXPECT_EQ(Verdict::undecided, certify(*game, a, a, {.max_evaluations = 8192}, seed).verdict);
+  }
+  EXPECT_LE(verdicts, 2);  // level 0.001 a game: three or more of 100 have a chance of 1.5e-4
+}
+
+TEST(Certify, CountsTheGapOfAttributionsThatAreNotEfficient) {
+  const auto game = fourth_order_game(16, 3);
+  const std::vector<double> truth = game->shapley_values();
+  std::vector<double> shifted = truth;
+  for (double& value : shifted) value += 0.25;
+  const Certification found = certify(*game, shifted, truth, {.max_evaluations = 8192}, 3);
+  EXPECT_EQ(Verdict::second, found.verdict);
+  EXPECT_EQ("", mismatch(16 * 0.25 * 0.25, found.difference, rounding(1e4, 1)));
+}
+
+TEST(Certify, IdentityHoldsOverAllCoalitions) {
+  // ‖φ − ψ‖² = 2H_{n−1}(E(u − φ·1_S)² − E(u − ψ·1_S)²) for efficient φ, by enumeration of the kernel law.
+  for_all([] {
+    const Table table = *any_game(8);
+    RC_PRE(table.players >= 2);
+    const auto game = as_game(table);
+    const std::vector<double> exact = attribute(estimators::find("exact"), *game, {}, 0).values;
+    std::vector<double> other = exact;
+    other.front() += 1;
+    other.back() -= 1;
+    const int n = table.players;
+    double harmonic = 0, mass = 0, difference = 0;
+    for (int j = 1; j < n; ++j) harmonic += 1.0 / j;
+    for (std::size_t mask = 1; mask + 1 < table.values.size(); ++mask) {
+      double size = 0, of_exact = 0, of_other = 0, subsets = 1;
+      for (int i = 0; i < n; ++i) {
+        if ((mask >> i & 1) == 0) continue;
+        ++size;
+        of_exact += exact[static_cast<std::size_t>(i)];
+        of_other += other[static_cast<std::size_t>(i)];
+      }
+      for (int i = 0; i < static_cast<int>(size); ++i) subsets = subsets * (n - i) / (i + 1);
+      const double weight = 1 / (subsets * size * (n - size)), gain = table.values[mask] - table.empty();
+      mass += weight;
+      difference += weight * (std::pow(gain - of_other, 2) - std::pow(gain - of_exact, 2));
+    }
+    // Squares of up to (10⁶)² would cancel, but the gains are of order 1.
+    RC_ASSERT(mismatch(2.0, 2 * harmonic * difference / mass, rounding(1e4, std::pow(table.scale() + 8, 2))) == "");
+  });
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/file.hpp"
+
+namespace opshap {
+
+/// What a command gave back.
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// A folder of its own for each test, and `opshap` run through the shell as its users do.
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("opshap_program_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file(folder_ / name, text);
+    return path(name);
+  }
+
+  /// Runs `opshap <arguments>`.
+  Outcome opshap(const std::string& arguments) const {
+    return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
+  }
+
+  Outcome shell(const std::string& command) const {
+    const std::string errors = path("stderr");
+    Outcome outcome;
+    FILE* pipe = popen(("( " + command + " ) 2>" + errors).c_str(), "r");
+    std::array<char, 4096> buffer;
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      outcome.out.append(buffer.data(), got);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.err = read_file(errors);
+    std::filesystem::remove(errors);
+    return outcome;
+  }
+
+  /// Exit code, the grammar "who: ... (why). What to do.", what the message must contain, and nothing new in the folder.
+  void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
+    const auto before = listing();
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.err;
+    EXPECT_TRUE(std::regex_search(outcome.err, std::regex(R"([a-z0-9_ ]+: [\s\S]*\([\s\S]*\)[\s\S]*[.?])")))
+        << arguments << "\n"
+        << outcome.err;
+    EXPECT_NE(std::string::npos, outcome.err.find(contains))
+        << arguments << "\nwanted: " << contains << "\ngot: " << outcome.err;
+    EXPECT_EQ("", outcome.out) << arguments;
+    EXPECT_EQ(before, listing()) << arguments << " left something behind";
+  }
+
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+      names.insert(entry.path().string());
+    return names;
+  }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace opshap
