@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/grading.hpp"
@@ -158,6 +159,12 @@ TEST(PartitionOfUnity, GaussiansHaveTheirQuotients) {
   EXPECT_EQ("", mismatch(1 / (1 + std::exp(-chord / (2 * 0.0625))), wrapped[0], rounding(64, 1)));
 }
 
+TEST(PartitionOfUnity, NarrowGaussiansShowTheNearestCentre) {
+  const std::vector<double> values =
+      PartitionOfUnity::gaussians(Domain::unit({10}), std::vector<double>{0.12, 0.67}, 1e-3).values();
+  EXPECT_EQ((std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0}), values);
+}
+
 TEST(PartitionOfUnity, SmoothedCellsAreTheCellsWithinRadius) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
@@ -169,12 +176,15 @@ TEST(PartitionOfUnity, SmoothedCellsAreTheCellsWithinRadius) {
       indicators[static_cast<std::size_t>(cells.player_of[point]) * points + point] = 1;
     RC_ASSERT(PartitionOfUnity::smoothed_cells(domain, cells, 1e-3).values() == indicators);
   });
-  const Domain line = Domain::unit({32});
+  Domain line = Domain::unit({32});
   const std::vector<double> values = PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values();
   for (const std::size_t inside : {4U, 8U, 12U}) EXPECT_EQ(1.0, values[inside]);
   for (const std::size_t outside : {20U, 24U, 27U}) EXPECT_EQ(0.0, values[outside]);
   EXPECT_EQ("", mismatch(1, values[0] + values[31], rounding(8, 1))) << "the edge between the last and the first point";
   EXPECT_GT(values[0], 0.5);
+  EXPECT_LT(values[0], 1);
+  line.periodic = false;
+  EXPECT_EQ(1.0, PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values()[0]);
 }
 
 TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
@@ -218,13 +228,13 @@ TEST(PartitionOfUnity, NamesTheDeviationAndThePlace) {
   const Domain domain = Domain::unit({4, 5});
   std::vector<double> values(40, 0.5);
   EXPECT_EQ("accepted", refusal([&] { PartitionOfUnity::from_values(domain, values); }));
-  values[13] += 1e-9;
-  values[20 + 17] -= 0.125;
+  values[13] -= 0.125;
+  values[20 + 17] += 1e-9;
   const std::string words = refusal([&] { PartitionOfUnity::from_values(domain, values); });
   EXPECT_NE(std::string::npos, words.find("deviation=-0.125")) << words;
-  EXPECT_NE(std::string::npos, words.find("point 17, x=0.75, y=0.4")) << words;
-  values[20 + 17] += 0.125;
-  EXPECT_NE(std::string::npos, refusal([&] { PartitionOfUnity::from_values(domain, values); }).find("point 13"))
+  EXPECT_NE(std::string::npos, words.find("point 13, x=0.5, y=0.6")) << words;
+  values[13] += 0.125;
+  EXPECT_NE(std::string::npos, refusal([&] { PartitionOfUnity::from_values(domain, values); }).find("point 17"))
       << words;
 }
 
@@ -298,12 +308,14 @@ TEST(Grading, IsAMapOfTheUnitIntervalOntoItself) {
 }
 
 TEST(GradedPartition, OfRatioOneIsTheOneOfEqualBlocks) {
-  for (const auto& shape : std::vector<std::vector<int>>{{64}, {8, 16}}) {
-    const Domain domain = Domain::unit(shape);
-    for (const int players : {1, 4, 16, 64}) {
+  for (const int players : {1, 4, 16, 64}) {
+    for (const auto& shape : std::vector<std::vector<int>>{{64}, {8, 16}}) {
+      const Domain domain = Domain::unit(shape);
       EXPECT_EQ(Partition::blocks(domain, players).player_of, Partition::graded(domain, players, 1).player_of);
     }
   }
+  const Domain odd = Domain::unit({147});  // 49·(1/49) is not 1
+  EXPECT_EQ(Partition::blocks(odd, 49).player_of, Partition::graded(odd, 49, 1).player_of);
 }
 
 TEST(GradedPartition, IsNestedAndFallsByTheRatio) {

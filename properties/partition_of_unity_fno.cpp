@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
+#include <memory>
 #include <numeric>
+#include <vector>
 
 #include "estimators/integrated_gradients.hpp"
 #include "games/diagonal_game.hpp"

@@ -1,5 +1,6 @@
 #include "support/operator_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -45,7 +46,7 @@ PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
   }
   if (kind == 2) {
     const Partition cells = random_cells(domain, static_cast<int>(masks), rng);
-    return PartitionOfUnity::smoothed_cells(domain, cells, domain.extents[0] * rng.uniform(0.01, 0.4));
+    return PartitionOfUnity::smoothed_cells(domain, cells, std::ranges::min(domain.extents) * rng.uniform(0.01, 0.4));
   }
   const auto points = static_cast<std::size_t>(domain.points());
   std::vector<double> values(masks * points);
