@@ -32,7 +32,8 @@ class Linear final : public SolvedGame {
 /// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy for the last fifth, five times over.
 ///
 /// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S) − v(N∖S) enter, games of pairwise
-/// interactions are explained exactly. Cost: five times that of KernelRegression.
+/// interactions are explained exactly. All coalitions weigh the same in the fit: what the sizes' law draws is then what it comes close to, and under this law
+/// the variance of the correction is proportional to the mean square of what is left. Cost: five times that of KernelRegression.
 class RegressionMsrLinear final : public Estimator {
  public:
   std::string_view name() const override { return "regression_msr_linear"; }
@@ -56,14 +57,17 @@ class RegressionMsrLinear final : public Estimator {
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     const auto fit = [this](const SampledGains& gains, std::span<const double> weights) {
-      const CoalitionSample& sample = gains.sample;
-      const KernelRegression regression(sample.coalitions, weights, name());
-      std::vector<double> targets(weights.size());
-      for (std::size_t row = 0; row < targets.size(); ++row)
-        targets[row] = (gains.gains[2 * row] - gains.gains[2 * row + 1]) / 2;
-      const double share = gains.gain / sample.coalitions.players();
-      subtract_equal_shares(targets, sample, share);
-      std::vector<double> x = regression.fit(targets);
+      CoalitionSample seen(gains.sample.coalitions.players(), Pairing::complements);
+      std::vector<double> targets;
+      for (std::size_t row = 0; row < weights.size(); ++row) {
+        if (weights[row] == 0) continue;
+        seen.coalitions.append(gains.sample.coalitions.row(row));
+        targets.push_back((gains.gains[2 * row] - gains.gains[2 * row + 1]) / 2);
+      }
+      seen.weights.assign(targets.size(), 1.0);
+      const double share = gains.gain / seen.coalitions.players();
+      subtract_equal_shares(targets, seen, share);
+      std::vector<double> x = KernelRegression(seen.coalitions, seen.weights, name()).fit(targets);
       for (double& value : x) value += share;
       return std::make_unique<Linear>(std::move(x));
     };
