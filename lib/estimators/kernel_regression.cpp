@@ -2,12 +2,12 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "estimators/coalition_gram.hpp"
+#include "estimators/members.hpp"
 
 namespace opshap {
 
@@ -40,15 +40,6 @@ int deficient_rank(const Coalitions& coalitions, std::span<const double> weights
   const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(matrix).vectorD().cwiseAbs();
   const auto counted = (pivots.array() > negligible * pivots.maxCoeff()).count();
   return static_cast<int>(std::min(counted, n - 2));
-}
-
-/// Calls visit(player) for the members of a coalition.
-template <typename Visit>
-void for_each_member(std::span<const std::uint64_t> row, const Visit& visit) {
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1)
-      visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-  }
 }
 
 void subtract_mean(std::vector<double>& values) {
