@@ -262,7 +262,7 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
   } catch (const InvalidArgument& error) {
     const std::string text = error.what();
     EXPECT_NE(std::string::npos, text.find("kernel_shap_paired: rank=")) << text;
-    EXPECT_NE(std::string::npos, text.find("needs n-1=63")) << text;
+    EXPECT_NE(std::string::npos, text.find("needs 63 ")) << text;
     EXPECT_NE(std::string::npos, text.find("Raise the budget")) << text;
   }
   // A player that is in every coalition cannot be told from the constant; nor can two that always go together.
@@ -275,7 +275,7 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
     const KernelRegression regression(together, std::vector<double>(5, 1.0), "test");
     FAIL() << "rank 2 of 3 was accepted";
   } catch (const InvalidArgument& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs n-1=3")) << error.what();
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs 3 ")) << error.what();
   }
 }
 

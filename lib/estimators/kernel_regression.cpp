@@ -61,7 +61,7 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
   const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
   if (!determined) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1,
+    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs ", players - 1,
                                   " independent ones among the ", weights.size(), " sampled). Raise the budget."));
   }
 }
