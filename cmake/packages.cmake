@@ -16,6 +16,14 @@ add_library(opshap_random123 INTERFACE)
 add_library(opshap::random123 ALIAS opshap_random123)
 target_include_directories(opshap_random123 SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR})
 
+# Not by the package's own configuration file: Debian's asks for the xgboost program, which libxgboost-dev does not bring.
+find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
+find_library(XGBOOST_LIBRARY xgboost REQUIRED)
+add_library(opshap_xgboost INTERFACE)
+add_library(opshap::xgboost ALIAS opshap_xgboost)
+target_include_directories(opshap_xgboost SYSTEM INTERFACE ${XGBOOST_INCLUDE_DIR})
+target_link_libraries(opshap_xgboost INTERFACE ${XGBOOST_LIBRARY})
+
 if(OPSHAP_TESTING)
   find_package(GTest 1.12 REQUIRED)
   include(GoogleTest)

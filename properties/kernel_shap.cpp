@@ -12,8 +12,8 @@
 #include "core/error.hpp"
 #include "core/kernel_law.hpp"
 #include "estimators/coalition_gram.hpp"
+#include "estimators/coalition_sampler.hpp"
 #include "estimators/kernel_regression.hpp"
-#include "estimators/kernel_sample.hpp"
 #include "estimators/registry.hpp"
 #include "games/additive_game.hpp"
 #include "games/registry.hpp"
@@ -26,10 +26,15 @@
 namespace opshap {
 namespace {
 
+CoalitionSample sample_kernel(int players, std::int64_t interior, Pairing pairing, Rng& rng) {
+  return sample_coalitions(Sampler::shapiq_compatible, SizeLaw(SizeMass::shapley_kernel, players), interior, pairing,
+                           rng);
+}
+
 /// Every coalition between ∅ and N once, with its kernel weight, ordered by size.
-KernelSample whole_kernel(int players) {
+CoalitionSample whole_kernel(int players) {
   Rng rng(1);
-  KernelSample sample = sample_kernel(players, (std::int64_t{1} << players) - 2, Pairing::none, rng);
+  CoalitionSample sample = sample_kernel(players, (std::int64_t{1} << players) - 2, Pairing::none, rng);
   EXPECT_TRUE(sample.draws.empty());
   EXPECT_EQ((std::size_t{1} << players) - 2, sample.weights.size());
   return sample;
@@ -55,7 +60,7 @@ double harmonic(int n) {
 TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(10), [](const Table& any) { return any.players >= 2; });
-    const KernelSample sample = whole_kernel(table.players);
+    const CoalitionSample sample = whole_kernel(table.players);
     const KernelRegression regression(sample.coalitions, sample.weights, "test");
     std::vector<double> found = regression.fit(centred_gains(table, sample.coalitions));
     for (double& value : found) value += table.gain() / table.players;
@@ -66,7 +71,7 @@ TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
 // Σ_S W_S (1_S − s/n)(1_S − s/n)ᵀ = (I − 11ᵀ/n)/n with W_S = 1/(C(n,s)·s(n−s)): in population the problem is perfectly conditioned.
 TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
   for (int players = 2; players <= 12; ++players) {
-    const KernelSample sample = whole_kernel(players);
+    const CoalitionSample sample = whole_kernel(players);
     const std::vector<double> gram = weighted_gram(sample.coalitions, sample.weights);
     const auto n = static_cast<std::size_t>(players);
     const double diagonal = gram[0], beside = gram[1];
@@ -121,7 +126,7 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
     for (const int players : {2, 3, 5, 16, 65, 130}) {
       Rng rng(11, "dense", 0, static_cast<std::uint64_t>(players));
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
-      const KernelSample sample = sample_kernel(players, interior, pairing, rng);
+      const CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
       const auto rows = static_cast<Eigen::Index>(sample.weights.size());
       Eigen::MatrixXd matrix(rows, players);
       Eigen::VectorXd right(rows);
@@ -180,7 +185,8 @@ TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
   for (const Case& known :
        {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
         Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
-    EXPECT_EQ(known.sizes, enumerated_sizes(known.players, known.interior)) << known.players;
+    EXPECT_EQ(known.sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, known.players), known.interior))
+        << known.players;
   }
 }
 
@@ -191,7 +197,7 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
     const std::int64_t interior = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, all + 1));
     const bool paired = *rc::gen::arbitrary<bool>();
     Rng rng(static_cast<std::uint64_t>(interior));
-    const KernelSample sample = sample_kernel(players, interior, paired ? Pairing::complements : Pairing::none, rng);
+    const CoalitionSample sample = sample_kernel(players, interior, paired ? Pairing::complements : Pairing::none, rng);
     std::set<std::uint64_t> seen;
     for (std::size_t row = 0; row < sample.coalitions.size(); ++row) {
       const std::uint64_t mask = sample.coalitions.row(row)[0];
@@ -207,8 +213,8 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
       RC_ASSERT(static_cast<std::int64_t>(seen.size()) == (paired ? interior - interior % 2 : interior));
     RC_ASSERT(std::is_sorted(sample.weights.begin(), sample.weights.end()));
     std::map<std::size_t, int> times;
-    for (const std::size_t row : sample.draws) ++times[row];
-    for (const auto& [row, count] : times) RC_ASSERT(sample.weights.at(row) == count * sample.draw_weight);
+    for (const auto& draw : sample.draws) ++times[draw.row];
+    for (const auto& draw : sample.draws) RC_ASSERT(sample.weights.at(draw.row) == times[draw.row] * draw.weight);
   });
 }
 
@@ -219,7 +225,7 @@ TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
     std::vector<double> mean(players, 0.0), squares(players, 0.0);
     for (int replicate = 0; replicate < replicates; ++replicate) {
       Rng rng(5, "weights", 0, static_cast<std::uint64_t>(replicate));
-      const KernelSample sample = sample_kernel(players, 300, pairing, rng);
+      const CoalitionSample sample = sample_kernel(players, 300, pairing, rng);
       std::vector<double> weight(players, 0.0);
       for (std::size_t row = 0; row < sample.weights.size(); ++row) {
         const auto size = static_cast<std::size_t>(sample.coalitions.cardinality(row));
@@ -256,7 +262,7 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
   } catch (const InvalidArgument& error) {
     const std::string text = error.what();
     EXPECT_NE(std::string::npos, text.find("kernel_shap_paired: rank=")) << text;
-    EXPECT_NE(std::string::npos, text.find("needs n-1=63")) << text;
+    EXPECT_NE(std::string::npos, text.find("needs 63 ")) << text;
     EXPECT_NE(std::string::npos, text.find("Raise the budget")) << text;
   }
   // A player that is in every coalition cannot be told from the constant; nor can two that always go together.
@@ -269,7 +275,7 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
     const KernelRegression regression(together, std::vector<double>(5, 1.0), "test");
     FAIL() << "rank 2 of 3 was accepted";
   } catch (const InvalidArgument& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs n-1=3")) << error.what();
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs 3 ")) << error.what();
   }
 }
 

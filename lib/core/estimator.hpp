@@ -34,6 +34,7 @@ struct Guarantees {
   Bias bias = Bias::none;
   Efficiency efficiency = Efficiency::exact;
   double mse_rate = 1;  ///< E|φ̂ − φ|² = O(budget^-rate); infinity when exact, 0 when it does not converge to φ
+  bool learns = false;  ///< it fits more than a number a player, so the error falls faster than mse_rate until the fit is as good as it gets
   bool exact_on_additive = false;      ///< on v(S) = Σ_{i∈S} w_i
   bool exact_on_two_additive = false;  ///< when no interaction involves more than two players
   bool zero_for_null_player = false;   ///< a player that never changes the value gets exactly 0

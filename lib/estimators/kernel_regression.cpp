@@ -2,12 +2,12 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "estimators/coalition_gram.hpp"
+#include "estimators/members.hpp"
 
 namespace opshap {
 
@@ -42,15 +42,6 @@ int deficient_rank(const Coalitions& coalitions, std::span<const double> weights
   return static_cast<int>(std::min(counted, n - 2));
 }
 
-/// Calls visit(player) for the members of a coalition.
-template <typename Visit>
-void for_each_member(std::span<const std::uint64_t> row, const Visit& visit) {
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    for (std::uint64_t rest = row[word]; rest != 0; rest &= rest - 1)
-      visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-  }
-}
-
 void subtract_mean(std::vector<double>& values) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   for (double& value : values) value -= mean;
@@ -70,7 +61,7 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
   const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
   if (!determined) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs n-1=", players - 1,
+    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs ", players - 1,
                                   " independent ones among the ", weights.size(), " sampled). Raise the budget."));
   }
 }

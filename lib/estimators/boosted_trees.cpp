@@ -1,0 +1,198 @@
+#include "estimators/boosted_trees.hpp"
+
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
+std::string xgboost_words() {
+  std::string words = XGBGetLastError();
+  words.erase(std::min(words.find('\n'), words.size()));
+  if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
+  return words;
+}
+
+void check(int status) {
+  if (status == 0) return;
+  const std::string words = xgboost_words();
+  if (words.find("bad_alloc") != std::string::npos) {
+    throw EnvironmentError(message("xgboost: error=\"", words, "\" (not enough memory). Lower the budget."));
+  }
+  throw NumericalError(
+      message("xgboost: error=\"", words, "\" (the library gave up). Check that the game's values fit float32."));
+}
+
+struct FreeMatrix {
+  void operator()(void* matrix) const { XGDMatrixFree(matrix); }
+};
+struct FreeBooster {
+  void operator()(void* booster) const { XGBoosterFree(booster); }
+};
+using MatrixOwner = std::unique_ptr<void, FreeMatrix>;
+using BoosterOwner = std::unique_ptr<void, FreeBooster>;
+
+/// 1 for a member, 0 for the others. What is missing is NaN, that is nothing: with 0 for "missing" the library would drop all zeros.
+MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
+  const auto n = static_cast<std::size_t>(coalitions.players());
+  std::vector<float> members(coalitions.size() * n);
+  for (std::size_t row = 0; row < coalitions.size(); ++row) {
+    for (std::size_t player = 0; player < n; ++player)
+      members[row * n + player] = coalitions.contains(row, static_cast<int>(player)) ? 1.0F : 0.0F;
+  }
+  DMatrixHandle handle = nullptr;
+  check(XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n, std::numeric_limits<float>::quiet_NaN(),
+                                   &handle, 1));
+  MatrixOwner matrix(handle);
+  std::vector<float> labels(targets.size());
+  std::ranges::transform(targets, labels.begin(), [](double target) { return static_cast<float>(target); });
+  check(XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
+  return matrix;
+}
+
+std::string in_full(double value) {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<double>::max_digits10);
+  text << value;
+  return text.str();
+}
+
+/// Numbers in XGBoost's models are float32 in decimal.
+double float32(const Json& number) { return static_cast<double>(number.get<float>()); }
+
+}  // namespace
+
+std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting) {
+  require(coalitions.size() > 0 && coalitions.size() == targets.size(), "xgboost: targets=", targets.size(),
+          " (there are ", coalitions.size(), " coalitions). Give one target per coalition, and at least one.");
+  const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(targets.size());
+  const MatrixOwner matrix = make_matrix(coalitions, targets);
+  const DMatrixHandle training = matrix.get();
+  BoosterHandle handle = nullptr;
+  check(XGBoosterCreate(&training, 1, &handle));
+  const BoosterOwner booster(handle);
+  const std::pair<const char*, std::string> parameters[] = {{"verbosity", "0"},
+                                                            {"nthread", "1"},
+                                                            {"tree_method", "hist"},
+                                                            {"objective", "reg:squarederror"},
+                                                            {"base_score", in_full(mean)},
+                                                            {"max_bin", std::to_string(boosting.bins)},
+                                                            {"max_depth", std::to_string(boosting.depth)},
+                                                            {"eta", in_full(boosting.learning_rate)},
+                                                            {"lambda", in_full(boosting.lambda)}};
+  for (const auto& [name, value] : parameters) check(XGBoosterSetParam(handle, name, value.c_str()));
+  for (int round = 0; round < boosting.rounds; ++round) check(XGBoosterUpdateOneIter(handle, round, training));
+  bst_ulong length = 0;
+  const char* model = nullptr;
+  check(XGBoosterSaveModelToBuffer(handle, R"({"format":"json"})", &length, &model));
+  return {model, length};
+}
+
+BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::string_view who, double factor) {
+  BoostedTrees result(players);
+  try {
+    const Json learner = Json::parse(model).at("learner");
+    result.base_ = factor * static_cast<double>(std::stof(
+                                learner.at("learner_model_param").at("base_score").get_ref<const std::string&>()));
+    for (const Json& json : learner.at("gradient_booster").at("model").at("trees")) {
+      const auto lefts = json.at("left_children").get<std::vector<int>>(),
+                 rights = json.at("right_children").get<std::vector<int>>(),
+                 features = json.at("split_indices").get<std::vector<int>>();
+      const Json& conditions = json.at("split_conditions");
+      Tree tree(lefts.size());
+      std::vector<int> open{0};
+      std::size_t visited = 0;
+      while (!open.empty()) {
+        const auto at = static_cast<std::size_t>(open.back());
+        open.pop_back();
+        require<DataError>(++visited <= tree.size(), who, ": node=", at,
+                           " (has two parents, so this is no tree). Save the model anew.");
+        const double condition = float32(conditions.at(at));
+        Node& node = tree.at(at);
+        if (lefts[at] == -1) {
+          node.value = factor * condition;
+          continue;
+        }
+        // A value below the condition goes left. For a condition outside (0, 1] everyone goes the same way.
+        node = {.player = features.at(at),
+                .absent = 0 < condition ? lefts[at] : rights.at(at),
+                .present = 1 < condition ? lefts[at] : rights.at(at)};
+        require<DataError>(node.player >= 0 && node.player < players, who, ": feature=", node.player, " (needs 0..",
+                           players - 1, "). Give the model of a game with these players.");
+        open.push_back(node.absent);
+        if (node.present != node.absent) open.push_back(node.present);
+      }
+      result.trees_.push_back(std::move(tree));
+    }
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw DataError(message(who, ": model=", error.what(),
+                            " (not a tree model in XGBoost's JSON format). Save it with XGBoosterSaveModel."));
+  }
+  return result;
+}
+
+BoostedTrees BoostedTrees::fit(const Coalitions& coalitions, std::span<const double> targets,
+                               const Boosting& boosting) {
+  double largest = 0;
+  for (const double target : targets) largest = std::max(largest, std::abs(target));
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  std::vector<double> scaled(targets.size());
+  std::ranges::transform(targets, scaled.begin(), [&](double target) { return std::ldexp(target, -exponent); });
+  return parse(coalitions.players(), fit_xgboost(coalitions, scaled, boosting), "xgboost", std::ldexp(1.0, exponent));
+}
+
+std::vector<double> BoostedTrees::values(const Coalitions& coalitions) const {
+  std::vector<double> values(coalitions.size(), base_);
+  for (const Tree& tree : trees_) {
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      const auto members = coalitions.row(row);
+      const Node* node = tree.data();
+      while (node->player >= 0)
+        node = &tree[static_cast<std::size_t>(contains(members, node->player) ? node->present : node->absent)];
+      values[row] += node->value;
+    }
+  }
+  return values;
+}
+
+std::vector<double> BoostedTrees::shapley_values() const { return shapley_values_of_leaves(players_, leaves()); }
+
+std::vector<TreeLeaf> BoostedTrees::leaves() const {
+  std::vector<TreeLeaf> leaves;
+  TreeLeaf path;
+  const auto descend = [&](const auto& self, const Tree& tree, int at) -> void {
+    const Node& node = tree[static_cast<std::size_t>(at)];
+    if (node.player < 0) {
+      leaves.push_back(path);
+      leaves.back().value = node.value;
+      return;
+    }
+    if (node.present == node.absent) return self(self, tree, node.present);
+    path.required.push_back(node.player);
+    self(self, tree, node.present);
+    path.required.pop_back();
+    path.forbidden.push_back(node.player);
+    self(self, tree, node.absent);
+    path.forbidden.pop_back();
+  };
+  for (const Tree& tree : trees_) descend(descend, tree, 0);
+  return leaves;
+}
+
+}  // namespace opshap

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "core/attribution.hpp"
+#include "core/counted_game.hpp"
+#include "estimators/coalition_sampler.hpp"
+
+namespace opshap {
+
+/// The additive game with v(N) − v(∅) to share out that fits the sample best, in the weighted least-squares sense.
+///
+/// A row of a pair stands for both equations, which differ in sign alone. Standard errors are there for samples with random draws and three rows or
+/// more per player. Cost: that of KernelRegression. Throws InvalidArgument when the sample does not tell the players apart; `who` starts the message.
+Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::string_view who);
+
+}  // namespace opshap
