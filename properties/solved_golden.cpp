@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -189,18 +192,22 @@ Json operator_game(const std::string& name, int players) {
   throw DataError("operator_games.json: name=" + name + " (not there). Make the file again.");
 }
 
-TEST(HeatEquation, IsRecoveredByEveryMethodThatIsExactOnAdditiveGames) {
+TEST(HeatEquation, IsRecoveredFromEightCoalitionsACellByMethodsThatAreExactOnAdditiveGames) {
   for (const int players : {16, 64, 256}) {
     const Vector expected = numbers(operator_game("heat", players).at("shapley_values"));
     const auto game = additive_game(expected, 0.75);
+    int methods = 0;
     for (const auto& estimator : estimators::all()) {
       const Guarantees guarantees = estimator->guarantees();
-      if (!guarantees.exact_on_additive || guarantees.mse_rate == exact_rate || guarantees.access != Access::values)
+      if (!guarantees.exact_on_additive || guarantees.mse_rate == exact_rate || guarantees.access != Access::values ||
+          estimator->minimum(players).coalitions > 4 * players)
         continue;
-      const Vector values = attribute(*estimator, *game, {8 * players}, 1).values;
+      ++methods;
       // Differences of values of size 1, and systems with condition numbers below 1e3.
-      EXPECT_EQ("", mismatch(expected, values, rounding(1e5, 1))) << estimator->name() << ", " << players << " players";
+      EXPECT_EQ("", mismatch(expected, attribute(*estimator, *game, {8 * players}, 1).values, rounding(1e5, 1)))
+          << estimator->name() << ", " << players << " players";
     }
+    EXPECT_GE(methods, 4);
   }
 }
 
