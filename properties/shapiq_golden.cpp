@@ -1,0 +1,327 @@
+// Our code beside shapiq 1.8 on the same coalitions, weights and orderings (reference_data/shapiq.md).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/counted_game.hpp"
+#include "estimators/boosted_trees.hpp"
+#include "estimators/coalition_sampler.hpp"
+#include "estimators/enumeration.hpp"
+#include "estimators/odd_spectrum.hpp"
+#include "estimators/orderings.hpp"
+#include "estimators/sample_regression.hpp"
+#include "estimators/sample_reuse.hpp"
+#include "estimators/size_law.hpp"
+#include "estimators/term_regression.hpp"
+#include "games/additive_game.hpp"
+#include "games/table_game.hpp"
+#include "games/unanimity_sum.hpp"
+#include "support/generators.hpp"
+#include "support/golden.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+using golden::cases;
+using golden::Json;
+using golden::numbers;
+using golden::title;
+
+/// Rounding of a sum over the coalitions of n players that is added up in pairs.
+Tolerance enumerated(int players, double scale) { return rounding(64.0 * players, scale); }
+
+TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
+  for (const Json& entry : cases("exact")) {
+    if (!entry.contains("values")) continue;
+    const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
+    const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
+    const std::vector<double> ours = shapley_values_of_table(table);
+    EXPECT_EQ("", mismatch(expected, ours, tolerance)) << title(entry);
+    EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours, tolerance)) << title(entry);
+  }
+}
+
+TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
+  int found = 0;
+  for (const Json& entry : cases("exact")) {
+    if (!entry.contains("terms")) continue;
+    ++found;
+    const int players = entry.at("players").get<int>();
+    std::vector<UnanimityTerm> terms;
+    double scale = 0;
+    for (const Json& term : entry.at("terms")) {
+      Coalitions row(players);
+      golden::append(row, term.at("coalition").get<std::string>());
+      terms.push_back({.coalition = {}, .coefficient = term.at("coefficient").get<double>()});
+      for (int player = 0; player < players; ++player)
+        if (row.contains(0, player)) terms.back().coalition.push_back(player);
+      scale += std::abs(terms.back().coefficient);
+    }
+    const auto game = unanimity_sum(players, terms);
+    const std::vector<double> expected = numbers(entry.at("shapley_values"));
+    EXPECT_EQ("", mismatch(expected, game->shapley_values(), enumerated(players, scale)));
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(as_table(*game).values), enumerated(players, scale)));
+  }
+  EXPECT_EQ(1, found);
+}
+
+/// The rows of a case as a sample that was drawn, and the game that is known on them.
+class Rows final : public Game {
+ public:
+  explicit Rows(const Json& entry)
+      : sample(entry.at("players").get<int>()),
+        gain(entry.at("grand").get<double>() - entry.at("empty").get<double>()),
+        empty_(entry.at("empty").get<double>()) {
+    const Coalitions stored = golden::coalitions(players(), entry.at("coalitions"));
+    const std::vector<double> weights = numbers(entry.at("weights")), values = numbers(entry.at("values"));
+    std::vector<std::size_t> order(stored.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t row) { return weights[row]; });
+    for (const std::size_t row : order) {
+      sample.coalitions.append(stored.row(row));
+      sample.weights.push_back(weights[row]);
+      gains.push_back(values[row] - empty_);
+      known_[{stored.row(row).begin(), stored.row(row).end()}] = values[row];
+    }
+  }
+
+  int players() const override { return sample.coalitions.players(); }
+  std::vector<double> values(const Coalitions& coalitions) const override {
+    std::vector<double> result;
+    for (std::size_t row = 0; row < coalitions.size(); ++row) {
+      const int size = coalitions.cardinality(row);
+      const auto members = coalitions.row(row);
+      result.push_back(size == 0           ? empty_
+                       : size == players() ? empty_ + gain
+                                           : known_.at({members.begin(), members.end()}));
+    }
+    return result;
+  }
+
+  /// The least-squares fit of our regressions.
+  std::vector<double> regression() const {
+    CountedGame counted(*this, {static_cast<std::int64_t>(gains.size()) + 2});
+    return fit_sample(counted, sample, "golden").values;
+  }
+  /// Δ/n and the mean over the sample that our unbiased estimators take.
+  std::vector<double> reuse() const {
+    std::vector<double> result = reuse_sample(sample, gains);
+    for (double& value : result) value += gain / players();
+    return result;
+  }
+
+  CoalitionSample sample;
+  double gain;                ///< v(N) − v(∅)
+  std::vector<double> gains;  ///< v(S) − v(∅) of each row
+
+ private:
+  double empty_;
+  std::map<std::vector<std::uint64_t>, double> known_;
+};
+
+/// The condition numbers of these systems are below 1e3, and the oracles solve normal equations in double precision.
+Tolerance solved(const std::vector<double>& values) { return rounding(1e5, largest(values)); }
+
+TEST(ShapiqKernelShap, IsTheConstrainedRegressionButForItsSoftEfficiency) {
+  for (const Json& entry : cases("kernel_shap")) {
+    const std::vector<double> ours = Rows(entry).regression(), constrained = numbers(entry.at("constrained")),
+                              theirs = numbers(entry.at("shapiq"));
+    EXPECT_EQ("", mismatch(constrained, ours, solved(constrained))) << title(entry);
+    // shapiq gives the grand coalition the weight 1e8 where the other rows weigh about 1: a defect of 1e-8, and a matrix of condition number about 1e8 n.
+    EXPECT_EQ("", mismatch(theirs, ours, rounding(1e10, largest(theirs)))) << title(entry);
+  }
+}
+
+TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
+  int found = 0;
+  for (const Json& entry : cases("kernel_shap")) {
+    if (!entry.at("full").get<bool>()) continue;
+    ++found;
+    const Rows rows(entry);
+    const std::vector<double> table = as_table(rows).values;
+    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), shapley_values_of_table(table),
+                           enumerated(rows.players(), largest(table))));
+  }
+  EXPECT_EQ(3, found);
+}
+
+TEST(ShapiqLeverageShap, AgreesOnTheSameRows) {
+  int found = 0;
+  for (const Json& entry : cases("leverage_shap")) {
+    if (!entry.contains("coalitions")) continue;
+    ++found;
+    const std::vector<double> expected = numbers(entry.at("shapiq"));
+    EXPECT_EQ("", mismatch(expected, Rows(entry).regression(), solved(expected))) << title(entry);
+  }
+  EXPECT_EQ(4, found);
+}
+
+TEST(ShapiqLeverageShap, TakesAsManyCoalitionsOfEachSize) {
+  int compared = 0;
+  for (const Json& entry : cases("leverage_shap")) {
+    if (!entry.contains("per_size")) continue;
+    const auto expected = entry.at("per_size").get<std::vector<std::int64_t>>();
+    // Without a coalition of some size nothing is known of it; ours takes one, or refuses.
+    if (std::ranges::count(expected, 0) != 0) continue;
+    ++compared;
+    const int players = entry.at("players").get<int>();
+    const std::vector<std::int64_t> ours = size_counts(
+        SizeLaw(SizeMass::uniform, players), entry.at("budget").get<std::int64_t>() - 2, Pairing::complements);
+    EXPECT_EQ(expected, std::vector<std::int64_t>(ours.begin() + 1, ours.end() - 1)) << title(entry);
+  }
+  EXPECT_GE(compared, 12);
+}
+
+TEST(ShapiqUnbiasedKernelShap, IsTheMeanOverTheSameRows) {
+  int found = 0;
+  for (const Json& entry : cases("monte_carlo")) {
+    if (entry.at("method") == "svarm") continue;  // shapiq's strata are not those of the published algorithm
+    ++found;
+    const std::vector<double> expected = numbers(entry.at("shapiq"));
+    const auto rows = static_cast<double>(entry.at("coalitions").size());
+    EXPECT_EQ("", mismatch(expected, Rows(entry).reuse(), rounding(64 * rows, largest(expected)))) << title(entry);
+  }
+  EXPECT_GE(found, 10);
+}
+
+TEST(ShapiqOddShap, AgreesOnTheSameTermsAndRows) {
+  for (const Json& entry : cases("odd_shap")) {
+    const Rows rows(entry);
+    std::vector<Term> terms;
+    const Coalitions support = golden::coalitions(rows.players(), entry.at("support"));
+    for (std::size_t row = 0; row < support.size(); ++row) {
+      terms.emplace_back();
+      for (int player = 0; player < rows.players(); ++player)
+        if (support.contains(row, player)) terms.back().push_back(player);
+    }
+    const std::vector<double> coefficients =
+        fit_terms(rows.sample, rows.gains, rows.gain, terms, TermBasis::odd_common, "golden");
+    const std::vector<double> ours = shapley_values_of_terms(rows.players(), terms, coefficients),
+                              expected = numbers(entry.at("shapiq"));
+    EXPECT_EQ("", mismatch(expected, ours, solved(expected))) << title(entry);
+  }
+}
+
+/// The model of a case. From XGBoost 3.1 on base scores are written as a vector, "[5E-1]".
+BoostedTrees model(const Json& entry) {
+  Json json = entry.at("model");
+  Json& base_score = json.at("learner").at("learner_model_param").at("base_score");
+  auto text = base_score.get<std::string>();
+  std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
+  base_score = text;
+  return BoostedTrees::parse(entry.at("players").get<int>(), json.dump(), "golden");
+}
+
+/// Leaves are stored, and added up by XGBoost and shapiq, as float32: 29 bits fewer than a double.
+Tolerance single(double operations, double scale) { return rounding(std::ldexp(operations, 29), scale); }
+
+TEST(ShapiqTrees, HaveTheShapleyValuesOfTheirPredictions) {
+  for (const Json& entry : cases("trees")) {
+    const BoostedTrees trees = model(entry);
+    const std::vector<double> values = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
+    std::vector<double> ours = as_table(trees).values;
+    // The stored values leave the base score out, which no Shapley value depends on.
+    const double base = ours.front() - values.front();
+    for (double& value : ours) value -= base;
+    const Tolerance tolerance = enumerated(trees.players(), largest(values));
+    EXPECT_EQ("", mismatch(values, ours, tolerance)) << title(entry);
+    EXPECT_EQ("", mismatch(expected, trees.shapley_values(), tolerance)) << title(entry);
+    if (!entry.at("shapiq").is_null()) {
+      EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), trees.shapley_values(), single(4, largest(values))))
+          << title(entry);
+    }
+
+    std::vector<Term> terms;
+    std::vector<double> coefficients;
+    for (const auto& [term, coefficient] : odd_spectrum(trees.leaves())) {
+      terms.push_back(term);
+      coefficients.push_back(-2 * coefficient);
+    }
+    EXPECT_EQ("", mismatch(expected, shapley_values_of_terms(trees.players(), terms, coefficients), tolerance))
+        << title(entry);
+  }
+}
+
+TEST(ShapiqRegressionMsr, TakesTheSameParts) {
+  for (const Json& entry : cases("regression_msr")) {
+    const Rows rows(entry);
+    const int players = rows.players();
+    std::vector<double> proxy = numbers(entry.at("proxy"));
+    std::vector<double> predictions;  // above that of ∅, of the rows in our order, then of N
+    if (entry.contains("model")) {
+      const BoostedTrees trees = model(entry);
+      const double rounds = 12;
+      EXPECT_EQ("", mismatch(proxy, trees.shapley_values(), single(rounds, largest(proxy)))) << title(entry);
+      const std::vector<double> theirs = numbers(entry.at("predictions"));
+      const Coalitions stored = golden::coalitions(players, entry.at("coalitions"));
+      EXPECT_EQ("", mismatch(theirs, trees.values(stored), single(rounds, largest(theirs)))) << title(entry);
+      std::map<std::vector<std::uint64_t>, double> by_row;
+      for (std::size_t row = 0; row < stored.size(); ++row)
+        by_row[{stored.row(row).begin(), stored.row(row).end()}] = theirs[row];
+      const double empty = entry.at("empty_prediction").get<double>();
+      for (std::size_t row = 0; row < rows.gains.size(); ++row) {
+        const auto members = rows.sample.coalitions.row(row);
+        predictions.push_back(by_row.at({members.begin(), members.end()}) - empty);
+      }
+      predictions.push_back(entry.at("grand_prediction").get<double>() - empty);
+    } else {
+      Coalitions coalitions = rows.sample.coalitions;
+      coalitions.append_grand();
+      predictions = additive_game(proxy)->values(coalitions);
+    }
+    std::vector<double> residuals = rows.gains;
+    for (std::size_t row = 0; row < residuals.size(); ++row) residuals[row] -= predictions[row];
+    std::vector<double> correction = reuse_sample(rows.sample, residuals);
+    for (double& value : correction) value += (rows.gain - predictions.back()) / players;
+    const std::vector<double> expected = numbers(entry.at("correction")), total = numbers(entry.at("shapiq"));
+    EXPECT_EQ("", mismatch(expected, correction, rounding(1e4, largest(rows.gains)))) << title(entry);
+    for (int player = 0; player < players; ++player)
+      proxy[static_cast<std::size_t>(player)] += correction[static_cast<std::size_t>(player)];
+    EXPECT_EQ("", mismatch(total, proxy, single(16, largest(total)))) << title(entry);
+  }
+}
+
+TEST(ShapiqSampler, TakesTheSameSizesWhole) {
+  for (const Json& entry : cases("enumerated_sizes")) {
+    const int players = entry.at("players").get<int>();
+    auto budget = entry.at("budget").get<std::int64_t>();
+    if (players < 62) budget = std::min(budget, std::int64_t{1} << players);
+    const SizeLaw law(SizeMass::shapley_kernel, players);
+    const std::vector<int> sizes = enumerated_sizes(law, budget - 2);
+    EXPECT_EQ(entry.at("enumerated").get<std::vector<int>>(), sizes) << title(entry);
+
+    double mass = 0;
+    for (int size = 1; size < players; ++size) mass += std::ranges::count(sizes, size) ? 0 : law.probability(size);
+    std::vector<double> ours;
+    for (const int size : entry.at("sampled").get<std::vector<int>>()) ours.push_back(law.probability(size) / mass);
+    EXPECT_EQ("", mismatch(numbers(entry.at("law")), ours, rounding(4.0 * players, 1))) << title(entry);
+  }
+}
+
+TEST(ShapiqPermutationSampling, AgreesOnTheSameOrderings) {
+  for (const Json& entry : cases("permutation")) {
+    const std::vector<double> table = numbers(entry.at("values"));
+    const auto orderings = entry.at("orderings").get<std::vector<std::vector<int>>>();
+    const auto game = table_game(entry.at("players").get<int>(), table);
+    CountedGame counted(*game, {static_cast<std::int64_t>(table.size())});
+    const Attribution ours =
+        mean_marginal_contributions(counted, OrderingUnit::single, static_cast<std::int64_t>(orderings.size()),
+                                    [&](std::int64_t index, std::span<int> ordering) {
+                                      std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
+                                    });
+    EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours.values,
+                           rounding(4.0 * static_cast<double>(orderings.size()), largest(table))))
+        << title(entry);
+  }
+}
+
+}  // namespace
+}  // namespace opshap
