@@ -101,10 +101,10 @@ function(opshap_test name)
   if(arg_TORCH)
     set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE torch)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "RC_PARAMS=seed=20261121" LABELS ${arg_LABEL})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-                         PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "RC_PARAMS=seed=20261121" LABELS ${arg_LABEL})
+                         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   endif()
 endfunction()
 

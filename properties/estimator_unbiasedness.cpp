@@ -16,6 +16,7 @@
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/oracles.hpp"
+#include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -132,7 +133,7 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
       const std::vector<double> exact = textbook_shapley_values(as_table(*game));
       std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
       for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-        const Attribution found = attribute(*estimator, *game, {budget}, seed);
+        const Attribution found = attribute(*estimator, *game, {budget}, test_seed() * 1000 + seed);
         for (std::size_t i = 0; i < exact.size(); ++i) {
           sum[i] += found.values[i];
           squares[i] += found.values[i] * found.values[i];
@@ -142,7 +143,7 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
         const double mean = sum[i] / replicates;
         const double error = std::sqrt((squares[i] / replicates - mean * mean) / (replicates - 1));
         EXPECT_EQ("", mismatch(exact[i], mean, sampling(error, 6)))
-            << estimator->name() << " n=" << players << " player " << i;
+            << estimator->name() << " n=" << players << " player " << i << "; " << replay();
       }
     }
   }
@@ -158,7 +159,7 @@ TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
     if (estimator->guarantees().bias != Bias::vanishing) continue;
     std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
     for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-      const Attribution found = attribute(*estimator, *game, {100}, seed);
+      const Attribution found = attribute(*estimator, *game, {100}, test_seed() * 1000 + seed);
       for (std::size_t i = 0; i < exact.size(); ++i) {
         sum[i] += found.values[i];
         squares[i] += found.values[i] * found.values[i];
@@ -167,7 +168,7 @@ TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
     for (std::size_t i = 0; i < exact.size(); ++i) {
       const double mean = sum[i] / replicates, spread = std::sqrt(squares[i] / replicates - mean * mean);
       EXPECT_EQ("", mismatch(exact[i], mean, sampling(spread / std::sqrt(replicates) + spread / 25)))
-          << estimator->name() << " player " << i;
+          << estimator->name() << " player " << i << "; " << replay();
     }
   }
 }

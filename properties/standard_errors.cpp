@@ -1,0 +1,70 @@
+// Every standard error that is printed covers the truth as often as it says.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimators/registry.hpp"
+#include "games/unanimity_sum.hpp"
+#include "support/test_seed.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+constexpr int players = 12, replicates = 500;
+
+/// Interactions of two to four players.
+std::unique_ptr<SolvedGame> interacting_game() {
+  Rng rng(15, "coverage");
+  std::vector<UnanimityTerm> terms(30);
+  for (UnanimityTerm& term : terms) {
+    std::vector<int> all(players);
+    for (int player = 0; player < players; ++player) all[static_cast<std::size_t>(player)] = player;
+    rng.shuffle(all);
+    term.coalition.assign(all.begin(), all.begin() + 2 + static_cast<std::ptrdiff_t>(rng.below(3)));
+    term.coefficient = rng.normal();
+  }
+  return unanimity_sum(players, std::move(terms));
+}
+
+class StandardErrors : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(StandardErrors, CoverTheShapleyValueAsOftenAsTheySay) {
+  const Estimator& estimator = estimators::find(GetParam());
+  const Guarantees promise = estimator.guarantees();
+  if (promise.access != Access::values || promise.mse_rate == exact_rate || promise.learns)
+    GTEST_SKIP() << "does not sample, or has no standard errors";
+  const auto game = interacting_game();
+  const std::vector<double> exact = game->shapley_values();
+  // A third of all coalitions: enough units for a normal law, too few for exactness.
+  const std::int64_t budget = std::max<std::int64_t>(1400, 4 * estimator.minimum(players).coalitions);
+  std::vector<double> covered(replicates, 0.0);  // of each run, the share of the players
+  int runs = 0;
+  for (int replicate = 0; replicate < replicates; ++replicate) {
+    const Attribution found =
+        attribute(estimator, *game, {budget}, test_seed() * 100000 + static_cast<std::uint64_t>(replicate));
+    if (!found.standard_errors) continue;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      covered[static_cast<std::size_t>(runs)] +=
+          std::abs(found.values[i] - exact[i]) <= 1.96 * (*found.standard_errors)[i] ? 1.0 / players : 0;
+    ++runs;
+  }
+  if (runs == 0) GTEST_SKIP() << "gives no standard errors";
+  ASSERT_EQ(replicates, runs) << "standard errors that come and go";
+  double mean = 0, spread = 0;
+  for (const double share : covered) mean += share / replicates;
+  for (const double share : covered) spread += std::pow(share - mean, 2);
+  const double error = std::sqrt(spread / (replicates - 1) / replicates);
+  // Two points for t-quantiles and skewness; the rest is chance.
+  EXPECT_GT(mean, 0.93 - 5 * error) << replay();
+  EXPECT_LT(mean, 0.97 + 5 * error) << replay();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StandardErrors, ::testing::ValuesIn(estimators::names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace opshap

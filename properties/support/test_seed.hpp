@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace opshap {
+
+/// What all random tests start from: OPSHAP_TEST_SEED, or a fixed number. A nightly run rotates it: OPSHAP_TEST_SEED=$(date +%Y%m%d) ctest --preset release
+std::uint64_t test_seed();
+
+/// Gives RapidCheck that seed, unless RC_PARAMS names one.
+void use_test_seed();
+
+/// "replay: OPSHAP_TEST_SEED=7 <this executable> --gtest_filter=<the running test>"
+std::string replay();
+
+}  // namespace opshap
