@@ -18,7 +18,7 @@ namespace {
 constexpr int players = 40;
 constexpr int replicates = 48;
 /// Of methods that learn the slope is only bounded, which fewer replicates show; a fit takes them a hundred times as long.
-constexpr int replicates_of_learners = 8;
+constexpr int replicates_of_learners = 4;
 
 /// Interactions of three to five players: no method is exact, and no size but the smallest two is ever enumerated.
 std::unique_ptr<SolvedGame> interacting_game(std::uint64_t item) {
@@ -54,7 +54,7 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
     Study study(message("monte_carlo_rate: ", estimator->name()), "budget", "mse");
     // Regression's law holds to first order: below forty coalitions per player its second order still adds to the slope.
     const std::int64_t first = std::max<std::int64_t>(40 * players, estimator->minimum(players).coalitions);
-    for (std::int64_t budget = first; budget <= (learns ? 8 : 16) * first; budget *= 2) {
+    for (std::int64_t budget = first; budget <= (learns ? 4 : 16) * first; budget *= 2) {
       study.add(static_cast<double>(budget),
                 mean_squared_error(*estimator, {budget}, learns ? replicates_of_learners : replicates));
     }
