@@ -52,9 +52,10 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
     const bool learns = estimator->guarantees().learns;
     if (rate == exact_rate || rate == 0) continue;
     Study study(message("monte_carlo_rate: ", estimator->name()), "budget", "mse");
-    // Regression's law holds to first order: below forty coalitions per player its second order still adds to the slope.
-    const std::int64_t first = std::max<std::int64_t>(40 * players, estimator->minimum(players).coalitions);
-    for (std::int64_t budget = first; budget <= (learns ? 4 : 16) * first; budget *= 2) {
+    // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of strata.
+    const std::int64_t first =
+        std::max<std::int64_t>((learns ? 40 : 80) * players, estimator->minimum(players).coalitions);
+    for (std::int64_t budget = first; budget <= (learns ? 4 : 8) * first; budget *= 2) {
       study.add(static_cast<double>(budget),
                 mean_squared_error(*estimator, {budget}, learns ? replicates_of_learners : replicates));
     }

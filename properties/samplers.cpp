@@ -227,6 +227,12 @@ TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
           EXPECT_LT(most, least_open * (1 + 1e-9)) << "n=" << players << " interior=" << interior;
         }
         EXPECT_THROW(size_counts(law, together * layers - 1, pairing), InvalidArgument);
+        if (players >= 20) continue;
+        for (const std::int64_t beyond : {0, 10}) {
+          const std::vector<std::int64_t> counts = size_counts(law, all + beyond, pairing);
+          for (int size = 1; size < players; ++size)
+            EXPECT_EQ(binomial(players, size), static_cast<double>(counts[static_cast<std::size_t>(size)]));
+        }
       }
     }
   }
@@ -414,6 +420,31 @@ TEST(DrawMeans, EveryLawOfSizesGivesTheShapleyValueInTheMean) {
   }
 }
 
+TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
+  constexpr int players = 5;
+  for (const Pairing pairing : all_pairings) {
+    Rng rng(34, "errors");
+    const CoalitionSample sample =
+        sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
+    std::vector<double> targets;
+    for (std::size_t row = 0; row < sample.weights.size(); ++row) targets.push_back(3 + rng.normal());
+    const auto draws = static_cast<double>(sample.draws.size());
+    std::vector<double> expected;
+    for (int player = 0; player < players; ++player) {
+      double sum = 0, squares = 0;
+      for (const auto& draw : sample.draws) {
+        const double share = sample.coalitions.cardinality(draw.row) / static_cast<double>(players);
+        const double alone =
+            draws * players * draw.weight * targets[draw.row] * (sample.coalitions.contains(draw.row, player) - share);
+        sum += alone;
+        squares += alone * alone;
+      }
+      expected.push_back(std::sqrt((squares - sum * sum / draws) / (draws - 1) / draws));
+    }
+    EXPECT_EQ("", mismatch(expected, reuse_errors(sample, targets).value(), rounding(1e4, largest(expected))));
+  }
+}
+
 /// The mean over replicates, and its standard error.
 struct Mean {
   double count = 0, sum = 0, squares = 0;
@@ -520,6 +551,28 @@ TEST(StratifiedMeans, StandardErrorsAreAsLargeAsTheErrors) {
     EXPECT_GE(difference.count, 0.99 * replicates) << studied.name << ": errors are left out at random";
     EXPECT_EQ("", mismatch(0, difference.value(), sampling(difference.error()))) << studied.name;
   }
+}
+
+// What is exact in every sample: games that depend on the size alone, and for svarm all that happens at sizes 1 and n − 1.
+TEST(StratifiedMeans, SizesAndTheBorderAreExplainedExactly) {
+  constexpr int players = 9;
+  Rng rng(35, "border");
+  std::vector<double> by_size(players + 1), border(std::size_t{1} << players, 0.0), sizes(border.size());
+  for (double& value : by_size) value = 5 * rng.normal();
+  for (std::size_t mask = 0; mask < border.size(); ++mask) {
+    const int size = std::popcount(mask);
+    sizes[mask] = by_size[static_cast<std::size_t>(size)];
+    if (size <= 1) border[mask] = 1 + rng.normal();
+    if (size >= players - 1) border[mask] = 7 + rng.normal();
+  }
+  const Solved of_sizes = Solved::of(players, sizes), on_border = Solved::of(players, border);
+  for (const char* name : {"stratified", "svarm"}) {
+    EXPECT_EQ("", mismatch(of_sizes.shapley, attribute(estimators::find(name), *of_sizes.game, {200}, 1).values,
+                           rounding(1e4, largest(sizes))))
+        << name;
+  }
+  EXPECT_EQ("", mismatch(on_border.shapley, attribute(estimators::find("svarm"), *on_border.game, {200}, 1).values,
+                         rounding(1e4, largest(border))));
 }
 
 // With too few coalitions for every mean the budget is refused, not the mean left out.
