@@ -18,7 +18,7 @@ namespace {
 constexpr int players = 40;
 constexpr int replicates = 48;
 /// Of methods that learn the slope is only bounded, which fewer replicates show; a fit takes them a hundred times as long.
-constexpr int replicates_of_learners = 8;
+constexpr int replicates_of_learners = 4;
 
 /// Interactions of three to five players: no method is exact, and no size but the smallest two is ever enumerated.
 std::unique_ptr<SolvedGame> interacting_game(std::uint64_t item) {
@@ -60,8 +60,9 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
     if (rate == exact_rate || rate == 0) continue;
     Study study(std::string(estimator->name()), "budget", "mean squared error");
     // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of strata.
-    const std::int64_t first = std::max<std::int64_t>(80 * players, estimator->minimum(players).coalitions);
-    for (std::int64_t budget = first; budget <= 8 * first; budget *= 2) {
+    const std::int64_t first =
+        std::max<std::int64_t>((learns ? 40 : 80) * players, estimator->minimum(players).coalitions);
+    for (std::int64_t budget = first; budget <= (learns ? 4 : 8) * first; budget *= 2) {
       study.add(static_cast<double>(budget),
                 mean_squared_error(*estimator, {budget}, learns ? replicates_of_learners : replicates));
     }
