@@ -79,5 +79,13 @@ TEST(Evidence, HasATableForEveryStudyAndAPanelForEveryPairOfAxes) {
   EXPECT_EQ(1u, count(svg, ">second</text>"));
 }
 
+TEST(Evidence, ShowsStudiesOfOneTitleAlikeInAllPanels) {
+  Evidence evidence = two_laws();
+  Study again("second", "budget", "mse");
+  again.add(2, 3);
+  evidence.studies.push_back(again);
+  EXPECT_EQ(1u, count(evidence.svg(), ">second</text>"));
+}
+
 }  // namespace
 }  // namespace opshap

@@ -29,15 +29,26 @@ std::vector<Axes> axes_of(const std::vector<Study>& studies) {
 }
 
 /// The colours of Okabe and Ito (2008), which the colour-blind can tell apart; then the same with strokes.
-LegendEntry curve(const Study& study, std::size_t index) {
+LegendEntry curve(const std::string& title, std::size_t index) {
   static constexpr std::array<const char*, 7> colors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                         "#E69F00", "#56B4E9", "#000000"};
   static constexpr std::array<const char*, 3> dashes = {"", "8,4", "2,3"};
   static constexpr std::array<int, 4> markers = {7, 5, 9, 13};
-  return {.label = study.title(),
+  return {.label = title,
           .color = colors[index % colors.size()],
           .dash = dashes[index / colors.size() % dashes.size()],
           .marker = markers[index % markers.size()]};
+}
+
+/// One entry a title: studies of one thing look the same in all panels.
+std::vector<LegendEntry> legend_of(const std::vector<Study>& studies) {
+  std::vector<LegendEntry> legend;
+  for (const Study& study : studies) {
+    const bool known = std::any_of(legend.begin(), legend.end(),
+                                   [&](const LegendEntry& entry) { return entry.label == study.title(); });
+    if (!known) legend.push_back(curve(study.title(), legend.size()));
+  }
+  return legend;
 }
 
 std::string gnuplot_style(const LegendEntry& entry) {
@@ -74,8 +85,7 @@ std::string Evidence::csv() const {
 
 std::string Evidence::svg() const {
   std::vector<std::string> panels;
-  std::vector<LegendEntry> legend;
-  for (std::size_t i = 0; i < studies.size(); ++i) legend.push_back(curve(studies[i], i));
+  const std::vector<LegendEntry> legend = legend_of(studies);
   for (const Axes& axes : axes_of(studies)) {
     LogRange efforts, errors;
     std::string data, plots;
@@ -88,7 +98,10 @@ std::string Evidence::svg() const {
         data += fmt::format("{:.7g} {:.7g}\n", point.effort, point.error);
       }
       data += "EOD\n";
-      plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(legend[i]));
+      const auto entry = std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& candidate) {
+        return candidate.label == studies[i].title();
+      });
+      plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(*entry));
     }
     if (plots.empty()) continue;
     panels.push_back(draw({.id = fmt::format("{}-{}", name, panels.size()),

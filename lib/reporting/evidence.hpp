@@ -22,7 +22,7 @@ struct Evidence {
   std::string markdown() const;
   /// The numbers of the figure, one row a point: study, effort, error.
   std::string csv() const;
-  /// A logarithmic panel for each pair of axes that the studies have. Throws EnvironmentError when gnuplot is not installed.
+  /// A logarithmic panel for each pair of axes that the studies have; studies of the same title look the same in all of them. Throws EnvironmentError when gnuplot is not installed.
   std::string svg() const;
 };
 
