@@ -253,7 +253,7 @@ TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWit
       .columns = {{"game"}, {"compared with"}, {"slope", true}, {"standard error", true}},
       .rows = {}};
   const auto add_slope = [&](const std::string& game, const std::string& limit, const Fit& fit) {
-    slopes.add({game, limit, fmt::format("{:.2f}", fit.slope), fmt::format("{:.2f}", fit.slope_error)});
+    slopes.add({game, limit, fmt::format("{:.2f}", fit.slope), fit.slope_error > 0 ? fmt::format("{:.2f}", fit.slope_error) : "two points"});
   };
   add_slope("cell masks", "integrated gradients", ig);
   add_slope("cell masks", "mean field", mf);
