@@ -2,8 +2,21 @@
 
 #include "core/names.hpp"
 #include "games/additive_game.hpp"
+#include "games/airport_game.hpp"
+#include "games/bilinear_game.hpp"
+#include "games/burgers_game.hpp"
+#include "games/exponential_of_measure.hpp"
+#include "games/glove_market.hpp"
+#include "games/minimum_of_measures.hpp"
+#include "games/point_mass_game.hpp"
+#include "games/polynomial_of_measure.hpp"
+#include "games/product_of_measures.hpp"
+#include "games/relu_of_measure.hpp"
+#include "games/sign_of_measure.hpp"
 #include "games/table_game.hpp"
+#include "games/unanimity_game.hpp"
 #include "games/unanimity_sum.hpp"
+#include "games/weighted_voting.hpp"
 
 namespace opshap::games {
 
@@ -29,6 +42,16 @@ std::vector<std::string> names() {
   std::vector<std::string> names;
   for (const Kind& kind : all()) names.emplace_back(kind.name);
   return names;
+}
+
+Known known_of(const Kind& kind) {
+  if (kind.random == nullptr) return {};
+  Rng rng(1, kind.name);
+  const auto game = kind.random(3, rng);
+  const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
+  return {.shapley = solved != nullptr,
+          .aumann_shapley = solved != nullptr && solved->aumann_shapley_values().has_value(),
+          .gradients = game->differentiable() != nullptr};
 }
 
 }  // namespace opshap::games

@@ -12,12 +12,12 @@ namespace opshap::games {
 
 /// What becomes of the Shapley values of fixed regions when the players are cells that get finer and finer.
 enum class Limit {
-  not_refined,           ///< the players are not cells of anything
-  aumann_shapley,        ///< they converge to the Aumann–Shapley value, the integral of the gradient along the diagonal
-  not_diagonal,          ///< they converge, but the diagonal formula fails: no gradient there, or it misses a jump
-  atom,                  ///< one cell keeps a value of its own however small it gets: there is no density
+  not_refined,     ///< the players are not cells of anything
+  aumann_shapley,  ///< they converge to the Aumann–Shapley value, the integral of the gradient along the diagonal
+  not_diagonal,    ///< they converge, but the diagonal formula fails: no gradient there, or it misses a jump
+  atom,            ///< one cell keeps a value of its own however small it gets: there is no density
   depends_on_refinement,  ///< two ways to refine have two limits
-  unbounded,             ///< they grow without bound
+  unbounded,              ///< they grow without bound
 };
 
 /// What is known of every random instance of a kind.
@@ -42,5 +42,15 @@ const std::vector<Kind>& all();
 const Kind& find(std::string_view name);
 
 std::vector<std::string> names();
+
+/// What can be had of a kind's instances without sampling.
+struct Known {
+  bool shapley = false;         ///< a SolvedGame
+  bool aumann_shapley = false;  ///< by SolvedGame::aumann_shapley_values
+  bool gradients = false;       ///< a DifferentiableGame
+};
+
+/// Of a small random instance; nothing for games that need an operator.
+Known known_of(const Kind& kind);
 
 }  // namespace opshap::games
