@@ -38,6 +38,10 @@ if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)
 endif()
 if(OPSHAP_TORCH)
   target_link_options(opshap_torch INTERFACE -Wl,-rpath,${torch_libraries})
+  # A wheel has headers of a {fmt} of its own, which come first, and no library for them.
+  if(EXISTS ${OPSHAP_TORCH}/include/fmt/format.h)
+    target_compile_definitions(opshap_torch INTERFACE FMT_HEADER_ONLY)
+  endif()
 endif()
 message(STATUS "LibTorch: ${torch_version} in ${torch_libraries}")
 

@@ -31,7 +31,7 @@ std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
     std::vector<int> order(static_cast<std::size_t>(players));
     std::iota(order.begin(), order.end(), 0);
     rng.shuffle(order);
-    order.resize(1 + rng.below(4));
+    order.resize(std::min(order.size(), 1 + static_cast<std::size_t>(rng.below(4))));
     terms.push_back({.coalition = order, .coefficient = rng.normal()});
   }
   return unanimity_sum(players, terms, 3);

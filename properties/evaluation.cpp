@@ -11,6 +11,7 @@
 #include "core/explainer.hpp"
 #include "core/file.hpp"
 #include "core/operator.hpp"
+#include "core/rng.hpp"
 #include "evaluation/evaluate.hpp"
 #include "reporting/results.hpp"
 #include "support/stopping_operator.hpp"

@@ -33,7 +33,8 @@ double norm(const std::vector<double>& values) {
 Judgement judge(const StoredAttribution& given, const Globals& globals, const ReferenceOptions& options,
                 const Game& game, const CertifiedReference& reference) {
   const std::vector<double>& values = reference.attribution.values;
-  Judgement found{.method = given.method};
+  Judgement found;
+  found.method = given.method;
   if (reference.method == "exact") {  // the truth is known: no identity is needed
     for (std::size_t i = 0; i < values.size(); ++i)
       found.distance = std::hypot(found.distance, given.values[i] - values[i]);

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/stop.hpp"
+#include "estimators/kernel_regression.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap {
@@ -125,19 +126,18 @@ class Sampling {
   std::optional<CertifiedReference> run() {
     std::int64_t all = CountedGame(game_, {}).all_coalitions();
     if (game_.players() > max_exact_players) all = std::numeric_limits<std::int64_t>::max();
-    for (std::int64_t before = 0, now = first_step(game_.players());; ++step_) {
+    for (std::int64_t now = first_step(game_.players());; ++step_) {
       throw_if_stopped("reference");
-      if (all <= step_cost(before, now)) return std::nullopt;
+      if (all <= step_cost(pairs_.pairs() * pair_cost_, now)) return std::nullopt;
       step(now);
-      CertifiedReference found = combined();
-      const double missing = found.error / settings_.relative_error;
-      if (found.reached && fit_.standard_errors) return found;
-      before = std::exchange(now, next(now, fit_.standard_errors ? missing : 2));
-      if (now == before) {
-        require(fit_.standard_errors.has_value(), "reference: max_evaluations=", settings_.max_evaluations, " (",
-                regression_.name(), " has no standard errors yet). Raise it.");
-        return found;
-      }
+      const CertifiedReference found = combined();
+      const bool complete = fit_.standard_errors.has_value();
+      if (found.reached && complete) return found;
+      const std::int64_t before = std::exchange(now, next(now, complete ? found.error / settings_.relative_error : 2));
+      if (now > before) continue;
+      require(complete, "reference: max_evaluations=", settings_.max_evaluations, " (", regression_.name(),
+              " has no standard errors yet). Raise it.");
+      return found;
     }
   }
 
@@ -164,7 +164,7 @@ class Sampling {
     const double factor = std::clamp(1.2 * missing * missing, 2.0, 8.0);
     const auto wanted = static_cast<std::int64_t>(factor * static_cast<double>(now));
     const std::int64_t left = settings_.max_evaluations - game_.evaluations();
-    const std::int64_t affordable = (left + now - 2 * rounds - 2) / 3 * 2;
+    const std::int64_t affordable = (left + pairs_.pairs() * pair_cost_ - 2 * rounds - 2) / 3 * 2;
     const std::int64_t taken = std::min(wanted, affordable);
     return 4 * taken < 5 * now ? now : taken;
   }
@@ -195,7 +195,8 @@ class Sampling {
     }
     const double sampling = norm(*mean.standard_errors);
     for (double& error : *mean.standard_errors) error = std::hypot(error, found.rounding);
-    found.error = norm(*mean.standard_errors) / norm(mean.values);
+    const double error = norm(*mean.standard_errors);
+    found.error = error > 0 ? error / norm(mean.values) : 0;
     found.reached = found.error <= settings_.relative_error ||
                     sampling <= found.rounding * std::sqrt(static_cast<double>(mean.values.size()));
     return found;
@@ -234,6 +235,9 @@ CertifiedReference certified_reference(const Game& game, const ReferenceSettings
           "reference: exact_players=", settings.exact_players,
           " (all 2^n coalitions are enumerated, n <= ", max_exact_players, "). Give 0..", max_exact_players, ".");
   if (game.players() > settings.exact_players) {
+    require(game.players() <= KernelRegression::max_players, "reference: players=", game.players(),
+            " (the regression solves an n x n system, n <= ", KernelRegression::max_players,
+            "). Group the cells into fewer players.");
     const std::int64_t minimum = minimum_reference_evaluations(game.players());
     const bool enumerable = game.players() <= max_exact_players && minimum >= std::int64_t{1} << game.players();
     require(enumerable || settings.max_evaluations >= minimum, "reference: max_evaluations=", settings.max_evaluations,

@@ -14,7 +14,7 @@ namespace opshap {
 /// How well a reference must be known, and what it may cost.
 struct ReferenceSettings {
   double relative_error = 0.01;                          ///< ‖standard errors‖₂ / ‖values‖₂
-  std::int64_t max_evaluations = std::int64_t{1} << 18;  ///< of the game, those of discarded samples among them
+  std::int64_t max_evaluations = std::int64_t{1} << 20;  ///< of the game, those of discarded samples among them
   int exact_players = 16;                                ///< up to here all coalitions are enumerated; at most 24
 };
 
@@ -23,12 +23,13 @@ struct CertifiedReference {
   /// "exact"; "certified": two independent estimates agree, and this is their mean weighted by 1/variance; "permutation_antithetic": they do not agree, so
   /// one of them is wrong, and this is the one that is unbiased at every budget.
   std::string method;
-  Attribution attribution;                ///< standard errors are always there, 0 for "exact"
-  double error = 0;                       ///< ‖standard errors‖₂ / ‖values‖₂
-  double rounding = 0;                    ///< what rounding alone may change a value by; in the standard errors already
-  bool reached = true;                    ///< the error is what was asked for, or nothing but rounding
-  std::optional<CrossCheck> cross_check;  ///< none for "exact"
-  std::optional<Attribution> orderings, regression;  ///< the two estimates; none for "exact"
+  Attribution attribution;  ///< standard errors are always there, 0 for "exact"
+  double error = 0;         ///< ‖standard errors‖₂ / ‖values‖₂
+  double rounding = 0;      ///< what rounding alone may change a value by; in the standard errors already
+  bool reached = true;      ///< the error is what was asked for, or nothing but rounding
+  std::optional<CrossCheck> cross_check = std::nullopt;  ///< none for "exact"
+  std::optional<Attribution> orderings = std::nullopt,
+                             regression = std::nullopt;  ///< the two estimates; none for "exact"
 };
 
 /// The fewest evaluations that give two estimates with standard errors.

@@ -6,10 +6,12 @@ const std::vector<Difference>& standing_differences() {
   static const std::vector<Difference> differences = {
       {"The reference",
        "The paper compares with RegressionMSR at 300 000 evaluations, whose own error is not stated. Here the "
-       "reference is exact up to n = 16 and above it the weighted mean of two independent estimates, antithetic pairs "
-       "of orderings and paired KernelSHAP, which must agree within their standard errors (where they do not, the "
-       "orderings alone, which are unbiased). The error of the mean stands beside every comparison; differences in "
-       "NRMSE below it mean nothing."},
+       "reference is exact up to n = 16 and above it the mean over antithetic pairs of orderings, which is unbiased "
+       "and "
+       "carries a standard error; where it is called certified, its weighted mean with an independent paired "
+       "KernelSHAP "
+       "that agrees with it within the standard errors of the two. That error stands beside every comparison; "
+       "differences in NRMSE below it mean nothing."},
       {"R² is nearly blind at large n",
        "For an additive game 1 - R² = a·NRMSE²·|φ|² / (a·|φ|² + (1/4 - a)·Δ²) with a = 1/(2·H(n-1)) and Δ = v(N) - "
        "v(∅); where Δ² grows like n·|φ|² this is of the order "

@@ -71,7 +71,8 @@ MethodComparison::MethodComparison(std::vector<MethodRow> rows, std::uint64_t se
       return cell.method == row.method && cell.budget == row.budget;
     });
     if (place == cells_.end()) {
-      cells_.push_back({.method = row.method, .access = row.access, .budget = row.budget});
+      cells_.push_back(
+          {.method = row.method, .access = row.access, .budget = row.budget, .rows = {}, .exact = {}, .undefined = {}});
       place = cells_.end() - 1;
     }
     place->rows.push_back(&row);
@@ -247,13 +248,13 @@ Figure MethodComparison::budget_error() const {
   sort_for_display(methods);
   for (const std::string& method : methods) {
     std::vector<ErrorPoint> points;
-    bool everywhere_exact = true;
+    std::size_t drawn = 0, left_out = 0;
     for (const MethodCell& found : cells_) {
       const auto error = found.method == method ? scores_of(found, &MethodRow::nrmse) : std::nullopt;
       if (!error) continue;
       figure.numbers.add({method, show_budget(found.budget), std::to_string(error->count), figures::digits(error->q25),
                           figures::digits(error->median), figures::digits(error->q75)});
-      everywhere_exact = everywhere_exact && !found.exact.empty();
+      ++(found.exact.empty() ? drawn : left_out);
       if (!found.exact.empty()) continue;
       if (found.budget) {
         points.push_back({static_cast<double>(*found.budget), *error});
@@ -267,7 +268,7 @@ Figure MethodComparison::budget_error() const {
     if (!points.empty()) {
       curves.add(method, points);
       figure.legend.push_back(legend_of(method));
-    } else if (everywhere_exact) {
+    } else if (drawn == 0 && left_out > 0) {
       exact += (exact.empty() ? "" : ", ") + style_of(method).label;
     }
   }
