@@ -24,11 +24,10 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
   require_finite(baseline_, std::string(who).append(": baseline").c_str());
 }
 
-/// Calls work(first, fields) for batches of the size the operator likes; `fields` is one buffer, used again for each.
 template <typename Work>
-void MaskedOperator::for_each_batch(std::size_t count, const Work& work) const {
+void MaskedOperator::for_each_batch(std::size_t count, int channels, const Work& work) const {
   const auto preferred = static_cast<std::size_t>(std::max<std::int64_t>(1, operator_.preferred_batch(input_.domain)));
-  FieldBatch fields = FieldBatch::zeros(input_.domain, 0, input_.channels);
+  FieldBatch fields = FieldBatch::zeros(input_.domain, 0, channels);
   for (std::size_t first = 0; first < count; first += preferred) {
     fields.batch = static_cast<std::int64_t>(std::min(preferred, count - first));
     fields.values.resize(static_cast<std::size_t>(fields.batch) * fields.field_size());
@@ -36,12 +35,11 @@ void MaskedOperator::for_each_batch(std::size_t count, const Work& work) const {
   }
 }
 
-std::vector<double> MaskedOperator::values(
-    std::size_t count, const std::function<void(std::size_t index, std::span<double> w)>& weigh) const {
+std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh) const {
   const auto points = static_cast<std::size_t>(input_.domain.points());
   std::vector<double> values, weights(points);
   values.reserve(count);
-  for_each_batch(count, [&](std::size_t first, FieldBatch& fields) {
+  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       weigh(first + static_cast<std::size_t>(index), weights);
       const auto field = fields.field(index);
@@ -59,12 +57,10 @@ std::vector<double> MaskedOperator::values(
   return values;
 }
 
-void MaskedOperator::diagonal_slopes(
-    std::span<const double> nodes,
-    const std::function<void(std::size_t index, std::span<const double> slopes)>& use) const {
+void MaskedOperator::diagonal_slopes(std::span<const double> nodes, const UseSlopes& use) const {
   const auto points = static_cast<std::size_t>(input_.domain.points());
   std::vector<double> slopes(points);
-  for_each_batch(nodes.size(), [&](std::size_t first, FieldBatch& fields) {
+  for_each_batch(nodes.size(), input_.channels, [&](std::size_t first, FieldBatch& fields) {
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       const double t = nodes[first + static_cast<std::size_t>(index)];
       const auto field = fields.field(index);
@@ -78,6 +74,16 @@ void MaskedOperator::diagonal_slopes(
         slopes[i % points] += gradient[i] * (input_.values[i] - baseline_.values[i]);
       use(first + static_cast<std::size_t>(index), slopes);
     }
+  });
+}
+
+void MaskedOperator::mean_field_slopes(std::span<const double> nodes, const UseSlopes& use) const {
+  for_each_batch(nodes.size(), 1, [&](std::size_t first, FieldBatch& inclusion) {
+    for (std::int64_t index = 0; index < inclusion.batch; ++index)
+      std::ranges::fill(inclusion.field(index), nodes[first + static_cast<std::size_t>(index)]);
+    const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, query_).gradient;
+    for (std::int64_t index = 0; index < inclusion.batch; ++index)
+      use(first + static_cast<std::size_t>(index), slopes.field(index));
   });
 }
 

@@ -21,18 +21,26 @@ class MaskedOperator {
   MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Query query);
 
   const Domain& domain() const { return input_.domain; }
+  bool has_mean_field() const { return operator_.has_mean_field(); }
 
-  /// f of `count` fields of weights; weigh(index, w) writes all points of the one with that number.
-  std::vector<double> values(std::size_t count,
-                             const std::function<void(std::size_t index, std::span<double> w)>& weigh) const;
+  /// Writes all points of the field of weights with that number.
+  using Weigh = std::function<void(std::size_t index, std::span<double> weights)>;
+  /// Takes the derivatives by the weight of each point, at the node with that number.
+  using UseSlopes = std::function<void(std::size_t index, std::span<const double> slopes)>;
 
-  /// Gives use(index, slopes) ∂f/∂w [points] at the constant w = t, for each t: one reverse pass a node.
-  void diagonal_slopes(std::span<const double> nodes,
-                       const std::function<void(std::size_t index, std::span<const double> slopes)>& use) const;
+  /// f of `count` fields of weights.
+  std::vector<double> values(std::size_t count, const Weigh& weigh) const;
+
+  /// ∂f/∂w at the constant w = t, for each t: one reverse pass a node.
+  void diagonal_slopes(std::span<const double> nodes, const UseSlopes& use) const;
+
+  /// ∂F/∂w at the constant w = t of the operator's mean-field closure F, Operator::mean_field_at, for each t. Throws InvalidArgument when it has none.
+  void mean_field_slopes(std::span<const double> nodes, const UseSlopes& use) const;
 
  private:
+  /// Calls work(first, fields) for batches of the size the operator likes; `fields` is one buffer, used again for each.
   template <typename Work>
-  void for_each_batch(std::size_t count, const Work& work) const;
+  void for_each_batch(std::size_t count, int channels, const Work& work) const;
 
   const Operator& operator_;
   FieldBatch input_, baseline_;
