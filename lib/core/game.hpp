@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,13 @@ class SolvedGame : public Game {
  public:
   /// [n].
   virtual std::vector<double> shapley_values() const = 0;
+  /// The diagonal formula ∫₀¹ ∂_i f(t, …, t) dt of the game's extension f to the unit cube, [n] (Aumann and Shapley 1974); nothing where f has no
+  /// gradient on the diagonal or is not the integral of one.
+  virtual std::optional<std::vector<double>> aumann_shapley_values() const { return std::nullopt; }
+  /// The leading term of φ minus the Aumann–Shapley value as the players become ever smaller cells, [n], where it is known. For f three times
+  /// differentiable it is ∫₀¹ [(½−t) ∂_ii f + ½t(1−t) Σ_j ∂_ijj f](t, …, t) dt, O(1/n) of the value: Taylor's formula for the mean of ∂_i f over
+  /// coalitions that each player joins with probability t.
+  virtual std::optional<std::vector<double>> discretisation_error() const { return std::nullopt; }
 };
 
 /// A game that extends smoothly to the unit cube, f: [0,1]^n → R with f(1_S) = v(S), and has gradients on the diagonal.

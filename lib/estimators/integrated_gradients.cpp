@@ -1,11 +1,11 @@
 #include "estimators/integrated_gradients.hpp"
 
 #include <algorithm>
-#include <boost/math/special_functions/legendre.hpp>
 #include <cstddef>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/gauss_legendre.hpp"
 #include "core/names.hpp"
 #include "estimators/registry.hpp"
 
@@ -75,16 +75,9 @@ Quadrature quadrature(Rule rule, int nodes) {
     for (std::size_t k = 0; k < count; ++k) result.nodes[k] = (static_cast<double>(k) + 0.5) / nodes;
     return result;
   }
-  // Boost gives the zeros x >= 0 of P_K in increasing order; on [-1, 1] the weight of x is 2/((1 - x²) P_K'(x)²).
-  const std::vector<double> zeros = boost::math::legendre_p_zeros<double>(nodes);
-  for (std::size_t k = 0; k < zeros.size(); ++k) {
-    const double slope = boost::math::legendre_p_prime(nodes, zeros[k]);
-    const double weight = 1 / ((1 - zeros[k] * zeros[k]) * slope * slope);
-    const std::size_t right = count - zeros.size() + k, left = zeros.size() - 1 - k;
-    result.nodes[right] = (1 + zeros[k]) / 2;
-    result.nodes[left] = (1 - zeros[k]) / 2;
-    result.weights[right] = result.weights[left] = weight;
-  }
+  GaussLegendre gauss_legendre(nodes);
+  result.nodes = std::move(gauss_legendre.nodes);
+  result.weights = std::move(gauss_legendre.weights);
   return result;
 }
 

@@ -1,20 +1,57 @@
 #include "games/registry.hpp"
 
+#include "core/names.hpp"
 #include "games/additive_game.hpp"
+#include "games/airport_game.hpp"
+#include "games/bilinear_game.hpp"
+#include "games/burgers_game.hpp"
+#include "games/exponential_of_measure.hpp"
+#include "games/glove_market.hpp"
+#include "games/minimum_of_measures.hpp"
+#include "games/point_mass_game.hpp"
+#include "games/polynomial_of_measure.hpp"
+#include "games/product_of_measures.hpp"
+#include "games/relu_of_measure.hpp"
+#include "games/sign_of_measure.hpp"
 #include "games/table_game.hpp"
+#include "games/unanimity_game.hpp"
 #include "games/unanimity_sum.hpp"
+#include "games/weighted_voting.hpp"
 
 namespace opshap::games {
 
 const std::vector<Kind>& all() {
   static const std::vector<Kind> kinds = {
-#define GAME(name, summary) {#name, summary, random_##name},
+#define GAME(name, summary, ...) {#name, summary, random_##name __VA_OPT__(, ) __VA_ARGS__},
 #define OPERATOR_GAME(name, summary) {#name, summary, nullptr},
 #include "games/registry.def"
 #undef GAME
 #undef OPERATOR_GAME
   };
   return kinds;
+}
+
+const Kind& find(std::string_view name) {
+  for (const Kind& kind : all()) {
+    if (kind.name == name) return kind;
+  }
+  throw_unknown_name("game", name, names());
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : all()) names.emplace_back(kind.name);
+  return names;
+}
+
+Known known_of(const Kind& kind) {
+  if (kind.random == nullptr) return {};
+  Rng rng(1, kind.name);
+  const auto game = kind.random(3, rng);
+  const auto* solved = dynamic_cast<const SolvedGame*>(game.get());
+  return {.shapley = solved != nullptr,
+          .aumann_shapley = solved != nullptr && solved->aumann_shapley_values().has_value(),
+          .gradients = game->differentiable() != nullptr};
 }
 
 }  // namespace opshap::games

@@ -56,6 +56,8 @@ class UnanimitySum final : public SolvedGame {
     return shapley;
   }
 
+  std::optional<std::vector<double>> aumann_shapley_values() const override { return shapley_values(); }
+
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const {
     const auto n = static_cast<std::size_t>(players_);
     std::vector<double> gradients(nodes.size() * n, 0.0);

@@ -22,6 +22,14 @@ class Study {
   /// Throws InvalidArgument unless both are positive and finite: a logarithm is taken.
   void add(double effort, double error);
 
+  struct Point {
+    double effort, error;
+  };
+
+  const std::string& title() const { return title_; }
+  const std::string& effort() const { return effort_; }
+  const std::string& error() const { return error_; }
+  const std::vector<Point>& points() const { return points_; }
   std::size_t size() const { return points_.size(); }
   /// Least squares on logarithms over the whole range. Throws InvalidArgument unless there are two different efforts.
   Fit fit() const;
@@ -30,10 +38,6 @@ class Study {
   std::string csv() const;
 
  private:
-  struct Point {
-    double effort, error;
-  };
-
   std::string title_, effort_, error_;
   std::vector<Point> points_;
 };

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "core/coalitions.hpp"
+#include "core/rng.hpp"
+
+namespace opshap {
+
+/// A finite signed measure seen through a partition: what it gives to each cell. The cells are the players.
+class Measure {
+ public:
+  /// Throws InvalidArgument unless 1 <= cells <= Coalitions::max_players and all are finite.
+  explicit Measure(std::vector<double> cells);
+  /// The cells [F(k/n), F((k+1)/n)] of a distribution function F on [0, 1]: for n = 2^l, nested partitions of one measure, graded by F.
+  static Measure of_distribution(int cells, const std::function<double(double)>& distribution);
+
+  int players() const { return static_cast<int>(cells_.size()); }
+  const std::vector<double>& cells() const { return cells_; }
+  double operator[](std::size_t player) const { return cells_[player]; }
+  /// μ(Ω).
+  double total() const;
+  /// Σ_k μ(B_k)².
+  double squares() const { return inner_product(*this); }
+  /// Σ_k μ(B_k) ν(B_k).
+  double inner_product(const Measure& other) const;
+  /// μ(S) for each row.
+  std::vector<double> of(const Coalitions& coalitions) const;
+
+ private:
+  std::vector<double> cells_;
+};
+
+/// Positive cells of different sizes with a total near 1.
+Measure random_measure(int players, Rng& rng);
+/// As random_measure, with cells of either sign.
+Measure random_signed_measure(int players, Rng& rng);
+/// Integer cells from 1 to `largest`.
+std::vector<int> random_integer_cells(int players, int largest, Rng& rng);
+
+}  // namespace opshap

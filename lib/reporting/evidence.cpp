@@ -1,0 +1,130 @@
+#include "reporting/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "core/file.hpp"
+#include "reporting/axes.hpp"
+#include "reporting/gnuplot.hpp"
+
+namespace opshap {
+
+namespace {
+
+/// Studies with the same axes share a panel.
+using Axes = std::pair<std::string, std::string>;
+
+std::vector<Axes> axes_of(const std::vector<Study>& studies) {
+  std::vector<Axes> all;
+  for (const Study& study : studies) {
+    Axes axes{study.effort(), study.error()};
+    if (std::find(all.begin(), all.end(), axes) == all.end()) all.push_back(std::move(axes));
+  }
+  return all;
+}
+
+/// The colours of Okabe and Ito (2008), which the colour-blind can tell apart; then the same with strokes.
+LegendEntry curve(const std::string& title, std::size_t index) {
+  static constexpr std::array<const char*, 7> colors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                        "#E69F00", "#56B4E9", "#000000"};
+  static constexpr std::array<const char*, 3> dashes = {"", "8,4", "2,3"};
+  static constexpr std::array<int, 4> markers = {7, 5, 9, 13};
+  return {.label = title,
+          .color = colors[index % colors.size()],
+          .dash = dashes[index / colors.size() % dashes.size()],
+          .marker = markers[index % markers.size()]};
+}
+
+/// One entry a title: studies of one thing look the same in all panels.
+std::vector<LegendEntry> legend_of(const std::vector<Study>& studies) {
+  std::vector<LegendEntry> legend;
+  for (const Study& study : studies) {
+    const bool known = std::any_of(legend.begin(), legend.end(),
+                                   [&](const LegendEntry& entry) { return entry.label == study.title(); });
+    if (!known) legend.push_back(curve(study.title(), legend.size()));
+  }
+  return legend;
+}
+
+std::string gnuplot_style(const LegendEntry& entry) {
+  return fmt::format("with linespoints lc rgb '{}' {} pt {} ps 0.7 lw 1.8", entry.color,
+                     entry.dash.empty() ? "dt solid" : fmt::format("dt ({})", entry.dash), entry.marker);
+}
+
+/// In quotation marks, since titles are free text.
+std::string csv_cell(const std::string& text) {
+  std::string cell = "\"";
+  for (const char letter : text) cell += letter == '"' ? "\"\"" : std::string(1, letter);
+  return cell + "\"";
+}
+
+}  // namespace
+
+std::string Evidence::markdown() const {
+  std::string text = fmt::format("# {}\n\n{}\n\n![{}]({}.svg)\n", title, finding, title, name);
+  for (const Table& table : tables) text += "\n" + table.markdown();
+  for (const Study& study : studies) text += "\n" + study.markdown();
+  return text;
+}
+
+std::string Evidence::csv() const {
+  std::string text = "study,effort,effort_name,error,error_name\n";
+  for (const Study& study : studies) {
+    for (const Study::Point& point : study.points()) {
+      text += fmt::format("{},{:.4g},{},{:.4g},{}\n", csv_cell(study.title()), point.effort, csv_cell(study.effort()),
+                          point.error, csv_cell(study.error()));
+    }
+  }
+  return text;
+}
+
+std::string Evidence::svg() const {
+  std::vector<std::string> panels;
+  const std::vector<LegendEntry> legend = legend_of(studies);
+  for (const Axes& axes : axes_of(studies)) {
+    LogRange efforts, errors;
+    std::string data, plots;
+    for (std::size_t i = 0; i < studies.size(); ++i) {
+      if (Axes{studies[i].effort(), studies[i].error()} != axes || studies[i].size() == 0) continue;
+      data += fmt::format("$s{} << EOD\n", i);
+      for (const Study::Point& point : studies[i].points()) {
+        efforts.include(point.effort);
+        errors.include(point.error);
+        data += fmt::format("{:.7g} {:.7g}\n", point.effort, point.error);
+      }
+      data += "EOD\n";
+      const auto entry = std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& candidate) {
+        return candidate.label == studies[i].title();
+      });
+      plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(*entry));
+    }
+    if (plots.empty()) continue;
+    panels.push_back(draw({.id = fmt::format("{}-{}", name, panels.size()),
+                           .title = fmt::format("{} against {}", axes.second, axes.first),
+                           .description = finding,
+                           .script = data + log_axis('x', efforts) + log_axis('y', errors) + "set xlabel " +
+                                     quote_for_gnuplot(axes.first) + "\nset ylabel " + quote_for_gnuplot(axes.second) +
+                                     "\nplot " + plots + "\n"}));
+  }
+  return compose(title, finding, panels, legend);
+}
+
+void write(const Evidence& evidence, const std::filesystem::path& folder) {
+  const std::string figure = evidence.svg();  // before any file is written: it is what can fail
+  write_file(folder / (evidence.name + ".svg"), figure);
+  write_file(folder / (evidence.name + ".csv"), evidence.csv());
+  write_file(folder / (evidence.name + ".md"), evidence.markdown());
+}
+
+void publish(const Evidence& evidence) {
+  std::printf("%s\n", evidence.markdown().c_str());
+  const char* folder = std::getenv("OPSHAP_REPORTS");
+  if (folder != nullptr && *folder != '\0') write(evidence, folder);
+}
+
+}  // namespace opshap

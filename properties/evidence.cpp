@@ -1,0 +1,91 @@
+// What convergence studies leave behind: tables, numbers and a figure.
+
+#include "reporting/evidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace opshap {
+namespace {
+
+Evidence two_laws() {
+  Study first("first, \"quoted\"", "n", "error"), second("second", "n", "error"), third("third", "budget", "mse");
+  for (double n = 4; n <= 64; n *= 2) {
+    first.add(n, 1 / n);
+    second.add(n, 3 / (n * n));
+    third.add(10 * n, 5 / n);
+  }
+  return {.name = "two_laws", .title = "Two laws", .finding = "One falls faster.", .studies = {first, second, third}};
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+class EvidenceFiles : public ::testing::Test {
+ protected:
+  EvidenceFiles() : folder_(std::filesystem::path(::testing::TempDir()) / "opshap_evidence") {
+    std::filesystem::remove_all(folder_);
+  }
+  ~EvidenceFiles() override {
+    std::filesystem::remove_all(folder_);
+    unsetenv("OPSHAP_REPORTS");
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(EvidenceFiles, AreWrittenWhereTheEnvironmentSays) {
+  setenv("OPSHAP_REPORTS", folder_.c_str(), 1);
+  publish(two_laws());
+  EXPECT_EQ(two_laws().markdown(), read_file(folder_ / "two_laws.md"));
+  EXPECT_EQ(two_laws().csv(), read_file(folder_ / "two_laws.csv"));
+  EXPECT_EQ(two_laws().svg(), read_file(folder_ / "two_laws.svg"));
+  EXPECT_EQ(3, std::distance(std::filesystem::directory_iterator(folder_), {}));
+}
+
+TEST_F(EvidenceFiles, AreNotWrittenWhereTheEnvironmentSaysNothing) {
+  for (const char* value : {"", static_cast<const char*>(nullptr)}) {
+    value == nullptr ? unsetenv("OPSHAP_REPORTS") : setenv("OPSHAP_REPORTS", value, 1);
+    publish(two_laws());
+    EXPECT_FALSE(std::filesystem::exists("two_laws.md"));
+  }
+}
+
+TEST_F(EvidenceFiles, InAPlaceThatCannotBeWrittenAreAnError) {
+  write_file(folder_ / "file", "not a folder");
+  EXPECT_THROW(write(two_laws(), folder_ / "file"), InvalidArgument);
+}
+
+TEST(Evidence, HasEveryPointInItsNumbers) {
+  const std::string csv = two_laws().csv();
+  EXPECT_EQ(1u + 15, count(csv, "\n"));
+  EXPECT_EQ(1u, count(csv, "\"first, \"\"quoted\"\"\",8,\"n\",0.125,\"error\"\n")) << csv;
+  EXPECT_EQ(1u, count(csv, "\"third\",640,\"budget\",0.07812,\"mse\"\n")) << csv;
+}
+
+TEST(Evidence, HasATableForEveryStudyAndAPanelForEveryPairOfAxes) {
+  EXPECT_EQ(3u, count(two_laws().markdown(), "\n## "));
+  const std::string svg = two_laws().svg();
+  EXPECT_EQ(1u, count(svg, "error against n</title>"));
+  EXPECT_EQ(1u, count(svg, "mse against budget</title>"));
+  EXPECT_EQ(1u, count(svg, ">second</text>"));
+}
+
+TEST(Evidence, ShowsStudiesOfOneTitleAlikeInAllPanels) {
+  Evidence evidence = two_laws();
+  Study again("second", "budget", "mse");
+  again.add(2, 3);
+  evidence.studies.push_back(again);
+  EXPECT_EQ(1u, count(evidence.svg(), ">second</text>"));
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,437 @@
+// Games whose values are known: closed forms against the definition, against each other, and against published numbers.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/math/quadrature/gauss_kronrod.hpp>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <sstream>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/gauss_legendre.hpp"
+#include "estimators/registry.hpp"
+#include "games/additive_game.hpp"
+#include "games/airport_game.hpp"
+#include "games/bilinear_game.hpp"
+#include "games/burgers_game.hpp"
+#include "games/exponential_of_measure.hpp"
+#include "games/glove_market.hpp"
+#include "games/integer_cells.hpp"
+#include "games/minimum_of_measures.hpp"
+#include "games/point_mass_game.hpp"
+#include "games/polynomial_of_measure.hpp"
+#include "games/product_of_measures.hpp"
+#include "games/registry.hpp"
+#include "games/relu_of_measure.hpp"
+#include "games/sign_of_measure.hpp"
+#include "games/table_game.hpp"
+#include "games/unanimity_game.hpp"
+#include "games/weighted_voting.hpp"
+#include "support/for_all.hpp"
+#include "support/generators.hpp"
+#include "support/oracles.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+using games::Kind;
+using games::Limit;
+
+std::unique_ptr<Game> instance(const Kind& kind, int players, std::uint64_t item) {
+  Rng rng(11, kind.name, static_cast<std::uint32_t>(players), item);
+  return kind.random(players, rng);
+}
+
+/// Calls check(kind, game) with the kinds that have closed forms.
+template <typename Check>
+void for_every_solved_kind(int players, std::uint64_t item, const Check& check) {
+  for (const Kind& kind : games::all()) {
+    if (kind.random == nullptr || (players > 20 && kind.name == "table_game")) continue;
+    const auto game = instance(kind, players, item);
+    if (const auto* solved = dynamic_cast<const SolvedGame*>(game.get())) check(kind, *solved);
+  }
+}
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+double grand_minus_empty(const Game& game) {
+  Coalitions ends(game.players());
+  ends.append_empty();
+  ends.append_grand();
+  const std::vector<double> values = game.values(ends);
+  return values[1] - values[0];
+}
+
+TEST(SolvedGames, ClosedFormsAreTheTextbookSums) {
+  for_all([] {
+    const int players = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(1, 13));
+    const auto item = static_cast<std::uint64_t>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1000000)));
+    for_every_solved_kind(players, item, [&](const Kind& kind, const SolvedGame& game) {
+      const Table table = as_table(game);
+      RC_TAG(kind.name);
+      RC_ASSERT(
+          mismatch(textbook_shapley_values(table), game.shapley_values(), rounding(64 * players, table.scale())) == "");
+    });
+  });
+}
+
+TEST(SolvedGames, ClosedFormsAreWhatAllCoalitionsOfSixteenPlayersGive) {
+  for (std::uint64_t item = 0; item < 2; ++item) {
+    for_every_solved_kind(16, item, [](const Kind& kind, const SolvedGame& game) {
+      const Attribution found = attribute(estimators::find("exact"), game, {0}, 1);
+      EXPECT_EQ("", mismatch(found.values, game.shapley_values(), rounding(64 * 16, as_table(game).scale())))
+          << kind.name;
+    });
+  }
+}
+
+TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
+  for (const int players : {100, 300}) {
+    for_every_solved_kind(players, 0, [&](const Kind& kind, const SolvedGame& game) {
+      const double gain = grand_minus_empty(game);
+      // A sum of n values, each the sum of n/2 quadrature nodes.
+      const Tolerance tolerance = rounding(players * players, 1 + largest(game.shapley_values()) + std::abs(gain));
+      EXPECT_EQ("", mismatch(gain, sum(game.shapley_values()), tolerance)) << kind.name << " n=" << players;
+      if (const auto smooth = game.aumann_shapley_values()) {
+        EXPECT_EQ("", mismatch(gain, sum(*smooth), tolerance)) << kind.name << " n=" << players;
+      }
+    });
+  }
+}
+
+// ½ ∫(1−2t) g(t) dt and the other terms of the leading error sum to the error of the total, which is 0.
+TEST(SolvedGames, DiscretisationErrorsAddUpToNothing) {
+  for_every_solved_kind(24, 3, [&](const Kind& kind, const SolvedGame& game) {
+    if (const auto errors = game.discretisation_error()) {
+      EXPECT_EQ("", mismatch(0, sum(*errors), rounding(1e3, 1 + largest(*errors)))) << kind.name;
+    }
+  });
+}
+
+TEST(SolvedGames, DeclareTheirLargestInteraction) {
+  constexpr int players = 8;
+  for (const Kind& kind : games::all()) {
+    if (kind.random == nullptr) continue;
+    int found = 0;
+    for (std::uint64_t item = 0; item < 8; ++item) {
+      const Table table = as_table(*instance(kind, players, item));
+      const Table coefficients = moebius_coefficients(table);
+      // Differences of 2^|T| values.
+      const double nothing = rounding(std::pow(2, players), table.scale()).bound;
+      for (std::size_t mask = 0; mask < coefficients.values.size(); ++mask) {
+        if (std::abs(coefficients.values[mask]) > nothing) found = std::max(found, std::popcount(mask));
+      }
+    }
+    const int declared = kind.properties.interaction_order;
+    if (declared == 0) {
+      EXPECT_GT(found, 5) << kind.name << " could declare a bound";
+    } else {
+      EXPECT_EQ(declared, found) << kind.name;
+    }
+  }
+}
+
+TEST(SolvedGames, HaveAnAumannShapleyValueWhereTheyConvergeToOne) {
+  for (const Kind& kind : games::all()) {
+    if (kind.random == nullptr) continue;
+    const games::Known known = games::known_of(kind);
+    const Limit limit = kind.properties.limit;
+    if (limit == Limit::aumann_shapley) {
+      EXPECT_TRUE(known.aumann_shapley || known.gradients) << kind.name;
+    }
+    if (limit == Limit::not_diagonal || limit == Limit::depends_on_refinement || limit == Limit::unbounded) {
+      EXPECT_FALSE(known.aumann_shapley) << kind.name;
+    }
+    if (known.aumann_shapley) {
+      EXPECT_TRUE(known.shapley) << kind.name;
+    }
+  }
+}
+
+TEST(SolvedGames, AreFoundByNameAndSuggestTheNearestOne) {
+  EXPECT_EQ("glove_market", games::find("glove_market").name);
+  try {
+    games::find("glove_marked");
+    FAIL() << "an unknown name was found";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("Did you mean glove_market?")) << error.what();
+  }
+}
+
+TEST(SolvedGames, HaveTheirPublishedValues) {
+  const Tolerance tolerance = rounding(64, 1), eight_digits{5e-9, "discretisation"};
+  EXPECT_EQ("", mismatch({.11, .21, .30, .38},
+                         polynomial_of_measure(Measure({.1, .2, .3, .4}), {0, 0, 0, 1})->shapley_values(), tolerance));
+  EXPECT_EQ("", mismatch({1.0 / 3, 5.0 / 6, 11.0 / 6}, airport_game({1, 2, 3})->shapley_values(), rounding(64, 3)));
+  const std::vector<double> gloves = glove_market({4, 8, 16})->shapley_values();
+  EXPECT_EQ("",
+            mismatch({.37795832, .32292159, .29912008}, {4 * gloves[0], 8 * gloves[4], 16 * gloves[12]}, eight_digits));
+  // The United Nations Security Council: 5 permanent members with 7 votes, 10 others with 1, quota 39 (the values are
+  // 421/2145 and 4/2145).
+  const std::vector<double> council =
+      weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
+  EXPECT_EQ("", mismatch({421.0 / 2145, 4.0 / 2145}, {council[0], council[14]}, tolerance));
+}
+
+TEST(SolvedGames, APowerOfAMeasureIsAProductOfTheMeasureWithItself) {
+  Rng rng(5, "powers");
+  const Measure measure = random_signed_measure(40, rng);
+  for (std::size_t power = 1; power <= 6; ++power) {
+    std::vector<double> coefficients(power + 1, 0.0);
+    coefficients[power] = 1;
+    const auto polynomial = polynomial_of_measure(measure, coefficients);
+    const auto product = product_of_measures(std::vector<Measure>(power, measure));
+    EXPECT_EQ("", mismatch(polynomial->shapley_values(), product->shapley_values(), rounding(1e4, 1)));
+    EXPECT_EQ("", mismatch(*polynomial->aumann_shapley_values(), *product->aumann_shapley_values(), rounding(1e3, 1)));
+    EXPECT_EQ("", mismatch(*polynomial->discretisation_error(), *product->discretisation_error(), rounding(1e3, 1)));
+  }
+}
+
+TEST(SolvedGames, AProductOfTwoMeasuresIsBilinear) {
+  Rng rng(6, "products");
+  const Measure first = random_signed_measure(50, rng), second = random_measure(50, rng);
+  EXPECT_EQ("", mismatch(bilinear_game({{first, second}})->shapley_values(),
+                         product_of_measures({first, second})->shapley_values(), rounding(1e4, 1)));
+}
+
+// v = q(S, S, S) has ψ_k = Σ_{jl} q(k,j,l) + ½ Σ_j (q(k,j,j) − q(k,k,j)): no other terms, so the leading error is all of it.
+TEST(SolvedGames, TheDiscretisationErrorOfACubicFormIsAllOfTheDifference) {
+  Rng rng(7, "cubic");
+  std::vector<Measure> factors;
+  for (int l = 0; l < 3; ++l) factors.push_back(random_signed_measure(30, rng));
+  for (const auto& game : {product_of_measures(factors), polynomial_of_measure(factors[0], {1, 2, -3, 4})}) {
+    std::vector<double> sums = *game->aumann_shapley_values();
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += (*game->discretisation_error())[k];
+    EXPECT_EQ("", mismatch(game->shapley_values(), sums, rounding(1e4, 1)));
+  }
+}
+
+TEST(SolvedGames, SumsOverIntegersAgreeWithPolynomialsAndExponentials) {
+  Rng rng(8, "integers");
+  std::vector<int> cells = random_integer_cells(60, 5, rng);
+  for (std::size_t k = 0; k < cells.size(); k += 4) cells[k] = -cells[k];
+  const Measure measure = measure_of_integers(cells, "test");
+  const double unit = 1 / measure.total();
+  const auto cube = [unit](double x) { return std::pow(x * unit, 3); };
+  const auto growth = [unit](double x) { return std::expm1(x * unit); };
+  EXPECT_EQ("", mismatch(polynomial_of_measure(measure, {0, 0, 0, unit * unit * unit})->shapley_values(),
+                         shapley_values_on_integers(cells, cube), rounding(1e4, 1)));
+  EXPECT_EQ("", mismatch(exponential_of_measure(measure, unit)->shapley_values(),
+                         shapley_values_on_integers(cells, growth), rounding(1e4, 1)));
+}
+
+// Π (1+α_k) − 1 by its dividends Π_{k∈T} α_k, each shared equally.
+TEST(SolvedGames, ExponentialsAreProductsOfFactors) {
+  const std::vector<double> alphas = {0.5, -0.25, 1, 3, -0.5};
+  std::vector<double> logarithms;
+  for (const double alpha : alphas) logarithms.push_back(std::log1p(alpha));
+  const auto game = exponential_of_measure(Measure(logarithms), 1);
+  std::vector<double> expected(alphas.size(), 0.0);
+  for (std::size_t mask = 1; mask < 32; ++mask) {
+    double dividend = 1;
+    for (std::size_t k = 0; k < alphas.size(); ++k) dividend *= mask >> k & 1 ? alphas[k] : 1;
+    for (std::size_t k = 0; k < alphas.size(); ++k) expected[k] += mask >> k & 1 ? dividend / std::popcount(mask) : 0;
+  }
+  EXPECT_EQ("", mismatch(expected, game->shapley_values(), rounding(1e3, 10)));
+}
+
+TEST(SolvedGames, ExponentialsOfThousandsOfPlayersNeedFewNodes) {
+  Rng rng(9, "many");
+  const Measure measure = random_signed_measure(3000, rng);
+  const std::complex<double> rate{2, 30};
+  const auto game = exponential_of_measure(measure, rate);
+  EXPECT_EQ("", mismatch(grand_minus_empty(*game), sum(game->shapley_values()), rounding(1e4, 10)));
+}
+
+// |μ₁ − μ₂| = μ₁ + μ₂ − 2 min(μ₁, μ₂) is the same on complements, and worth nothing to anyone.
+TEST(SolvedGames, TheDistanceOfTwoMeasuresOfOneTotalIsWorthNothing) {
+  const Measure first({1, 2, 3, 4}), second({4, 4, 1, 1});
+  const auto minimum = minimum_of_measures(first, second);
+  const Table low = as_table(*minimum), one = as_table(*additive_game(first.cells())),
+              other = as_table(*additive_game(second.cells()));
+  EXPECT_EQ(
+      "", mismatch(std::vector<double>(4, 0.0),
+                   textbook_shapley_values(combination(1, combination(1, one, 1, other), -2, low)), rounding(64, 10)));
+}
+
+// A step is invisible to gradients: integrated gradients give 0 to all, though v(N) − v(∅) = 1.
+TEST(SolvedGames, IntegratedGradientsOfAStepAreZero) {
+  Rng rng(10, "step");
+  const auto game = random_weighted_voting(20, rng);
+  for (const char* name : {"integrated_gradients", "integrated_gradients_gauss_legendre"})
+    EXPECT_EQ(std::vector<double>(20, 0.0), attribute(estimators::find(name), *game, {0}, 1).values);
+  EXPECT_EQ(1, grand_minus_empty(*game));
+}
+
+/// The heat kernel of the circle [0, 1) after time κt, integrated over [from, to) and read at x: by images, or by Fourier modes.
+double heat_by_images(double x, double diffused, double from, double to) {
+  double total = 0;
+  for (int image = -8; image <= 8; ++image) {
+    const double root = std::sqrt(4 * diffused);
+    total += (std::erf((to + image - x) / root) - std::erf((from + image - x) / root)) / 2;
+  }
+  return total;
+}
+double heat_by_modes(double x, double diffused, double from, double to) {
+  double total = to - from;
+  for (int mode = 1; mode <= 60; ++mode) {
+    const double k = 2 * std::numbers::pi * mode;
+    total += 2 * std::exp(-diffused * k * k) * (std::sin(k * (to - x)) - std::sin(k * (from - x))) / k;
+  }
+  return total;
+}
+
+// The heat equation is linear, so every cell's Shapley value is what it alone contributes, at every n.
+TEST(SolvedGames, TheHeatEquationIsAdditive) {
+  constexpr double query = 0.3, diffused = 0.005;
+  const auto field = [](double y) { return 1 + std::sin(2 * std::numbers::pi * y); };
+  for (const int players : {16, 64, 1024}) {
+    std::vector<double> images, modes;
+    for (int k = 0; k < players; ++k) {
+      const double from = static_cast<double>(k) / players, to = static_cast<double>(k + 1) / players;
+      images.push_back(field(from) * heat_by_images(query, diffused, from, to));
+      modes.push_back(field(from) * heat_by_modes(query, diffused, from, to));
+    }
+    const auto game = additive_game(modes);
+    const Attribution found = attribute(estimators::find("permutation_antithetic"), *game, {2 * players}, 1);
+    // Sums of up to n terms of size 1/n.
+    EXPECT_EQ("", mismatch(images, found.values, rounding(16 * std::sqrt(players), 1))) << players;
+  }
+}
+
+/// u(x, t) as Hopf (1950) writes it: ∫ ((x−y)/t) e^{−Φ/2ν} dy / ∫ e^{−Φ/2ν} dy, by adaptive quadrature between the edges and beyond.
+double hopf_solution(const BurgersProblem& problem, const std::vector<double>& heights) {
+  const auto potential = [&](double y) {
+    double integral = 0;
+    for (std::size_t k = 0; k < heights.size(); ++k)
+      integral += heights[k] * (std::clamp(y, problem.edges[k], problem.edges[k + 1]) - problem.edges[k]);
+    return std::pow(problem.query - y, 2) / (2 * problem.time) + integral;
+  };
+  std::vector<double> ends = problem.edges;
+  ends.insert(ends.begin(), ends.front() - 12);
+  ends.push_back(ends.back() + 12);
+  double numerator = 0, denominator = 0;
+  for (std::size_t piece = 0; piece + 1 < ends.size(); ++piece) {
+    const auto density = [&](double y) { return std::exp(-potential(y) / (2 * problem.viscosity)); };
+    const auto moment = [&](double y) { return (problem.query - y) / problem.time * density(y); };
+    using Rule = boost::math::quadrature::gauss_kronrod<double, 31>;
+    numerator += Rule::integrate(moment, ends[piece], ends[piece + 1], 12, 1e-13);
+    denominator += Rule::integrate(density, ends[piece], ends[piece + 1], 12, 1e-13);
+  }
+  return numerator / denominator;
+}
+
+BurgersProblem four_cells() {
+  return {.edges = {0, 0.2, 0.5, 0.6, 1}, .heights = {1.5, -0.5, 2, 0.75}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
+}
+
+TEST(BurgersGame, IsTheSolutionOfHopfAndCole) {
+  const BurgersProblem problem = four_cells();
+  const auto game = burgers_game(problem);
+  std::vector<double> expected;
+  for (std::size_t mask = 0; mask < 16; ++mask) {
+    std::vector<double> heights = problem.heights;
+    for (std::size_t k = 0; k < 4; ++k) heights[k] *= static_cast<double>(mask >> k & 1);
+    expected.push_back(hopf_solution(problem, heights));
+  }
+  EXPECT_EQ("", mismatch(expected, as_table(*game).values, discretisation(1, 1e-11, 1)));
+}
+
+TEST(BurgersGame, HasTheGradientOfItsValues) {
+  const BurgersProblem problem = four_cells();
+  const auto game = burgers_game(problem);
+  constexpr double step = 1e-5;
+  for (const double t : {0.0, 0.3, 1.0}) {
+    std::vector<double> differences;
+    for (std::size_t k = 0; k < 4; ++k) {
+      double ends[2];
+      for (const int side : {0, 1}) {
+        BurgersProblem moved = problem;
+        for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + (side == 1 ? step : -step) : t;
+        ends[side] = as_table(*burgers_game(moved)).grand();
+      }
+      differences.push_back((ends[1] - ends[0]) / (2 * step));
+    }
+    const std::vector<double> node = {t};
+    EXPECT_EQ("", mismatch(differences, game->diagonal_gradients(node), discretisation(10, step, 2)));
+  }
+}
+
+TEST(BurgersGame, HasTheValuesComputedInThirtyDigits) {
+  std::istringstream table(read_file(std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/burgers_game.csv"));
+  std::string line;
+  std::getline(table, line);
+  ASSERT_EQ("# version 1; see burgers_game.md", line);
+  std::getline(table, line);
+  BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
+  std::vector<double> shapley, smooth;
+  char comma = 0;
+  double edge = 0, height = 0, discrete = 0, limit = 0;
+  while (table >> edge >> comma >> height >> comma >> discrete >> comma >> limit) {
+    problem.edges.push_back(edge);
+    problem.heights.push_back(height);
+    shapley.push_back(discrete);
+    smooth.push_back(limit);
+  }
+  problem.edges.push_back(1);
+  ASSERT_EQ(16u, shapley.size());
+  const auto game = burgers_game(problem);
+  EXPECT_EQ("", mismatch(shapley, attribute(estimators::find("exact"), *game, {0}, 1).values, rounding(200, 1)));
+  EXPECT_EQ("",
+            mismatch(smooth, attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1).values,
+                     rounding(200, 1)));
+}
+
+TEST(SolvedGames, RefuseWhatIsNotAGame) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(Measure({}), InvalidArgument);
+  EXPECT_THROW(Measure({1, infinity}), InvalidArgument);
+  EXPECT_THROW(Measure({1, 2}).inner_product(Measure({1})), InvalidArgument);
+  EXPECT_THROW(bilinear_game({}), InvalidArgument);
+  EXPECT_THROW(bilinear_game({{Measure({1}), Measure({1, 2})}}), InvalidArgument);
+  EXPECT_THROW(minimum_of_measures(Measure({1, 2}), Measure({1, 1})), InvalidArgument);
+  EXPECT_THROW(minimum_of_measures(Measure({1, 2}), Measure({3})), InvalidArgument);
+  EXPECT_THROW(polynomial_of_measure(Measure({1}), {}), InvalidArgument);
+  EXPECT_THROW(polynomial_of_measure(Measure({1}), std::vector<double>(32, 1.0)), InvalidArgument);
+  EXPECT_THROW(polynomial_of_measure(Measure({1}), {0, infinity}), InvalidArgument);
+  EXPECT_THROW(product_of_measures({}), InvalidArgument);
+  EXPECT_THROW(product_of_measures(std::vector<Measure>(9, Measure({1}))), InvalidArgument);
+  EXPECT_THROW(product_of_measures({Measure({1}), Measure({1, 2})}), InvalidArgument);
+  EXPECT_THROW(exponential_of_measure(Measure({1}), infinity), InvalidArgument);
+  EXPECT_THROW(exponential_of_measure(Measure({1}), 6), InvalidArgument);
+  EXPECT_THROW(relu_of_measure({1, 2}, infinity), InvalidArgument);
+  EXPECT_THROW(relu_of_measure({}, 1), InvalidArgument);
+  EXPECT_THROW(relu_of_measure({1, 2000000}, 1), InvalidArgument);
+  EXPECT_THROW(weighted_voting(std::vector<int>(1000, 1000), 1), InvalidArgument);
+  EXPECT_THROW(weighted_voting({1}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+  EXPECT_THROW(sign_of_measure({1, 2}), InvalidArgument);
+  EXPECT_THROW(unanimity_game(0, 1), InvalidArgument);
+  EXPECT_THROW(unanimity_game(3, infinity), InvalidArgument);
+  EXPECT_THROW(airport_game({}), InvalidArgument);
+  EXPECT_THROW(airport_game({1, -1}), InvalidArgument);
+  EXPECT_THROW(glove_market({}), InvalidArgument);
+  EXPECT_THROW(glove_market({2, 0}), InvalidArgument);
+  EXPECT_THROW(glove_market({60000, 60000}), InvalidArgument);
+  EXPECT_THROW(point_mass_game(3, 3, 1), InvalidArgument);
+  EXPECT_THROW(GaussLegendre(0), InvalidArgument);
+  BurgersProblem problem = four_cells();
+  problem.edges[2] = problem.edges[1];
+  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+  problem = four_cells();
+  problem.viscosity = 0;
+  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+  problem = four_cells();
+  problem.heights.pop_back();
+  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap
