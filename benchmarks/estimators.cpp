@@ -46,7 +46,7 @@ void exact(benchmark::State& state) {
   run(state, estimators::find("exact"), *game, {0});
 }
 
-void kernel_shap(benchmark::State& state, const char* name) {
+void with_budget(benchmark::State& state, const char* name) {
   Rng rng(1);
   const auto game = random_unanimity_sum(static_cast<int>(state.range(0)), rng);
   run(state, estimators::find(name), *game, {state.range(1)});
@@ -63,10 +63,16 @@ void register_all() {
       if (estimator->minimum(players).coalitions <= 1000 * players) row->Arg(players);
     }
   }
-  benchmark::RegisterBenchmark("exact", exact)->ArgName("n")->Arg(22)->Unit(benchmark::kMillisecond)->UseRealTime();
-  for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
-    benchmark::RegisterBenchmark(name, kernel_shap, name)
+  benchmark::RegisterBenchmark("exact", exact)
+      ->ArgName("n")
+      ->Arg(22)
+      ->Arg(24)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
+  for (const char* name : {"kernel_shap", "kernel_shap_paired", "permutation", "permutation_antithetic"}) {
+    benchmark::RegisterBenchmark(name, with_budget, name)
         ->ArgNames({"n", "budget"})
+        ->Args({16, 8192})
         ->Args({1024, 8192})
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
