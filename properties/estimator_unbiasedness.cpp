@@ -126,7 +126,7 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
     if (promise.bias != Bias::none || promise.mse_rate == exact_rate) continue;
     for (const int players : {3, 6, 10}) {
       const std::int64_t all = std::int64_t{1} << players;
-      const std::int64_t budget = std::max(std::min<std::int64_t>((promise.learns ? 8 : 3) * players, all - 1),
+      const std::int64_t budget = std::max(std::min<std::int64_t>((promise.learns ? 8 : 6) * players, all - 1),
                                            estimator->minimum(players).coalitions);
       if (budget >= all) continue;  // exact at any budget it takes
       Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
