@@ -151,8 +151,8 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
   }
 }
 
-// Methods whose bias vanishes: it is at most a fifth of the standard deviation with ten times as many coalitions as players. Those that learn need forty
-// times as many, and have fewer replicates for what they cost.
+// Methods whose bias vanishes: it is at most a fifth of the standard deviation with ten times as many coalitions as players. Those that learn need
+// forty times as many, and have fewer replicates for what they cost.
 TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
   constexpr int players = 10;
   Rng rng(2, "bias");

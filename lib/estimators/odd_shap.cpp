@@ -13,12 +13,12 @@ namespace opshap::estimators {
 
 namespace {
 
-/// Regression of the odd half (v(S) − v(N∖S))/2, which alone enters the Shapley values, on the players and on groups of three and five players that boosted
-/// trees point out.
+/// Regression of the odd half (v(S) − v(N∖S))/2, which alone enters the Shapley values, on the players and on groups of three and five players that
+/// boosted trees point out.
 ///
-/// Source: Fumagalli et al. (2026), "OddSHAP": pairs without replacement, equally many of each size; a coefficient for every ten coalitions. Theirs are
-/// the largest ones of a surrogate, and players beyond them get 0; here all players have one, so that low budgets fall back to leverage_shap, and the
-/// trees are fitted to the odd half itself. The groups are those with the largest Walsh coefficients of the trees, which are known exactly.
+/// Source: Fumagalli et al. (2026), "OddSHAP": pairs without replacement, equally many of each size; a coefficient for every ten coalitions. Theirs
+/// are the largest ones of a surrogate, and players beyond them get 0; here all players have one, so that low budgets fall back to leverage_shap,
+/// and the trees are fitted to the odd half itself. The groups are those with the largest Walsh coefficients of the trees, which are known exactly.
 /// Cost: a fit of XGBoost and KernelRegression for budget/10 players.
 class OddShap final : public Estimator {
  public:

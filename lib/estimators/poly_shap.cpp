@@ -12,8 +12,8 @@ std::int64_t terms_of(int players) { return std::int64_t{players} * (players + 1
 
 /// kernel_shap with a coefficient for every player and every two players, whose interaction is then shared equally.
 ///
-/// Source: Fumagalli et al. (2026), "PolySHAP", degree 2, with the sum of the coefficients held at v(N) − v(∅). Exact when no interaction involves more than
-/// two players. On pairs of complements it is kernel_shap_paired, which asks for far fewer coalitions; here they come alone.
+/// Source: Fumagalli et al. (2026), "PolySHAP", degree 2, with the sum of the coefficients held at v(N) − v(∅). Exact when no interaction involves
+/// more than two players. On pairs of complements it is kernel_shap_paired, which asks for far fewer coalitions; here they come alone.
 /// Cost: that of KernelRegression for n(n+1)/2 players.
 class PolyShap final : public Estimator {
  public:

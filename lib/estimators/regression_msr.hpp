@@ -33,8 +33,8 @@ struct Folds {
 ///
 ///     φ̂ = ψ(f) + (r(N) − r(∅))/n + n Σ_rows w_S r(S) (1_S − s/n)
 ///
-/// With folds the draws are dealt to K parts, the proxy of each part is fitted to the others, and the K estimates are averaged. A draw's residual does not
-/// depend on the draw then, given its proxy, and the mean is that of maximum sample reuse. Efficient on every sample, whatever the proxy.
+/// With folds the draws are dealt to K parts, the proxy of each part is fitted to the others, and the K estimates are averaged. A draw's residual
+/// does not depend on the draw then, given its proxy, and the mean is that of maximum sample reuse. Efficient on every sample, whatever the proxy.
 /// With draws of law q and an independent proxy the total variance is (1/m) Σ_s (n/(s(n−s))) E_s[r²]/q_s, less squares of means.
 /// Source: Witter, Liu, Musco (2025), "Regression-adjusted Monte Carlo estimators for Shapley values and probabilistic values".
 /// Cost: one proxy a fold, fitted on several threads; O(m·n) for the correction. The same on any number of threads.

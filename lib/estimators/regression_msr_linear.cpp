@@ -29,11 +29,12 @@ class Linear final : public SolvedGame {
   std::vector<double> x_;
 };
 
-/// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy for the last fifth, five times over.
+/// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy for the last fifth, five times
+/// over.
 ///
-/// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S) − v(N∖S) enter, games of pairwise
-/// interactions are explained exactly. All coalitions weigh the same in the fit: what the sizes' law draws is then what it comes close to, and under this law
-/// the variance of the correction is proportional to the mean square of what is left. Cost: five times that of KernelRegression.
+/// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S) − v(N∖S) enter, games of
+/// pairwise interactions are explained exactly. All coalitions weigh the same in the fit: what the sizes' law draws is then what it comes close to,
+/// and under this law the variance of the correction is proportional to the mean square of what is left. Cost: five times that of KernelRegression.
 class RegressionMsrLinear final : public Estimator {
  public:
   std::string_view name() const override { return "regression_msr_linear"; }
