@@ -236,6 +236,19 @@ TEST_P(EstimatorAxioms, TheBudgetIsObeyedAndEachCoalitionEvaluatedOnce) {
   });
 }
 
+// shap #4433: a method that silently leaves half of its budget unused. Draws that fall on a coalition again cost nothing, and of forty players' coalitions
+// those of one player or of all but one are drawn again and again: a quarter of the draws for the Shapley kernel.
+TEST_P(EstimatorAxioms, TheBudgetIsUsed) {
+  const bool uses_budget = promise().access == Access::values && promise().mse_rate != exact_rate;
+  if (!uses_budget) GTEST_SKIP() << "takes what it needs";
+  Rng rng(4, "budget");
+  const auto game = random_unanimity_sum(40, rng);
+  const std::int64_t least = estimator().minimum(40).coalitions;
+  const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * least);
+  const Attribution found = attribute(estimator(), *game, {allowed}, 1);
+  EXPECT_GT(static_cast<double>(found.evaluations), 0.7 * static_cast<double>(allowed));
+}
+
 TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   const bool uses_budget = promise().access == Access::values && promise().mse_rate != exact_rate;
   if (!uses_budget) GTEST_SKIP() << "takes what it needs";
