@@ -166,6 +166,31 @@ TEST(SolvedGames, AreFoundByNameAndSuggestTheNearestOne) {
   }
 }
 
+// All coalitions of three players, {}, 0, 1, 01, 2, 02, 12, 012: μ is 0, 1, 2, 3, 4, 5, 6, 7.
+TEST(SolvedGames, ValueCoalitionsByTheirDefinitions) {
+  using Values = std::vector<double>;
+  const auto values = [](const std::unique_ptr<SolvedGame>& game) { return as_table(*game).values; };
+  const Measure mu({1, 2, 4}), nu({3, -1, 1});
+  EXPECT_EQ((Values{5, 6, 9, 14, 21, 30, 41, 54}), values(polynomial_of_measure(mu, {5, 0, 1})));
+  EXPECT_EQ((Values{0, 3, -2, 6, 4, 20, 0, 21}), values(product_of_measures({mu, nu})));
+  EXPECT_EQ((Values{0, 4, 2, 15, 20, 45, 36, 70}), values(bilinear_game({{mu, nu}, {mu, mu}})));
+  EXPECT_EQ((Values{0, 0, 0, 0.5, 1.5, 2.5, 3.5, 4.5}), values(relu_of_measure({1, 2, 4}, 2.5)));
+  EXPECT_EQ((Values{0, 0, 0, 1, 1, 1, 1, 1}), values(weighted_voting({1, 2, 4}, 3)));
+  EXPECT_EQ((Values{0, 1, 0, 1, 0, 1, 0, 0}), values(sign_of_measure({3, -1, -2})));
+  EXPECT_EQ((Values{0, 1, 2, 3, 1, 3, 5, 7}), values(minimum_of_measures(mu, Measure({2, 4, 1}))));
+  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0, 0, 3}), values(unanimity_game(3, 3)));
+  EXPECT_EQ((Values{0, 1, 5, 5, 2, 2, 5, 5}), values(airport_game({1, 5, 2})));
+  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0.5, 0.5, 1}), values(glove_market({2, 1})));
+  EXPECT_EQ((Values{1, 1, 4, 4, 1, 1, 4, 4}), values(point_mass_game(3, 1, 3, 1)));
+  Values growth, wave;
+  for (int x = 0; x < 8; ++x) {
+    growth.push_back(std::exp(0.5 * x) - 1);
+    wave.push_back(std::cos(2.0 * x) - 1);
+  }
+  EXPECT_EQ("", mismatch(growth, values(exponential_of_measure(mu, 0.5)), rounding(8, largest(growth))));
+  EXPECT_EQ("", mismatch(wave, values(exponential_of_measure(mu, std::complex<double>{0, 2})), rounding(8, 2)));
+}
+
 TEST(SolvedGames, HaveTheirPublishedValues) {
   const Tolerance tolerance = rounding(64, 1), eight_digits{5e-9, "discretisation"};
   EXPECT_EQ("", mismatch({.11, .21, .30, .38},

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/estimator.hpp"
@@ -15,7 +15,16 @@
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/registry.hpp"
 #include "games/additive_game.hpp"
+#include "games/airport_game.hpp"
+#include "games/bilinear_game.hpp"
+#include "games/burgers_game.hpp"
+#include "games/exponential_of_measure.hpp"
+#include "games/glove_market.hpp"
+#include "games/measure.hpp"
+#include "games/polynomial_of_measure.hpp"
+#include "games/relu_of_measure.hpp"
 #include "metrics/registry.hpp"
+#include "support/generators.hpp"
 #include "support/golden.hpp"
 #include "support/tolerance.hpp"
 
@@ -45,6 +54,49 @@ TEST(ClosedForms, AreWhatEnumerationGives) {
         << title(entry);
   }
   EXPECT_GE(found, 8);
+}
+
+/// "3/8" or "-2".
+double fraction(const std::string& text) {
+  const std::size_t bar = text.find('/');
+  return std::stod(text.substr(0, bar)) / (bar == std::string::npos ? 1 : std::stod(text.substr(bar + 1)));
+}
+
+Vector fractions(const Json& texts) {
+  Vector result;
+  for (const Json& text : texts) result.push_back(fraction(text.get<std::string>()));
+  return result;
+}
+
+std::unique_ptr<SolvedGame> closed_form_game(const std::string& name, const Json& parameters) {
+  if (name == "cube") return polynomial_of_measure(Measure(fractions(parameters.at("weights"))), {0, 0, 0, 1});
+  if (name == "product") {
+    return bilinear_game(
+        {{Measure(fractions(parameters.at("weights"))), Measure(fractions(parameters.at("other_weights")))}});
+  }
+  if (name == "powers") {
+    Vector cells = fractions(parameters.at("weights"));
+    for (double& cell : cells) cell = std::log1p(cell);
+    return exponential_of_measure(Measure(cells), 1);
+  }
+  if (name == "airport") return airport_game(fractions(parameters.at("costs")));
+  if (name == "gloves") return glove_market(parameters.at("owners").get<std::vector<int>>());
+  if (name == "relu") {
+    return relu_of_measure(parameters.at("cells").get<std::vector<int>>(), parameters.at("threshold").get<double>());
+  }
+  throw DataError("closed_forms.json: name=" + name + " (not a game of the test). Add it.");
+}
+
+TEST(ClosedForms, AreOursInRationals) {
+  for (const Json& entry : cases("closed_forms")) {
+    const auto game = closed_form_game(entry.at("name").get<std::string>(), entry.at("parameters"));
+    const Vector expected = numbers(entry.at("shapley_values"));
+    const double operations = 64.0 * game->players();
+    EXPECT_EQ("", mismatch(expected, game->shapley_values(), rounding(operations, sum(expected)))) << title(entry);
+    if (!entry.contains("values")) continue;
+    const Vector table = numbers(entry.at("values"));
+    EXPECT_EQ("", mismatch(table, as_table(*game).values, rounding(operations, largest(table)))) << title(entry);
+  }
 }
 
 TEST(KernelLaw, HasTheProbabilitiesOfManyPlayers) {
@@ -220,46 +272,39 @@ TEST(HeatEquation, CellsOfACoarserPartitionAreSumsOfFinerOnes) {
   }
 }
 
-TEST(BurgersEquation, HasTheShapleyValuesOfItsTable) {
-  const Json entry = operator_game("burgers", 10);
-  const Vector table = numbers(entry.at("values"));
-  EXPECT_EQ("", mismatch(numbers(entry.at("shapley_values")), shapley_values_of_table(table),
-                         rounding(64.0 * 10, largest(table))));
+std::unique_ptr<DifferentiableGame> burgers(const Json& entry) {
+  return burgers_game({.edges = numbers(entry.at("edges")),
+                       .heights = numbers(entry.at("heights")),
+                       .viscosity = entry.at("nu").get<double>(),
+                       .time = entry.at("time").get<double>(),
+                       .query = entry.at("place").get<double>()});
 }
 
-/// ∂u/∂a_k of the Cole–Hopf solution at the stored nodes.
-class BurgersGame final : public DifferentiableGame {
- public:
-  explicit BurgersGame(const Json& entry)
-      : values_(numbers(entry.at("values"))),
-        nodes_(numbers(entry.at("nodes"))),
-        gradients_(entry.at("gradients")),
-        players_(entry.at("players")) {}
-  int players() const override { return players_; }
-  std::vector<double> values(const Coalitions& coalitions) const override {
-    Vector result;
-    for (std::size_t row = 0; row < coalitions.size(); ++row) result.push_back(values_[coalitions.row(row)[0]]);
-    return result;
-  }
-  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    EXPECT_EQ("", mismatch(nodes_, Vector(nodes.begin(), nodes.end()), rounding(8, 1)));
-    Vector result;
-    for (const Vector& gradient : gradients_) result.insert(result.end(), gradient.begin(), gradient.end());
-    return result;
-  }
+/// Exponents up to 20 or so lose as many units of rounding.
+Tolerance of_exponentials(const Vector& values) { return rounding(1e3, largest(values)); }
 
- private:
-  Vector values_, nodes_;
-  std::vector<Vector> gradients_;
-  int players_;
-};
-
-TEST(BurgersEquation, HasTheAumannShapleyValuesOfItsGradients) {
+TEST(BurgersEquation, HasTheValuesAndShapleyValuesOfMpmath) {
   const Json entry = operator_game("burgers", 10);
-  const Vector expected = numbers(entry.at("aumann_shapley"));
-  const Attribution ours = attribute(*integrated_gradients(Rule::gauss_legendre, 40), BurgersGame(entry), {2}, 1);
-  EXPECT_EQ("", mismatch(expected, ours.values, rounding(64, largest(expected))));
-  EXPECT_NEAR(0, ours.efficiency_gap(), rounding(1e4, 1).bound);
+  const Vector table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
+  EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
+  const auto game = burgers(entry);
+  EXPECT_EQ("", mismatch(table, as_table(*game).values, of_exponentials(table)));
+  EXPECT_EQ("", mismatch(expected, attribute(estimators::find("exact"), *game, {0}, 1).values, of_exponentials(table)));
+}
+
+TEST(BurgersEquation, HasTheGradientsAndAumannShapleyValuesOfMpmath) {
+  const Json entry = operator_game("burgers", 10);
+  const auto game = burgers(entry);
+  const Vector ours = game->diagonal_gradients(numbers(entry.at("nodes")));
+  Vector expected;
+  for (const Json& row : entry.at("gradients"))
+    for (const double slope : numbers(row)) expected.push_back(slope);
+  EXPECT_EQ("", mismatch(expected, ours, of_exponentials(expected)));
+
+  const Vector values = numbers(entry.at("aumann_shapley"));
+  const Attribution attribution = attribute(*integrated_gradients(Rule::gauss_legendre, 40), *game, {2}, 1);
+  EXPECT_EQ("", mismatch(values, attribution.values, of_exponentials(values)));
+  EXPECT_NEAR(0, attribution.efficiency_gap(), of_exponentials(values).bound);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/profile.hpp"
@@ -51,10 +52,38 @@ Json list_estimators() {
   return entries;
 }
 
+std::string_view words(games::Limit limit) {
+  switch (limit) {
+    case games::Limit::not_refined:
+      return "not_refined";
+    case games::Limit::aumann_shapley:
+      return "aumann_shapley";
+    case games::Limit::not_diagonal:
+      return "not_diagonal";
+    case games::Limit::atom:
+      return "atom";
+    case games::Limit::depends_on_refinement:
+      return "depends_on_refinement";
+    case games::Limit::unbounded:
+      return "unbounded";
+  }
+  throw std::logic_error("list: a limit without a name");
+}
+
 Json list_games() {
   Json entries = Json::array();
-  for (const games::Kind& kind : games::all())
-    entries.push_back({{"name", kind.name}, {"summary", kind.summary}, {"needs_operator", kind.random == nullptr}});
+  for (const games::Kind& kind : games::all()) {
+    const games::Known known = games::known_of(kind);
+    const int order = kind.properties.interaction_order;
+    entries.push_back({{"name", kind.name},
+                       {"summary", kind.summary},
+                       {"needs_operator", kind.random == nullptr},
+                       {"solved", known.shapley},
+                       {"aumann_shapley", known.aumann_shapley},
+                       {"gradients", known.gradients},
+                       {"limit", words(kind.properties.limit)},
+                       {"interaction_order", order == 0 ? Json(nullptr) : Json(order)}});
+  }
   return entries;
 }
 

@@ -8,7 +8,7 @@ from oracles import exact_shapley_values
 
 about = ("Shapley values in exact rationals (`exact`) and rounded once (`shapley_values`), by a closed form and, where `values` holds all 2^n values (bit i of the index = player i), "
          "by two enumerations of them. `parameters` say which game it is: with a measure μ of weights `weights`, cube is μ(S)³, product μ(S)·λ(S), powers Π(1+w_i) - 1, relu "
-         "max(μ(S) - q, 0), airport the largest cost in S, gloves the smallest of the three shares of hands owned.")
+         "max(μ(S) - threshold, 0) with integer `cells`, airport the largest of the `costs` in S, gloves the smallest of the shares of three hands, of which `owners` have one glove each.")
 packages = []
 
 
@@ -123,10 +123,10 @@ def relu(weights, threshold):
         for size, row in enumerate(ways):
             gained = sum(count * (max(weight + own - threshold, 0) - max(weight - threshold, 0)) for weight, count in enumerate(row) if count)
             value += Fraction(factorial(size) * factorial(players - 1 - size), factorial(players)) * gained
-        values[own] = value / total
-    worth = (lambda s: max(measure(weights, s) - threshold, Fraction(0)) / total) if players <= 8 else None
-    case = written("relu", {"weights": [str(Fraction(w, total)) for w in weights], "threshold": str(Fraction(threshold, total))}, [values[w] for w in weights], worth)
-    require(sum(values[w] for w in weights) == Fraction(total - threshold, total), "relu is not efficient")
+        values[own] = value
+    worth = (lambda s: max(measure(weights, s) - threshold, Fraction(0))) if players <= 8 else None
+    case = written("relu", {"cells": weights, "threshold": threshold}, [values[w] for w in weights], worth)
+    require(sum(values[w] for w in weights) == total - threshold, "relu is not efficient")
     return case
 
 
