@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -65,11 +66,18 @@ class TwoLayerOperator final : public Operator {
   static std::vector<double> kernel(const Domain& domain) {
     const auto points = static_cast<std::size_t>(domain.points());
     const int columns = domain.shape.back(), rows = domain.dimension() == 2 ? domain.shape[0] : 1;
-    const auto factor = [](int distance, int n) { return (1 + std::cos(2 * std::numbers::pi * distance / n)) / n; };
+    const auto factors = [](int n) {
+      std::vector<double> factors;
+      for (int distance = 0; distance < n; ++distance)
+        factors.push_back((1 + std::cos(2 * std::numbers::pi * distance / n)) / n);
+      return factors;
+    };
+    const std::vector<double> across = factors(columns), along = rows == 1 ? std::vector<double>{1.0} : factors(rows);
     std::vector<double> k(points * points);
     for (std::size_t i = 0; i < k.size(); ++i) {
       const int x = static_cast<int>(i / points), y = static_cast<int>(i % points);
-      k[i] = factor(x % columns - y % columns, columns) * (rows == 1 ? 1 : factor(x / columns - y / columns, rows));
+      k[i] = across[static_cast<std::size_t>(std::abs(x % columns - y % columns))] *
+             along[static_cast<std::size_t>(std::abs(x / columns - y / columns))];
     }
     return k;
   }
