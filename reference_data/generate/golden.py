@@ -9,9 +9,12 @@ to a C++ reader: coalitions, orderings, weights and models are stored.
 
 import argparse
 import importlib
+import os
 import warnings
 
-from fixture import write
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # sums in one order, so that the files come out the same again
+
+from fixture import write  # noqa: E402
 
 SUBJECTS = ["exact", "closed_forms", "kernel_shap", "enumerated_sizes", "monte_carlo", "permutation", "leverage_shap", "odd_shap", "trees", "regression_msr",
             "large_n", "fastshap_loss", "integrated_gradients", "metrics", "operator_games"]

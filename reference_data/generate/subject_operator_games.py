@@ -16,7 +16,7 @@ about = ("`heat`: w_k = ∫_{cell k} K(x* - y) h(y) dy with the periodic heat ke
          "numerical integrals.")
 packages = ["numpy", "scipy", "mpmath"]
 
-SPREAD = mpmath.mpf("0.005")  # κt
+SPREAD = mpmath.mpf(0.005)  # κt, the double
 QUERY = mpmath.mpf(1) / 2
 
 
@@ -57,7 +57,7 @@ def heat_cases():
         yield {"name": "heat", "players": players, "spread": float(SPREAD), "query": 0.5, "cosines": cosines, "sines": sines, "shapley_values": [float(w) for w in weights]}
 
 
-NU, TIME, PLACE = mpmath.mpf("0.05"), mpmath.mpf("0.5"), mpmath.mpf("0.125")
+NU, TIME, PLACE = mpmath.mpf(0.05), mpmath.mpf(0.5), mpmath.mpf(0.125)
 EDGES = [mpmath.mpf(e) / 16 for e in (-16, -12, -9, -6, -3, -1, 1, 3, 7, 11, 16)]
 HEIGHTS = [mpmath.mpf(h) / 16 for h in (9, -5, 12, 20, -7, 15, -3, 10, -16, 6)]
 
