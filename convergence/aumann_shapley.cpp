@@ -309,15 +309,15 @@ double growth_of_sign(int left, int right) { return std::sqrt(pi / (2 * (1.0 / l
 std::vector<Path> paths() {
   const auto constant = [](double value) { return [value](int) { return value; }; };
   return {
-      {"all cells together", "equal cells",
+      {"unanimity", "equal cells",
        [](int level) { return sum_of_first(unanimity_game(2 << level, 1)->shapley_values(), std::size_t{1} << level); },
        constant(0.5), 8, 0, 0},
-      {"all cells together", "left twice as fine",
+      {"unanimity", "left finer",
        [](int level) { return sum_of_first(unanimity_game(3 << level, 1)->shapley_values(), std::size_t{2} << level); },
        constant(2.0 / 3), 8, 0, 0},
       {"airport", "equal cells", [](int level) { return right_half_of_airport(1 << level, 1 << level); },
        constant((1 + ln2) / 2), 11, -1.05, -0.95},
-      {"airport", "left twice as fine", [](int level) { return right_half_of_airport(2 << level, 1 << level); },
+      {"airport", "left finer", [](int level) { return right_half_of_airport(2 << level, 1 << level); },
        constant(0.5 + std::log(3.0) / 4), 11, -1.05, -0.95},
       {"gloves", "1 : 1 : 1",
        [](int level) {
@@ -336,7 +336,7 @@ std::vector<Path> paths() {
        constant(share_of_hand(1, 4, 4)), 6, -1, -0.6},
       {"sign", "equal cells", [](int level) { return left_half_of_sign(1 << level, 1 << level); },
        [](int level) { return growth_of_sign(1 << level, 1 << level); }, 8, -0.55, -0.45},
-      {"sign", "left twice as fine", [](int level) { return left_half_of_sign(2 << level, 1 << level); },
+      {"sign", "left finer", [](int level) { return left_half_of_sign(2 << level, 1 << level); },
        [](int level) { return growth_of_sign(2 << level, 1 << level); }, 8, -0.55, -0.45},
   };
 }

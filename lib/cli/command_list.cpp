@@ -73,15 +73,17 @@ std::string_view words(games::Limit limit) {
 Json list_games() {
   Json entries = Json::array();
   for (const games::Kind& kind : games::all()) {
+    const bool needs_operator = kind.random == nullptr;
     const games::Known known = games::known_of(kind);
     const int order = kind.properties.interaction_order;
+    const auto unless_operator = [needs_operator](const Json& value) { return needs_operator ? Json(nullptr) : value; };
     entries.push_back({{"name", kind.name},
                        {"summary", kind.summary},
-                       {"needs_operator", kind.random == nullptr},
+                       {"needs_operator", needs_operator},
                        {"solved", known.shapley},
-                       {"aumann_shapley", known.aumann_shapley},
-                       {"gradients", known.gradients},
-                       {"limit", words(kind.properties.limit)},
+                       {"aumann_shapley", unless_operator(known.aumann_shapley)},
+                       {"gradients", unless_operator(known.gradients)},
+                       {"limit", unless_operator(words(kind.properties.limit))},
                        {"interaction_order", order == 0 ? Json(nullptr) : Json(order)}});
   }
   return entries;

@@ -46,7 +46,7 @@ std::vector<std::string> names();
 /// What can be had of a kind's instances without sampling.
 struct Known {
   bool shapley = false;         ///< a SolvedGame
-  bool aumann_shapley = false;  ///< by SolvedGame::aumann_shapley_values
+  bool aumann_shapley = false;  ///< by SolvedGame::aumann_shapley_values, or as the integral of the gradients
   bool gradients = false;       ///< a DifferentiableGame
 };
 
