@@ -136,7 +136,7 @@ def cases():
     require(anchor["exact"] == ["11/100", "21/100", "3/10", "19/50"], "anchor of the cube")
     yield anchor
     yield cube([f(1, 2), f(-3, 4), f(5, 8), f(-1, 8), f(7, 16), f(1, 16)])
-    yield product([f(1, 8), f(3, 8), f(1, 4), f(1, 4)], [f(1, 2), f(-1, 4), f(1, 8), f(5, 8)])
+    yield product([f(1, 8), f(3, 8), f(1, 4), f(3, 4)], [f(1, 2), f(-1, 4), f(1, 8), f(5, 8)])
     yield powers([f(1, 2), f(-1, 4), f(3, 4), f(1, 8), f(-5, 8), f(2)])
     anchor = airport([f(1), f(2), f(3)])
     require(anchor["exact"] == ["1/3", "5/6", "11/6"], "anchor of the airport")
