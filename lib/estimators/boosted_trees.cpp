@@ -106,8 +106,10 @@ BoostedTrees BoostedTrees::parse(int players, std::string_view model, std::strin
   BoostedTrees result(players);
   try {
     const Json learner = Json::parse(model).at("learner");
-    result.base_ = factor * static_cast<double>(std::stof(
-                                learner.at("learner_model_param").at("base_score").get_ref<const std::string&>()));
+    // From XGBoost 3.1 on a vector of one number: "[5E-1]".
+    auto base_score = learner.at("learner_model_param").at("base_score").get<std::string>();
+    std::erase_if(base_score, [](char letter) { return letter == '[' || letter == ']'; });
+    result.base_ = factor * static_cast<double>(std::stof(base_score));
     for (const Json& json : learner.at("gradient_booster").at("model").at("trees")) {
       const auto lefts = json.at("left_children").get<std::vector<int>>(),
                  rights = json.at("right_children").get<std::vector<int>>(),
