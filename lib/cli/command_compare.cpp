@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
+#include "cli/environment.hpp"
 
 namespace opshap {
 
@@ -12,8 +13,7 @@ void add_compare(CLI::App& app, const Globals& globals) {
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);
-    const NamedGame named = wanted_game(*command, *options);
-    run_compare(globals, *options, *named.game, named.name, named.interaction_order);
+    run_compare(globals, *options, wanted_game(*command, *options), environment());
   });
 }
 

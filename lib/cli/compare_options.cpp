@@ -74,7 +74,7 @@ Json settings_of(const Globals& globals, const ComparisonPlan& plan, const Refer
 }
 
 /// manifest.json of the folder: made, or found to be that of the same comparison.
-void open_folder(const Globals& globals, const Json& settings) {
+void open_folder(const Globals& globals, const Json& environment, const Json& settings) {
   make_folder(globals.out);
   const fs::path path = globals.out / "manifest.json";
   if (fs::exists(path)) {
@@ -89,7 +89,7 @@ void open_folder(const Globals& globals, const Json& settings) {
   }
   Json manifest = {{"schema", "opshap.compare/1"}, {"command", globals.arguments}, {"seed", globals.seed},
                    {"commit", version::commit},    {"dirty", version::dirty},      {"started", now_utc()},
-                   {"environment", environment()}, {"settings", settings}};
+                   {"environment", environment},   {"settings", settings}};
   // The program's own path would name a folder of this machine.
   if (!globals.arguments.empty()) manifest["command"][0] = "opshap";
   write_file(path, manifest.dump(2) + '\n');
@@ -206,13 +206,14 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
   add_reference_settings(command, options.reference);
 }
 
-void run_compare(const Globals& globals, const CompareOptions& options, const Game& game, const std::string& name,
-                 int interaction_order) {
+void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
+                 const nlohmann::ordered_json& environment) {
+  const Game& game = *named.game;
   require(globals.out != "-", "compare: --out=- (a folder is written). Name a folder, or leave it out.");
   require(options.repeats >= 1, "compare: --repeats=", options.repeats, " (no run). Give at least one.");
   ComparisonPlan plan{.game = game,
-                      .name = name,
-                      .interaction_order = interaction_order,
+                      .name = named.name,
+                      .interaction_order = named.interaction_order,
                       .methods = wanted_methods(options.methods),
                       .budgets = {},
                       .repeats = options.repeats,
@@ -225,7 +226,7 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Ga
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
   if (!options.budgets.empty()) plan.budgets = parse_budgets(options.budgets, game.players());
   const Json settings = settings_of(globals, plan, options.reference);
-  if (!globals.out.empty()) open_folder(globals, settings);
+  if (!globals.out.empty()) open_folder(globals, environment, settings);
   const Truth truth = truth_in(globals.out, game, options.reference, stream(globals, truth_stream));
   const MethodComparison comparison(run_rows(plan, truth, globals.out), stream(globals, bootstrap_stream));
   if (!globals.out.empty()) write_folder(globals.out, comparison);

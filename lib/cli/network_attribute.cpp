@@ -13,7 +13,7 @@ void add_network_attribute(CLI::App& app, const Globals& globals) {
   add_attribute_options(*command, *options);
   command->callback([command, options, &globals] {
     const OperatorGame found = wanted_operator_game(*command, *options, globals.device);
-    print_attribution(globals, options->method, run_method(*options, *found.game, globals.seed));
+    print_attribution(globals, options->method, run_method(*options, *found.named.game, globals.seed));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
+#include "cli/environment.hpp"
 #include "cli/operator_game.hpp"
 
 namespace opshap {
@@ -12,7 +13,7 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
     const OperatorGame found = wanted_operator_game(*command, *options, globals.device);
-    run_compare(globals, *options, *found.game, found.name, 0);
+    run_compare(globals, *options, found.named, network_environment());
   });
 }
 

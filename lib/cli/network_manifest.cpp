@@ -1,25 +1,10 @@
-#include <fmt/format.h>
-
 #include "cli/environment.hpp"
 #include "cli/manifest.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "operators/blas.hpp"
 
 namespace opshap {
-
-namespace {
-
-nlohmann::ordered_json environment_with_networks() {
-  const Blas blas = examine_blas();
-  nlohmann::ordered_json found = environment();
-  found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
-  found["libtorch"] = examine_torch().compiled;
-  return found;
-}
-
-}  // namespace
 
 Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals)
     : path_(run / "manifest.json"), log_(run / "log.jsonl") {
@@ -44,7 +29,7 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
            {"dirty", version::dirty},
            {"started", now_utc()},
            {"seconds", {{"data", 0.0}, {"backbone", 0.0}, {"explainer", 0.0}, {"evaluation", 0.0}}},
-           {"environment", environment_with_networks()},
+           {"environment", network_environment()},
            {"settings",
             {{"summary", profile.summary},
              {"train_samples", profile.data.train},

@@ -33,13 +33,14 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
     require(command.count(option) > 0, who, ": ", option,
             " (missing: --operator needs an input field and a query point). Give it.");
   }
-  OperatorGame found{.op = load_operator(options.op, device), .game = nullptr, .name = options.op.filename().string()};
+  OperatorGame found{.op = load_operator(options.op, device),
+                     .named = {.name = options.op.filename().string(), .game = nullptr}};
   FieldBatch input = read_field(options.input, *found.op);
   FieldBatch baseline = options.baseline == "0" ? FieldBatch::zeros(input.domain, 1, input.channels)
                                                 : read_field(options.baseline, *found.op);
   Partition partition = wanted_partition(who, options, input.domain);
   const Query query{.point = input.domain.point(options.query), .channel = options.query_channel};
-  found.game = cell_mask_game(*found.op, std::move(input), std::move(baseline), std::move(partition), query);
+  found.named.game = cell_mask_game(*found.op, std::move(input), std::move(baseline), std::move(partition), query);
   return found;
 }
 

@@ -8,12 +8,11 @@ namespace opshap {
 /// An operator with the game of its prediction at one point. The game refers to the operator.
 struct OperatorGame {
   std::unique_ptr<Operator> op;
-  std::unique_ptr<Game> game;
-  std::string name;  ///< the weights' file name
+  NamedGame named;  ///< by the weights' file name
 };
 
-/// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when options are missing or do not go
-/// together, DataError for broken files.
+/// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when options are missing or do
+/// not go together, DataError for broken files.
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const std::string& device);
 
 }  // namespace opshap

@@ -1,0 +1,16 @@
+#include <fmt/format.h>
+
+#include "cli/environment.hpp"
+#include "operators/blas.hpp"
+
+namespace opshap {
+
+nlohmann::ordered_json network_environment() {
+  const Blas blas = examine_blas();
+  nlohmann::ordered_json found = environment();
+  found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
+  found["libtorch"] = examine_torch().compiled;
+  return found;
+}
+
+}  // namespace opshap
