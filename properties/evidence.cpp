@@ -51,6 +51,19 @@ TEST_F(EvidenceFiles, AreWrittenWhereTheEnvironmentSays) {
   EXPECT_EQ(3, std::distance(std::filesystem::directory_iterator(folder_), {}));
 }
 
+TEST_F(EvidenceFiles, HaveNoFigureWhereNothingWasFitted) {
+  const Evidence evidence{
+      .name = "one_table",
+      .title = "One table",
+      .finding = "No curve.",
+      .studies = {},
+      .tables = {{.name = "norms", .caption = "Norms.", .columns = {{"layer"}, {"norm", true}}, .rows = {{"0", "1"}}}}};
+  write(evidence, folder_);
+  EXPECT_EQ(0u, count(read_file(folder_ / "one_table.md"), ".svg"));
+  EXPECT_EQ("layer,norm\n0,1\n", read_file(folder_ / "one_table_norms.csv"));
+  EXPECT_EQ(2, std::distance(std::filesystem::directory_iterator(folder_), {}));
+}
+
 TEST_F(EvidenceFiles, AreNotWrittenWhereTheEnvironmentSaysNothing) {
   for (const char* value : {"", static_cast<const char*>(nullptr)}) {
     value == nullptr ? unsetenv("OPSHAP_REPORTS") : setenv("OPSHAP_REPORTS", value, 1);

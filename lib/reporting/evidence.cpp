@@ -66,7 +66,8 @@ std::string csv_cell(const std::string& text) {
 }  // namespace
 
 std::string Evidence::markdown() const {
-  std::string text = fmt::format("# {}\n\n{}\n\n![{}]({}.svg)\n", title, finding, title, name);
+  std::string text = fmt::format("# {}\n\n{}\n", title, finding);
+  if (!studies.empty()) text += fmt::format("\n![{}]({}.svg)\n", title, name);
   for (const Table& table : tables) text += "\n" + table.markdown();
   for (const Study& study : studies) text += "\n" + study.markdown();
   return text;
@@ -115,9 +116,12 @@ std::string Evidence::svg() const {
 }
 
 void write(const Evidence& evidence, const std::filesystem::path& folder) {
-  const std::string figure = evidence.svg();  // before any file is written: it is what can fail
-  write_file(folder / (evidence.name + ".svg"), figure);
-  write_file(folder / (evidence.name + ".csv"), evidence.csv());
+  if (!evidence.studies.empty()) {
+    write_file(folder / (evidence.name + ".svg"), evidence.svg());  // first: it is what can fail
+    write_file(folder / (evidence.name + ".csv"), evidence.csv());
+  }
+  for (const Table& table : evidence.tables)
+    write_file(folder / (evidence.name + "_" + table.name + ".csv"), table.csv());
   write_file(folder / (evidence.name + ".md"), evidence.markdown());
 }
 

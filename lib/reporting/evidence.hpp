@@ -16,9 +16,9 @@ struct Evidence {
   std::string finding;  ///< what came out, in a sentence or two
   std::vector<Study>
       studies;  ///< a section, a curve of the figure and rows of the CSV each; titles of up to 25 letters fit the legend
-  std::vector<Table> tables = {};  ///< what is not a power law; in the Markdown only
+  std::vector<Table> tables = {};  ///< what is not a curve; in the Markdown, and a CSV each
 
-  /// A heading, the finding, and the tables of all studies.
+  /// A heading, the finding, the figure, and the tables of all studies.
   std::string markdown() const;
   /// The numbers of the figure, one row a point: study, effort, error.
   std::string csv() const;
@@ -26,7 +26,7 @@ struct Evidence {
   std::string svg() const;
 };
 
-/// Writes <folder>/<name>.md, .csv and .svg. Throws as write_file and Evidence::svg.
+/// Writes <folder>/<name>.md, for studies .csv and .svg, and <name>_<table>.csv for each table. Throws as write_file and Evidence::svg.
 void write(const Evidence& evidence, const std::filesystem::path& folder);
 
 /// Prints the Markdown on standard output, and writes the files when the environment variable OPSHAP_REPORTS names a folder.
