@@ -199,7 +199,7 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
   EXPECT_EQ(1024, scores.cell(16, "kernel_shap")->budget);
   EXPECT_EQ(2048, scores.cell(1024, "kernel_shap")->budget);
   EXPECT_EQ(10u, scores.cell(1024, "kernel_shap")->rows.size());
-  EXPECT_EQ(nullptr, scores.cell(16, "regression_msr"));
+  EXPECT_EQ(nullptr, scores.cell(16, "regression_msr_shapiq_1_6"));
   EXPECT_EQ((std::vector<int>{16, 512, 1024}), scores.curve_resolutions());
   for (const Cell& cell : scores.curve(512, "permutation"))
     EXPECT_EQ(4u, cell.rows.size()) << "curves compare the same inputs at every budget";

@@ -58,8 +58,8 @@ std::optional<double> change_at(const Scoreboard& scores, int players) {
 Claim efficiency_at_rounding_level() {
   return {.id = "efficiency_at_rounding_level",
           .source = "opshap",
-          .statement = "Every method but integrated gradients gives values that add up to v(N) - v(∅).",
-          .where = "Efficiency axiom; integrated gradients have a quadrature error instead",
+          .statement = "Every method without quadrature gives values that add up to v(N) - v(∅).",
+          .where = "Efficiency axiom; integrated gradients and the mean field have a quadrature error instead",
           .rule =
               "efficiency gap of at most 1e-9 on every attribution that is not made of gradients (1e7 roundings in "
               "double precision)",

@@ -20,6 +20,8 @@ namespace opshap::claims {
 namespace {
 
 constexpr std::string_view explainer = "operator_shap";
+/// The paper's RegressionMSR is that of shapiq, whose version it does not name; 1.5.0 is the first that has it.
+constexpr std::string_view regression_msr = "regression_msr_shapiq_1_6";
 
 std::optional<double> median(const Scoreboard& scores, int players, std::string_view method, std::string_view metric) {
   const Cell* cell = scores.cell(players, method);
@@ -65,13 +67,13 @@ Judgement regression_msr_wins(const Scoreboard& scores, const InRange& in_range,
   std::string words;
   for (const int players : scores.resolutions()) {
     const auto ours = median(scores, players, explainer, "nrmse"),
-               theirs = median(scores, players, "regression_msr", "nrmse");
+               theirs = median(scores, players, regression_msr, "nrmse");
     if (!in_range(players) || !ours || !theirs) continue;
     holds = holds && (*theirs < *ours) == should_win;
     words += fmt::format("{}n = {}: RegressionMSR {}, OperatorSHAP {}", words.empty() ? "" : "; ", players,
                          show(*theirs), show(*ours));
   }
-  if (words.empty()) return not_testable(not_run("regression_msr"));
+  if (words.empty()) return not_testable(not_run(regression_msr));
   return verdict(holds, words);
 }
 
@@ -167,7 +169,7 @@ Claim quality_against_regression_msr() {
               "resolutions.” (Here: RegressionMSR.)",
           .where = "Experiments, (i) Attribution quality across resolutions",
           .rule = "the better median in at least half of the cells (n, metric) over R², Pearson and NRMSE",
-          .judge = [](const Scoreboard& scores) { return quality_against(scores, "regression_msr"); }};
+          .judge = [](const Scoreboard& scores) { return quality_against(scores, regression_msr); }};
 }
 
 Claim consistent_across_resolutions() {
@@ -335,14 +337,14 @@ Claim regression_msr_better_than_kernel_shap() {
             bool holds = true;
             std::string words;
             for (const int players : scores.resolutions()) {
-              const auto regression = median(scores, players, "regression_msr", "nrmse"),
+              const auto regression = median(scores, players, regression_msr, "nrmse"),
                          kernel = median(scores, players, "kernel_shap", "nrmse");
               if (players < 64 || !regression || !kernel) continue;
               holds = holds && *regression < *kernel;
               words += fmt::format("{}n = {}: RegressionMSR {}, KernelSHAP {}", words.empty() ? "" : "; ", players,
                                    show(*regression), show(*kernel));
             }
-            return words.empty() ? not_testable(not_run("regression_msr")) : verdict(holds, words);
+            return words.empty() ? not_testable(not_run(regression_msr)) : verdict(holds, words);
           }};
 }
 
@@ -357,7 +359,7 @@ Claim faster_than_baselines() {
               "median wall time per attribution at least 2 times shorter than that of each of these methods at every n "
               "(the paper timed on a GPU, this run on its own machine)",
           .judge = [](const Scoreboard& scores) {
-            return faster_by(scores, 2, {"kernel_shap", "regression_msr", "integrated_gradients"});
+            return faster_by(scores, 2, {"kernel_shap", regression_msr, "integrated_gradients"});
           }};
 }
 
@@ -368,12 +370,13 @@ Claim orders_of_magnitude_faster() {
       .statement = "“OperatorSHAP is orders of magnitude faster than all baselines, while maintaining a low error.”",
       .where = "Experiments, (ii) Inference speed",
       .rule =
-          "median wall time per attribution at least 100 times shorter than that of every baseline of the run at "
-          "every n",
+          "median wall time per attribution at least 100 times shorter than that of every baseline of the "
+          "paper in the run at every n",
       .judge = [](const Scoreboard& scores) {
         std::vector<std::string_view> baselines;
         for (const std::string& method : scores.methods()) {
-          if (method != explainer && method != "uniform") baselines.push_back(method);
+          // The mean field is this suite's own.
+          if (method != explainer && method != "uniform" && method != "mean_field") baselines.push_back(method);
         }
         return faster_by(scores, 100, baselines);
       }};

@@ -79,7 +79,7 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   std::vector<Comparison> comparisons;
   for (const int n : players) {
     for (const char* metric : {"r2", "pearson", "nrmse"}) {
-      for (const char* method : {"operator_shap", "integrated_gradients", "regression_msr"}) {
+      for (const char* method : {"operator_shap", "integrated_gradients", "regression_msr_shapiq_1_6"}) {
         Comparison cell{.players = n,
                         .method = method,
                         .metric = metric,

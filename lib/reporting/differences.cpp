@@ -31,7 +31,8 @@ const std::vector<Difference>& standing_differences() {
       {"Integrated gradients have another limit",
        "They evaluate the operator at t·u, the weak limit of randomly masked inputs, which the game never does. On an "
        "operator with a pointwise nonlinearity before a nonlocal layer their distance "
-       "to the Shapley values therefore levels off instead of vanishing. It is not a quadrature error."},
+       "to the Shapley values therefore levels off instead of vanishing. It is not a quadrature error. The mean field, "
+       "which is not in the paper, follows the fluctuations of those inputs as well: its error falls like 1/n."},
       {"The query's own cell",
        "A neural operator has a pointwise path from the input at the query to the output there. That one cell keeps a "
        "share of the gain at every n while all others shrink like 1/n, so a density has to reach a height "
@@ -45,6 +46,10 @@ const std::vector<Difference>& standing_differences() {
        "nothing corrects for it, so coarse grids dominate the training."},
       {"KernelSHAP with and without pairs",
        "The paper does not say which one it ran. Both are here, under their own names."},
+      {"Which RegressionMSR",
+       "The paper names shapiq and no version. Here it is that of shapiq 1.5 and 1.6: pairs with sizes ∝ 1/(s(n-s)), "
+       "XGBoost, residuals on the coalitions that the trees were fitted to. Later versions draw sizes ∝ "
+       "1/√(s(n-s))."},
       {"Cached ends of the game",
        "The paper caches v(N) and v(∅) \"once per resolution\". v(N) depends on the input: here it is kept per input "
        "and resolution."},

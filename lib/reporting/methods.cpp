@@ -17,7 +17,7 @@ struct Known {
 const std::array<Known, 9>& known() {
   static const std::array<Known, 9> styles = {{
       {"operator_shap", {"OperatorSHAP", "#D55E00", "", 5}},
-      {"regression_msr", {"RegressionMSR", "#000000", "6,3,2,3", 13}},
+      {"regression_msr_shapiq_1_6", {"RegressionMSR (shapiq)", "#000000", "6,3,2,3", 13}},
       {"integrated_gradients", {"Integrated gradients", "#E69F00", "8,3,2,3", 12}},
       {"kernel_shap", {"KernelSHAP", "#0072B2", "6,3", 7}},
       {"kernel_shap_paired", {"KernelSHAP (paired)", "#56B4E9", "", 6}},

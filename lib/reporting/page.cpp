@@ -174,7 +174,7 @@ std::string paper_section(const ReportContents& contents) {
   std::string text = "<section id=\"paper\">\n<h2>Paper against this run</h2>\n";
   text += fmt::format(
       "<p>The paper's rows for {} are medians over 30 test inputs with quartiles; it has no row for n = 16. "
-      "RegressionMSR has the budget max(2n, 1024). "
+      "RegressionMSR, here as in shapiq 1.5 and 1.6, has the budget max(2n, 1024). "
       "<em>match</em>: the medians differ by at most {} (R²), {} (Pearson), {} (NRMSE). <em>overlap</em>: the "
       "interquartile ranges meet. <em>differs</em>: neither.</p>\n",
       escape_markup(pde_label(run.pde)), metrics::find("r2").tolerance, metrics::find("pearson").tolerance,
