@@ -1,0 +1,466 @@
+#include "engines/fno_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Index = std::int64_t;
+
+std::size_t at(Index number) { return static_cast<std::size_t>(number); }
+
+Index padded(Index channels) { return (channels + channel_block - 1) / channel_block * channel_block; }
+
+/// Inputs first, both widths rounded up.
+AlignedFloats packed(const FnoWeights::Linear& linear) {
+  const Index columns = padded(linear.outputs);
+  AlignedFloats packed(at(padded(linear.inputs) * columns));
+  for (Index o = 0; o < linear.outputs; ++o)
+    for (Index i = 0; i < linear.inputs; ++i) packed[at(i * columns + o)] = linear.weight[at(o * linear.inputs + i)];
+  return packed;
+}
+
+AlignedFloats packed(const std::vector<float>& row) {
+  AlignedFloats packed(at(padded(static_cast<Index>(row.size()))));
+  std::ranges::copy(row, packed.begin());
+  return packed;
+}
+
+AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+LineBasis view(const AxisBasis& basis) {
+  return {.folded = basis.folded,
+          .orbits = basis.orbits,
+          .rows = static_cast<int>(basis.rows.size()),
+          .class_begin = basis.class_begin.data(),
+          .forward = basis.forward.data(),
+          .inverse = basis.inverse.data()};
+}
+
+/// Coefficients and states of a batch in less than a core's share of the caches, where that leaves enough fields to share the weights.
+Index batch_of(Index field_floats, Index mixing_floats) {
+  constexpr Index cache_floats = (Index{1} << 20) / sizeof(float);
+  // Weights are read once for each batch; they should not cost more than the fields.
+  const Index least = std::clamp<Index>(mixing_floats / (4 * cache_floats) * 8, 4, 32);
+  return std::clamp<Index>(cache_floats / field_floats / 4 * 4, least, 64);
+}
+
+}  // namespace
+
+class FnoEngine::Workspace {
+ public:
+  Workspace(const FnoEngine& engine)
+      : coefficients(at(engine.batch_ * (engine.rows() + 1) * engine.width_)),
+        mixed(coefficients.size()),
+        states(at(engine.batch_ * engine.places() * engine.width_)),
+        lines(engine.last_.rows.size() * at(8 * engine.width_)),
+        hidden(at(engine.batch_ * (engine.hidden_ + engine.width_))),
+        wide(at(engine.batch_ * engine.wide_)),
+        scratch(at(kernel_scratch(engine.width_, engine.hidden_))),
+        place(at(engine.batch_ * engine.places())) {}
+
+  AlignedFloats coefficients, mixed;  ///< [rows + 1, batch, width]; after the coefficients the state at the query
+  AlignedFloats states;               ///< [batch, places, width]
+  AlignedFloats lines;                ///< [8, line rows, width]: four lines that come, four that go
+  AlignedFloats hidden, wide, scratch;
+  std::vector<std::int32_t> place;  ///< [batch, places]
+};
+
+struct FnoEngine::Spare {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Workspace>> workspaces;
+};
+
+FnoEngine::~FnoEngine() = default;
+
+FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels)
+    : weights_((weights.check("engine"), weights)),
+      kernels_(kernels),
+      grid_(shape, weights.padding, weights.both_sides),
+      first_(plane() ? AxisBasis::full(grid_.padded(0), std::min<Index>(grid_.padded(0), weights.modes[0]))
+                     : AxisBasis::trivial()),
+      last_(AxisBasis::half(grid_.padded(1), std::min<Index>(grid_.padded(1) / 2, weights.modes.back() / 2) + 1)),
+      width_(padded(weights.width)),
+      hidden_(padded(weights.layers.front().mlp0.outputs)),
+      wide_(padded(weights.projection0.outputs)),
+      spare_(std::make_unique<Spare>()) {
+  require(static_cast<int>(shape.size()) == weights.dimension(), "engine: axes=", shape.size(),
+          " (the network works on ", weights.dimension(), "). Give a grid of that dimension.");
+  for (Index row = 0; row < lines(); ++row) {
+    const Index padded_row = plane() ? first_.order[at(row)] : (row == 0 ? 0 : -1);
+    empty_line_.push_back(1);
+    for (Index column = 0; column < line_places(); ++column) {
+      const Index padded_column = last_.order[at(column)];
+      const Index point = padded_row < 0 || padded_column < 0 ? -1 : grid_.point_at(padded_row, padded_column);
+      point_of_.push_back(static_cast<std::int32_t>(point));
+      if (point >= 0) empty_line_.back() = 0;
+    }
+  }
+  find_frequencies();
+  batch_ = batch_of(places() * width_ + 2 * (rows() + 1) * width_,
+                    3 * static_cast<Index>(frequencies_.size()) * width_ * width_);
+  lifting0_ = packed(weights_.lifting0);
+  lifting0_bias_ = packed(weights_.lifting0.bias);
+  lifting1_ = packed(weights_.lifting1);
+  lifting1_bias_ = packed(weights_.lifting1.bias);
+  pack_blocks();
+}
+
+void FnoEngine::find_frequencies() {
+  const auto number = [&](Index f, bool first_sine, Index k, bool last_sine) {
+    const int row = first_.row(f, first_sine), column = last_.row(k, last_sine);
+    return row < 0 || column < 0 ? -1 : row * static_cast<int>(last_.rows.size()) + column;
+  };
+  const Index wanted = plane() ? weights_.modes[0] : 1, kept = std::min(grid_.padded(0), wanted);
+  const Index columns = std::min<Index>(grid_.padded(1) / 2, weights_.modes.back() / 2) + 1;
+  for (Index row = 0; row < kept; ++row) {
+    for (Index k = 0; k < columns; ++k) {
+      // exp(−i(fα + kβ)) for f = ±a as products of the axes' cosines and sines.
+      const Index f = row - kept / 2, a = std::abs(f);
+      const float sign = f < 0 ? -1 : 1;
+      Frequency frequency{.re = {{number(a, false, k, false), 1}, {number(a, true, k, true), -sign}},
+                          .im = {{number(a, true, k, false), -sign}, {number(a, false, k, true), -1}},
+                          .weight_row = (wanted - kept) / 2 + row,
+                          .weight_column = k};
+      frequencies_.push_back(frequency);
+    }
+  }
+}
+
+void FnoEngine::pack_blocks() {
+  const Index width = weights_.width, square = width_ * width_, columns = weights_.modes.back() / 2 + 1;
+  const Index wanted_rows = plane() ? weights_.modes[0] : 1;
+  const auto spectral = [&](const FnoWeights::Layer& layer, const Frequency& f, Index in, Index out) {
+    return std::complex<double>(
+        layer.spectral[at(((in * width + out) * wanted_rows + f.weight_row) * columns + f.weight_column)]);
+  };
+  for (const FnoWeights::Layer& layer : weights_.layers) {
+    Block block{.skip = packed(layer.skip),
+                .mlp0 = packed(layer.mlp0),
+                .mlp0_bias = packed(layer.mlp0.bias),
+                .mlp1 = packed(layer.mlp1),
+                .mlp1_bias = packed(layer.mlp1.bias),
+                .gate = packed(layer.gate),
+                .spectral = {},
+                .spectral_bias = packed(layer.spectral_bias)};
+    if (&layer != &weights_.layers.back()) {
+      block.spectral.resize(frequencies_.size() * at(3 * square));
+      for (std::size_t q = 0; q < frequencies_.size(); ++q) {
+        float* to = block.spectral.data() + q * at(3 * square);
+        for (Index in = 0; in < width; ++in) {
+          for (Index out = 0; out < width; ++out) {
+            const std::complex<double> w = spectral(layer, frequencies_[q], in, out);
+            to[in * width_ + out] = static_cast<float>(w.real());
+            to[square + in * width_ + out] = static_cast<float>(-w.real() - w.imag());
+            to[2 * square + in * width_ + out] = static_cast<float>(w.imag() - w.real());
+          }
+        }
+      }
+    }
+    blocks_.push_back(std::move(block));
+  }
+  const FnoWeights::Layer& layer = weights_.layers.back();
+  const Index hidden = layer.mlp0.outputs;
+  for (const Frequency& frequency : frequencies_) {
+    std::vector<double> re(at(width * hidden)), im(re.size());
+    for (Index in = 0; in < width; ++in) {
+      for (Index out = 0; out < width; ++out) {
+        const std::complex<double> w = spectral(layer, frequency, in, out);
+        for (Index h = 0; h < hidden; ++h) {
+          const auto mlp = static_cast<double>(layer.mlp0.weight[at(h * width + out)]);
+          re[at(in * hidden + h)] += w.real() * mlp;
+          im[at(in * hidden + h)] += w.imag() * mlp;
+        }
+      }
+    }
+    last_re_.push_back(std::move(re));
+    last_im_.push_back(std::move(im));
+  }
+}
+
+FnoEngine::Lifted FnoEngine::lift(std::span<const double> shown, std::span<const double> hidden) const {
+  const Index points = grid_.points(), states = 2 * points + 1, rows = (states + 3) / 4 * 4;
+  const Index entry = padded(weights_.in_channels + weights_.dimension()), wide = padded(weights_.lifting0.outputs);
+  AlignedFloats entries(at(rows * entry)), middle(at(rows * wide));
+  for (Index p = 0; p < points; ++p) {
+    for (Index side = 0; side < 2; ++side) {
+      float* to = entries.data() + (2 * p + side) * entry;
+      for (int c = 0; c < weights_.in_channels; ++c)
+        *to++ = static_cast<float>((side == 0 ? hidden : shown)[at(c * points + p)]);
+      for (int axis = 0; axis < weights_.dimension(); ++axis) *to++ = static_cast<float>(grid_.position(p, axis));
+    }
+  }
+  Lifted lifted{.states = AlignedFloats(at(rows * width_)), .skips = lifted.states, .gates = lifted.states};
+  kernels_.multiply({.a = entries.data(),
+                     .a_stride = entry,
+                     .b = lifting0_.data(),
+                     .out = middle.data(),
+                     .out_stride = wide,
+                     .rows = rows,
+                     .inner = entry,
+                     .columns = wide,
+                     .bias = lifting0_bias_.data()});
+  kernels_.gelu(middle.data(), rows * wide);
+  kernels_.multiply({.a = middle.data(),
+                     .a_stride = wide,
+                     .b = lifting1_.data(),
+                     .out = lifted.states.data(),
+                     .out_stride = width_,
+                     .rows = rows,
+                     .inner = wide,
+                     .columns = width_,
+                     .bias = lifting1_bias_.data()});
+  std::fill(lifted.states.begin() + 2 * points * width_, lifted.states.end(),
+            0.0F);  // the padding is zero, not lifted zeros
+  kernels_.multiply({.a = lifted.states.data(),
+                     .a_stride = width_,
+                     .b = blocks_.front().skip.data(),
+                     .out = lifted.skips.data(),
+                     .out_stride = width_,
+                     .rows = rows,
+                     .inner = width_,
+                     .columns = width_});
+  for (std::size_t i = 0; i < lifted.states.size(); ++i)
+    lifted.gates[i] = lifted.states[i] * blocks_.front().gate[i % at(width_)];
+  return lifted;
+}
+
+FnoEngine::Head FnoEngine::head(Query query) const {
+  require(
+      query.point >= 0 && query.point < grid_.points() && query.channel >= 0 && query.channel < weights_.out_channels,
+      "engine: query=", query.point, ", channel=", query.channel, " (the output has ", grid_.points(), " points and ",
+      weights_.out_channels, " channels). Give one of them.");
+  const FnoWeights::Layer& layer = weights_.layers.back();
+  const FnoWeights::Linear &projection0 = weights_.projection0, &projection1 = weights_.projection1;
+  const Index width = weights_.width, hidden = layer.mlp0.outputs, wide = projection0.outputs;
+  Head head;
+  head.place = std::ranges::find(point_of_, static_cast<std::int32_t>(query.point)) - point_of_.begin();
+  const Index padded_point = grid_.padded_point(query.point);
+
+  // Coefficients to field at the query, mixing and the MLP's first layer.
+  std::vector<double> first(at((rows() + 1) * width_ * hidden_)), first_bias(at(hidden_));
+  const auto inverse_at = [&](int row) {
+    const int columns = static_cast<int>(last_.rows.size());
+    return first_.inverse_at(row / columns, padded_point / grid_.padded(1)) *
+           last_.inverse_at(row % columns, padded_point % grid_.padded(1));
+  };
+  for (std::size_t q = 0; q < frequencies_.size(); ++q) {
+    const Frequency& frequency = frequencies_[q];
+    double alpha = 0, beta = 0;
+    for (const auto& term : frequency.re)
+      if (term.row >= 0) alpha += static_cast<double>(term.sign) * inverse_at(term.row);
+    for (const auto& term : frequency.im)
+      if (term.row >= 0) beta += static_cast<double>(term.sign) * inverse_at(term.row);
+    const auto add = [&](const Mixing::Term& term, double of_re, double of_im) {
+      if (term.row < 0) return;
+      for (Index c = 0; c < width; ++c) {
+        for (Index h = 0; h < hidden; ++h)
+          first[at((term.row * width_ + c) * hidden_ + h)] +=
+              static_cast<double>(term.sign) *
+              (of_re * last_re_[q][at(c * hidden + h)] + of_im * last_im_[q][at(c * hidden + h)]);
+      }
+    };
+    for (const auto& term : frequency.re) add(term, alpha, beta);
+    for (const auto& term : frequency.im) add(term, beta, -alpha);
+  }
+  for (Index h = 0; h < hidden; ++h) {
+    const float* row = layer.mlp0.weight.data() + h * width;
+    first_bias[at(h)] = static_cast<double>(layer.mlp0.bias[at(h)]);
+    for (Index o = 0; o < width; ++o) {
+      first_bias[at(h)] += static_cast<double>(row[o]) * static_cast<double>(layer.spectral_bias[at(o)]);
+      for (Index c = 0; c < width; ++c)
+        first[at((rows() * width_ + c) * hidden_ + h)] +=
+            static_cast<double>(row[o]) * static_cast<double>(layer.skip.weight[at(o * width + c)]);
+    }
+  }
+
+  // The MLP's second layer, the gate and the projection's first layer.
+  std::vector<double> second(at((hidden_ + width_) * wide_)), second_bias(at(wide_));
+  for (Index w = 0; w < wide; ++w) {
+    second_bias[at(w)] = static_cast<double>(projection0.bias[at(w)]);
+    for (Index c = 0; c < width; ++c) {
+      const auto weight = static_cast<double>(projection0.weight[at(w * width + c)]);
+      second_bias[at(w)] += weight * static_cast<double>(layer.mlp1.bias[at(c)]);
+      second[at((hidden_ + c) * wide_ + w)] = weight * static_cast<double>(layer.gate[at(c)]);
+      for (Index h = 0; h < hidden; ++h)
+        second[at(h * wide_ + w)] += weight * static_cast<double>(layer.mlp1.weight[at(c * hidden + h)]);
+    }
+  }
+  head.first = rounded(first);
+  head.first_bias = rounded(first_bias);
+  head.second = rounded(second);
+  head.second_bias = rounded(second_bias);
+  head.third.assign(projection1.weight.begin() + query.channel * wide,
+                    projection1.weight.begin() + (query.channel + 1) * wide);
+  head.third.resize(at(wide_));
+  head.bias = static_cast<double>(projection1.bias[at(query.channel)]);
+  return head;
+}
+
+void FnoEngine::transform_lifted(Workspace& work, const Lifted& lifted, Index field) const {
+  float* coefficients = row(work.coefficients, 0, field);
+  const std::int32_t* place = work.place.data() + field * places();
+  const LineBasis last = view(last_);
+  const Index stride = batch_ * width_, columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
+  if (!plane()) {
+    kernels_.transform(last, width_, place, lifted.states.data(), coefficients, stride, work.scratch.data());
+    return;
+  }
+  for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+    if (std::all_of(empty_line_.begin() + 4 * orbit, empty_line_.begin() + 4 * orbit + 4, [](char e) { return e; }))
+      continue;
+    std::fill_n(work.lines.data(), 4 * size, 0.0F);
+    for (Index line = 0; line < 4; ++line) {
+      if (empty_line_[at(4 * orbit + line)]) continue;
+      kernels_.transform(last, width_, place + (4 * orbit + line) * line_places(), lifted.states.data(),
+                         work.lines.data() + line * size, width_, work.scratch.data());
+    }
+    kernels_.gather(view(first_), orbit, columns, width_, work.lines.data(), coefficients, stride);
+  }
+}
+
+void FnoEngine::mix(Workspace& work, const Block& block, Index count) const {
+  const Index constant = first_.row(0, false) * static_cast<Index>(last_.rows.size()) + last_.row(0, false);
+  std::ranges::fill(work.mixed, 0.0F);
+  for (Index field = 0; field < count; ++field)  // a constant field has this coefficient alone
+    std::ranges::copy(block.spectral_bias, row(work.mixed, constant, field));
+  Mixing mixing{.re = {},
+                .im = {},
+                .weights = block.spectral.data(),
+                .width = width_,
+                .count = (count + 3) / 4 * 4,
+                .in = work.coefficients.data(),
+                .out = work.mixed.data(),
+                .stride = batch_ * width_};
+  for (const Frequency& frequency : frequencies_) {
+    std::ranges::copy(frequency.re, mixing.re);
+    std::ranges::copy(frequency.im, mixing.im);
+    kernels_.mix(mixing, work.scratch.data());
+    mixing.weights += 3 * width_ * width_;
+  }
+  std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them
+}
+
+void FnoEngine::run_block(Workspace& work, const Lifted& lifted, std::size_t layer, Index field) const {
+  const Block& block = blocks_[layer];
+  const PointwiseBlock pointwise{.width = width_,
+                                 .hidden = hidden_,
+                                 .skip = block.skip.data(),
+                                 .mlp0 = block.mlp0.data(),
+                                 .mlp0_bias = block.mlp0_bias.data(),
+                                 .mlp1 = block.mlp1.data(),
+                                 .mlp1_bias = block.mlp1_bias.data(),
+                                 .gate = block.gate.data()};
+  const LineBasis last = view(last_);
+  const Index stride = batch_ * width_, columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
+  float *states = work.states.data() + field * places() * width_, *coefficients = row(work.coefficients, 0, field);
+  const float* mixed = row(work.mixed, 0, field);
+  const auto run_line = [&](Index number, const float* from, float* to, Index from_row_to_row) {
+    Line line{.coefficients = from,
+              .stride = from_row_to_row,
+              .out = states + number * line_places() * width_,
+              .out_coefficients = to};
+    if (layer == 0) {
+      line.place = work.place.data() + field * places() + number * line_places();
+      line.skip_table = lifted.skips.data();
+      line.gate_table = lifted.gates.data();
+    } else {
+      line.states = line.out;
+    }
+    kernels_.line(pointwise, last, line, work.scratch.data());
+  };
+  if (!plane()) return run_line(0, mixed, coefficients, stride);
+  float *come = work.lines.data(), *go = come + 4 * size;
+  for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+    kernels_.spread(view(first_), orbit, columns, width_, mixed, stride, come);
+    std::fill_n(go, 4 * size, 0.0F);
+    for (Index line = 0; line < 4; ++line)
+      if (first_.order[at(4 * orbit + line)] >= 0)
+        run_line(4 * orbit + line, come + line * size, go + line * size, width_);
+    kernels_.gather(view(first_), orbit, columns, width_, go, coefficients, stride);
+  }
+}
+
+void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> values) const {
+  const Index count = (static_cast<Index>(values.size()) + 3) / 4 * 4, stride = hidden_ + width_;
+  for (Index r = 0; r <= rows(); ++r) {
+    kernels_.multiply({.a = row(work.coefficients, r, 0),
+                       .a_stride = width_,
+                       .b = head.first.data() + r * width_ * hidden_,
+                       .out = work.hidden.data(),
+                       .out_stride = stride,
+                       .rows = count,
+                       .inner = width_,
+                       .columns = hidden_,
+                       .bias = r == 0 ? head.first_bias.data() : nullptr,
+                       .add = r > 0});
+  }
+  for (Index field = 0; field < count; ++field) {
+    float* to = work.hidden.data() + field * stride;
+    kernels_.gelu(to, hidden_);
+    std::copy_n(row(work.coefficients, rows(), field), width_, to + hidden_);
+  }
+  kernels_.multiply({.a = work.hidden.data(),
+                     .a_stride = stride,
+                     .b = head.second.data(),
+                     .out = work.wide.data(),
+                     .out_stride = wide_,
+                     .rows = count,
+                     .inner = stride,
+                     .columns = wide_,
+                     .bias = head.second_bias.data()});
+  kernels_.gelu(work.wide.data(), count * wide_);
+  for (std::size_t field = 0; field < values.size(); ++field) {
+    const float* wide = work.wide.data() + field * at(wide_);
+    values[field] = head.bias;
+    for (Index w = 0; w < wide_; ++w)
+      values[field] += static_cast<double>(wide[w]) * static_cast<double>(head.third[at(w)]);
+  }
+}
+
+void FnoEngine::values(const Lifted& lifted, const Head& head, std::span<const int> player_of,
+                       const Coalitions& coalitions, std::size_t first, std::span<double> values) const {
+  std::unique_ptr<Workspace> work;
+  {
+    const std::lock_guard lock(spare_->mutex);
+    if (!spare_->workspaces.empty()) {
+      work = std::move(spare_->workspaces.back());
+      spare_->workspaces.pop_back();
+    }
+  }
+  if (!work) work = std::make_unique<Workspace>(*this);
+  const std::int32_t nothing = 2 * static_cast<std::int32_t>(grid_.points());
+  for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
+    const std::size_t count = std::min(batch(), values.size() - begin);
+    std::ranges::fill(work->coefficients, 0.0F);
+    for (std::size_t field = 0; field < count; ++field) {
+      const auto members = coalitions.row(first + begin + field);
+      std::int32_t* place = work->place.data() + field * at(places());
+      for (std::size_t i = 0; i < point_of_.size(); ++i) {
+        const std::int32_t point = point_of_[i];
+        place[i] = point < 0 ? nothing : 2 * point + (contains(members, player_of[at(point)]) ? 1 : 0);
+      }
+      transform_lifted(*work, lifted, static_cast<Index>(field));
+    }
+    for (std::size_t layer = 0; layer + 1 < blocks_.size(); ++layer) {
+      mix(*work, blocks_[layer], static_cast<Index>(count));
+      for (std::size_t field = 0; field < count; ++field) run_block(*work, lifted, layer, static_cast<Index>(field));
+    }
+    for (std::size_t field = 0; field < count; ++field) {
+      const float* state = blocks_.size() == 1
+                               ? lifted.states.data() + work->place[field * at(places()) + at(head.place)] * width_
+                               : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
+      std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
+    }
+    finish(*work, head, values.subspan(begin, count));
+  }
+  const std::lock_guard lock(spare_->mutex);
+  spare_->workspaces.push_back(std::move(work));
+}
+
+}  // namespace opshap

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/coalitions.hpp"
+#include "core/field.hpp"
+#include "core/operator.hpp"
+#include "engines/aligned_floats.hpp"
+#include "engines/axis_basis.hpp"
+#include "engines/fno_weights.hpp"
+#include "engines/kernels.hpp"
+#include "engines/padded_grid.hpp"
+
+namespace opshap {
+
+/// A trained FNO on one grid, ready to be evaluated at one point for many masks of one input. Exact up to the rounding of single precision.
+///
+/// What it saves against applying the network to masked fields: each point is lifted twice for an input, shown and hidden, and looked up afterwards; the
+/// Fourier transforms share the products of four points (AxisBasis); a block's layers run one after the other on a tile of points that stays in the cache;
+/// the last block and the projection are computed at the query alone, with their linear parts multiplied out beforehand.
+/// Immutable after construction; every member may be called from several threads at once.
+class FnoEngine {
+ public:
+  /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
+  FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = opshap::kernels());
+
+  /// An input and its baseline, lifted: for each point its states where it is hidden and where it is shown, and what the first block makes of them.
+  struct Lifted {
+    AlignedFloats states, skips,
+        gates;  ///< [2·points + 1, width]: rows 2p (hidden), 2p + 1 (shown), and a last one of zeros for the padding
+  };
+  /// Fields of one sample each on the engine's grid. Cost: about four points' share of a forward pass for each point.
+  Lifted lift(std::span<const double> shown, std::span<const double> hidden) const;
+
+  /// The last block and the projection at a query.
+  struct Head {
+    std::int64_t place = 0;           ///< of the query's point in the order of states
+    AlignedFloats first, first_bias;  ///< [(rows + 1)·width, hidden]: coefficients and state at the query to the MLP
+    AlignedFloats second, second_bias,
+        third;  ///< [hidden + width, wide] to the projection's hidden layer, and its output row
+    double bias = 0;
+  };
+  /// Throws InvalidArgument for a query outside the grid or the outputs.
+  Head head(Query query) const;
+
+  /// values[i] = v(S) of coalition first + i, S owning the points p with player_of[p] in S. On the calling thread, in batches that fit the caches.
+  void values(const Lifted& lifted, const Head& head, std::span<const int> player_of, const Coalitions& coalitions,
+              std::size_t first, std::span<double> values) const;
+
+  /// How many coalitions are computed together.
+  std::size_t batch() const { return static_cast<std::size_t>(batch_); }
+  const Kernels& kernels() const { return kernels_; }
+  /// Multiplications and additions for one coalition, and activations.
+  double flops() const;
+  double activations() const;
+
+ private:
+  struct Block {
+    AlignedFloats skip, mlp0, mlp0_bias, mlp1, mlp1_bias, gate;
+    AlignedFloats spectral, spectral_bias;  ///< [frequencies][3, width, width]
+  };
+  struct Frequency {
+    Mixing::Term re[2], im[2];
+    std::int64_t weight_row = 0, weight_column = 0;
+    bool real() const { return im[0].row < 0 && im[1].row < 0; }
+  };
+  class Workspace;
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(first_.rows.size() * last_.rows.size()); }
+  std::int64_t lines() const { return 4 * first_.orbits; }
+  std::int64_t line_places() const { return 4 * last_.orbits; }
+  std::int64_t places() const { return lines() * line_places(); }
+  bool plane() const { return weights_.dimension() == 2; }
+  void find_frequencies();
+  void pack_blocks();
+  /// Adds the coefficients of the first block's input, looked up by place.
+  void transform_lifted(Workspace& work, const Lifted& lifted, std::int64_t field) const;
+  float* row(AlignedFloats& coefficients, std::int64_t row, std::int64_t field) const {
+    return coefficients.data() + (row * batch_ + field) * width_;
+  }
+  void mix(Workspace& work, const Block& block, std::int64_t count) const;
+  void run_block(Workspace& work, const Lifted& lifted, std::size_t layer, std::int64_t field) const;
+  void finish(Workspace& work, const Head& head, std::span<double> values) const;
+
+  FnoWeights weights_;
+  const Kernels& kernels_;
+  PaddedGrid grid_;
+  AxisBasis first_, last_;
+  std::int64_t width_, hidden_, wide_, batch_;  ///< widths rounded up to channel_block
+  std::vector<std::int32_t> point_of_;          ///< [places] point of the field, −1 in the padding
+  std::vector<char> empty_line_;                ///< [lines]: no point of the field in it
+  std::vector<Frequency> frequencies_;
+  AlignedFloats lifting0_, lifting0_bias_, lifting1_, lifting1_bias_;
+  std::vector<Block> blocks_;
+  std::vector<std::vector<double>> last_re_,
+      last_im_;  ///< [frequencies][width·hidden]: the last block's mixing times its MLP
+
+  struct Spare;
+  std::unique_ptr<Spare> spare_;  ///< workspaces between calls
+
+ public:
+  ~FnoEngine();
+};
+
+}  // namespace opshap

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace opshap {
+
+/// Numbers of channels are multiples of this in all arrays of the kernels (the rest is zero), and arrays start at multiples of 64 bytes.
+inline constexpr int channel_block = 16;
+
+/// A row-major product out = a·b (+ bias in every row) (+ out).
+struct Product {
+  const float* a = nullptr;
+  std::int64_t a_stride = 0;  ///< from row to row
+  const float* b = nullptr;   ///< [inner, columns]
+  float* out = nullptr;
+  std::int64_t out_stride = 0;
+  std::int64_t rows = 0, inner = 0, columns = 0;  ///< rows in multiples of 4, columns of channel_block
+  const float* bias = nullptr;
+  bool add = false;
+};
+
+/// What an FNO block does at each point, besides its spectral convolution; weights inputs first.
+struct PointwiseBlock {
+  std::int64_t width = 0, hidden = 0;
+  const float *skip = nullptr, *mlp0 = nullptr, *mlp0_bias = nullptr, *mlp1 = nullptr, *mlp1_bias = nullptr,
+              *gate = nullptr;
+};
+
+/// An AxisBasis as the kernels read it.
+struct LineBasis {
+  bool folded = false;
+  std::int64_t orbits = 0;
+  int rows = 0;
+  const int* class_begin = nullptr;  ///< [5]
+  const float *forward = nullptr, *inverse = nullptr;
+};
+
+/// One line of points in orbit order through one FNO block: from coefficients and states to states and coefficients.
+struct Line {
+  const float* coefficients = nullptr;  ///< [rows, width] with `stride` from row to row, mixed
+  std::int64_t stride = 0;
+  const float* states = nullptr;        ///< [orbits·4, width]; null: skip and gate are looked up
+  const std::int32_t* place = nullptr;  ///< [orbits·4] row of the tables
+  const float *skip_table = nullptr, *gate_table = nullptr;
+  float* out = nullptr;               ///< [orbits·4, width]
+  float* out_coefficients = nullptr;  ///< like the coefficients, added to
+};
+
+/// The complex products of one kept frequency for `count` fields, by three real ones: (Re x + Im x)·Re w, Im x·(Re w + Im w), Re x·(Im w − Re w).
+struct Mixing {
+  struct Term {
+    int row = -1;  ///< −1 for none
+    float sign = 0;
+  };
+  Term re[2], im[2];  ///< the complex number of the real rows, and what it gives back to them
+  const float* weights =
+      nullptr;  ///< [3, width, width]: Re w, −(Re w + Im w), Im w − Re w; Re w alone is used when im has no terms
+  std::int64_t width = 0, count = 0;  ///< count in multiples of 4
+  const float* in = nullptr;          ///< [rows, count, width] with `stride` from row to row
+  float* out = nullptr;               ///< the same, added to
+  std::int64_t stride = 0;
+};
+
+/// The arithmetic of the engine for one instruction set. All sums run in one order, whatever the number of rows: results do not depend on it.
+struct Kernels {
+  const char* name;
+  int lanes;
+  void (*multiply)(const Product&);
+  void (*gelu)(float* values, std::int64_t count);
+  /// The scratch holds line_scratch(block) floats.
+  void (*line)(const PointwiseBlock&, const LineBasis&, const Line&, float* scratch);
+  /// Adds the coefficients of table rows by place, [orbits·4], to [rows, width] with `stride` from row to row.
+  void (*transform)(const LineBasis&, std::int64_t width, const std::int32_t* place, const float* table,
+                    float* coefficients, std::int64_t stride, float* scratch);
+  void (*mix)(const Mixing&, float* scratch);
+  /// First axis of two: coefficients [rows, columns, width], with `stride` from column to column, to the four lines of an orbit, [4, columns, width].
+  void (*spread)(const LineBasis&, std::int64_t orbit, std::int64_t columns, std::int64_t width, const float* rows,
+                 std::int64_t stride, float* lines);
+  /// Adds what the lines of an orbit give to the coefficients.
+  void (*gather)(const LineBasis&, std::int64_t orbit, std::int64_t columns, std::int64_t width, const float* lines,
+                 float* rows, std::int64_t stride);
+};
+
+/// Floats of scratch that any kernel needs for these widths.
+std::int64_t kernel_scratch(std::int64_t width, std::int64_t hidden);
+
+/// Instruction sets this processor can run, fastest first: of "avx512", "avx2", "baseline".
+std::vector<std::string> instruction_sets();
+/// The kernels of the set that OPSHAP_ENGINE names, or of the fastest one. Throws EnvironmentError when the processor lacks the set or there is none of that name.
+const Kernels& kernels();
+/// The kernels of this set; throws as kernels() does.
+const Kernels& kernels(const std::string& instruction_set);
+
+}  // namespace opshap

@@ -1,0 +1,29 @@
+// Eight lanes; 16 registers hold a block of four by two or three vectors.
+
+#include <immintrin.h>
+
+#define OPSHAP_LANES 8
+#define OPSHAP_SET "avx2"
+#define OPSHAP_KERNELS kernels_avx2
+
+namespace opshap {
+
+namespace {
+
+using Indices [[gnu::vector_size(OPSHAP_LANES * sizeof(int)), gnu::may_alias]] = int;
+
+constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4;
+constexpr int gelu_intervals = 8, gelu_degree = 6;
+
+[[gnu::always_inline]] inline __m256 minimum(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+[[gnu::always_inline]] inline __m256 maximum_or_nan(__m256 x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }
+/// The low three bits of each index choose.
+[[gnu::always_inline]] inline __m256 look_up(const float* table, Indices index) {
+  return _mm256_permutevar8x32_ps(_mm256_load_ps(table), reinterpret_cast<__m256i>(index));
+}
+
+}  // namespace
+
+}  // namespace opshap
+
+#include "engines/kernels_body.hpp"

@@ -1,0 +1,29 @@
+// Sixteen lanes; 32 registers hold a block of four by four vectors.
+
+#include <immintrin.h>
+
+#define OPSHAP_LANES 16
+#define OPSHAP_SET "avx512"
+#define OPSHAP_KERNELS kernels_avx512
+
+namespace opshap {
+
+namespace {
+
+using Indices [[gnu::vector_size(OPSHAP_LANES * sizeof(int)), gnu::may_alias]] = int;
+
+constexpr int most_vectors = 4, narrow_vectors = 2, narrow_points = 8;
+constexpr int gelu_intervals = 16, gelu_degree = 4;
+
+[[gnu::always_inline]] inline __m512 minimum(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+[[gnu::always_inline]] inline __m512 maximum_or_nan(__m512 x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }
+/// The low four bits of each index choose.
+[[gnu::always_inline]] inline __m512 look_up(const float* table, Indices index) {
+  return _mm512_permutexvar_ps(reinterpret_cast<__m512i>(index), _mm512_load_ps(table));
+}
+
+}  // namespace
+
+}  // namespace opshap
+
+#include "engines/kernels_body.hpp"

@@ -1,0 +1,437 @@
+// The kernels, written once on vectors of OPSHAP_LANES floats; kernels_<set>.cpp compiles them for each instruction set.
+//
+// Nothing here may use an inline function of another header: compiled for a newer processor, the linker could keep that copy for everyone.
+// Channels lie in the lanes. A block of the output, four points (or fields) by a few vectors of channels, stays in registers while a sum runs.
+
+#include "engines/gelu_table.hpp"
+#include "engines/kernels.hpp"
+
+namespace opshap {
+
+namespace {
+
+using Index = std::int64_t;
+constexpr Index lanes = OPSHAP_LANES;
+constexpr Index tile_orbits = 8;  // 32 points: three buffers of 64 channels fit the first-level cache
+
+using Vec [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = float;
+using Bits [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = int;
+
+#define OPSHAP_INLINE [[gnu::always_inline]] inline
+
+OPSHAP_INLINE Vec load(const float* from) { return *reinterpret_cast<const Vec*>(from); }
+OPSHAP_INLINE void store(float* to, Vec value) { *reinterpret_cast<Vec*>(to) = value; }
+
+const GeluTable& gelu_table() {
+  static const GeluTable table(gelu_intervals, gelu_degree);
+  return table;
+}
+
+OPSHAP_INLINE Vec gelu(Vec x, const GeluTable& table) {
+  constexpr float rounder = 12582912.0F;  // 1.5·2^23: adding it rounds to an integer, in the low bits
+  constexpr float scale = GeluTable::scale(gelu_intervals);
+  const Vec t = minimum(Vec{} + GeluTable::limit, reinterpret_cast<Vec>(reinterpret_cast<Bits>(x) & 0x7fffffff));
+  const Vec rounded = t * scale + rounder;
+  const Vec u = t * scale - (rounded - rounder);
+  Vec g = look_up(table.coefficients[gelu_degree], reinterpret_cast<Bits>(rounded));
+#pragma GCC unroll 8
+  for (int d = gelu_degree - 1; d >= 0; --d)
+    g = g * u + look_up(table.coefficients[d], reinterpret_cast<Bits>(rounded));
+  return maximum_or_nan(x) - g;
+}
+
+/// sum[m][v] += Σ_k a[m·row + k·step]·b[k, v].
+template <int M, int NV>
+OPSHAP_INLINE void accumulate(Vec (&sum)[M][NV], const float* a, Index row, Index step, const float* b, Index b_stride,
+                              Index inner) {
+  for (Index k = 0; k < inner; ++k) {
+    Vec values[NV];
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) values[v] = load(b + k * b_stride + v * lanes);
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m) {
+      const float scalar = a[m * row + k * step];
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sum[m][v] += scalar * values[v];
+    }
+  }
+}
+
+template <int M, int NV>
+OPSHAP_INLINE void clear(Vec (&sum)[M][NV]) {
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) sum[m][v] = Vec{};
+}
+
+/// Calls block.template operator()<NV>(first) for blocks of NV vectors of channels that cover 0..columns-1.
+template <int Most, typename Block>
+OPSHAP_INLINE void for_columns(Index columns, Block&& block) {
+  Index first = 0;
+  for (; columns - first >= Most * lanes; first += Most * lanes) block.template operator()<Most>(first);
+  switch ((columns - first) / lanes) {
+    case 3:
+      if constexpr (Most > 3) block.template operator()<3>(first);
+      break;
+    case 2:
+      if constexpr (Most > 2) block.template operator()<2>(first);
+      break;
+    case 1:
+      if constexpr (Most > 1) block.template operator()<1>(first);
+      break;
+    default:
+      break;
+  }
+}
+
+void gelu_all(float* values, Index count) {
+  const GeluTable& table = gelu_table();
+  for (Index i = 0; i < count; i += lanes) store(values + i, gelu(load(values + i), table));
+}
+
+template <int M, int NV>
+OPSHAP_INLINE void multiply_block(const Product& p, Index row, Index column) {
+  Vec sum[M][NV];
+  float* out = p.out + row * p.out_stride + column;
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) {
+      sum[m][v] = p.add ? load(out + m * p.out_stride + v * lanes) : Vec{};
+      if (p.bias != nullptr) sum[m][v] += load(p.bias + column + v * lanes);
+    }
+  }
+  accumulate(sum, p.a + row * p.a_stride, p.a_stride, 1, p.b + column, p.columns, p.inner);
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) store(out + m * p.out_stride + v * lanes, sum[m][v]);
+}
+
+void multiply(const Product& product) {
+  for (Index row = 0; row < product.rows; row += 4) {
+    for_columns<most_vectors>(product.columns,
+                              [&]<int NV>(Index column) { multiply_block<4, NV>(product, row, column); });
+  }
+}
+
+/// The four signed sums of an orbit, and back: the matrix is its own inverse up to the factor 4.
+OPSHAP_INLINE void butterfly(Vec& a, Vec& b, Vec& c, Vec& d) {
+  const Vec even = a + b, odd = a - b, late_even = c + d, late_odd = c - d;
+  a = even + late_even;
+  b = even - late_even;
+  c = odd - late_odd;
+  d = odd + late_odd;
+}
+OPSHAP_INLINE void inverse_butterfly(Vec& a, Vec& b, Vec& c, Vec& d) {
+  const Vec cosines = a + b, sines = c + d, late_cosines = a - b, late_sines = c - d;
+  a = cosines + sines;
+  b = cosines - sines;
+  c = late_cosines - late_sines;
+  d = late_cosines + late_sines;
+}
+
+/// Field values at the four points of an orbit.
+template <int NV>
+OPSHAP_INLINE void inverse_transform(Vec (&sum)[4][NV], const LineBasis& basis, Index orbit, Index stride,
+                                     const float* coefficients) {
+  clear(sum);
+  if (basis.folded) {
+    const float* values = basis.inverse + orbit * basis.rows;
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
+#pragma GCC unroll 8
+        for (int v = 0; v < NV; ++v) sum[c][v] += values[r] * load(coefficients + r * stride + v * lanes);
+      }
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) inverse_butterfly(sum[0][v], sum[1][v], sum[2][v], sum[3][v]);
+  } else {
+    accumulate(sum, basis.inverse + 4 * orbit * basis.rows, basis.rows, 1, coefficients, stride, basis.rows);
+  }
+}
+
+/// coefficients[r] += Σ_k forward[k, r]·values[k], for rows of one class.
+template <int M>
+OPSHAP_INLINE void add_rows(const LineBasis& basis, Index first_place, Index places, int row, Index width,
+                            const float* values, float* coefficients, Index stride) {
+  for_columns<most_vectors>(width, [&]<int NV>(Index column) {
+    Vec sum[M][NV];
+    float* out = coefficients + row * stride + column;
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sum[m][v] = load(out + m * stride + v * lanes);
+    accumulate(sum, basis.forward + first_place * basis.rows + row, 1, basis.rows, values + column, width, places);
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) store(out + m * stride + v * lanes, sum[m][v]);
+  });
+}
+
+void add_class(const LineBasis& basis, Index first_place, Index places, int begin, int end, Index width,
+               const float* values, float* coefficients, Index stride) {
+  int row = begin;
+  for (; row + 4 <= end; row += 4) add_rows<4>(basis, first_place, places, row, width, values, coefficients, stride);
+  for (; row < end; ++row) add_rows<1>(basis, first_place, places, row, width, values, coefficients, stride);
+}
+
+/// Adds the coefficients of a tile of `orbits` orbits from `first` on; state(i) is a pointer to the state of the tile's i-th point.
+template <typename State>
+OPSHAP_INLINE void transform_tile(const LineBasis& basis, Index first, Index orbits, Index width, const State& state,
+                                  float* coefficients, Index stride, float* sums) {
+  if (!basis.folded) {
+    for (Index i = 0; i < 4 * orbits; ++i)
+      for (Index c = 0; c < width; c += lanes) store(sums + i * width + c, load(state(i) + c));
+    add_class(basis, 4 * first, 4 * orbits, 0, basis.rows, width, sums, coefficients, stride);
+    return;
+  }
+  const Index apart = tile_orbits * width;
+  for (Index orbit = 0; orbit < orbits; ++orbit) {
+    const float *s0 = state(4 * orbit), *s1 = state(4 * orbit + 1), *s2 = state(4 * orbit + 2),
+                *s3 = state(4 * orbit + 3);
+    float* out = sums + orbit * width;
+    for (Index c = 0; c < width; c += lanes) {
+      Vec x0 = load(s0 + c), x1 = load(s1 + c), x2 = load(s2 + c), x3 = load(s3 + c);
+      butterfly(x0, x1, x2, x3);
+      store(out + c, x0);
+      store(out + apart + c, x1);
+      store(out + 2 * apart + c, x2);
+      store(out + 3 * apart + c, x3);
+    }
+  }
+  for (int c = 0; c < 4; ++c) {
+    add_class(basis, first, orbits, basis.class_begin[c], basis.class_begin[c + 1], width, sums + c * apart,
+              coefficients, stride);
+  }
+}
+
+void transform(const LineBasis& basis, Index width, const std::int32_t* place, const float* table, float* coefficients,
+               Index stride, float* scratch) {
+  for (Index first = 0; first < basis.orbits; first += tile_orbits) {
+    const Index orbits = basis.orbits - first < tile_orbits ? basis.orbits - first : tile_orbits;
+    const auto state = [&](Index i) { return table + place[4 * first + i] * width; };
+    transform_tile(basis, first, orbits, width, state, coefficients, stride, scratch);
+  }
+}
+
+template <int NV>
+OPSHAP_INLINE void fetch(const float* states, Index width) {
+#pragma GCC unroll 4
+  for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) __builtin_prefetch(states + m * width + v * lanes);
+}
+
+/// y = gelu(spectral + skip) for four points.
+template <int NV>
+OPSHAP_INLINE void before_mlp(const PointwiseBlock& block, const LineBasis& basis, const Line& line, Index orbit,
+                              Index column, float* y, const GeluTable& table) {
+  const Index width = block.width;
+  Vec sum[4][NV];
+  inverse_transform(sum, basis, orbit, line.stride, line.coefficients + column);
+  if (line.states != nullptr) {
+    accumulate(sum, line.states + 4 * orbit * width, width, 1, block.skip + column, width, width);
+  } else {
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; ++m) {
+      const float* skip = line.skip_table + line.place[4 * orbit + m] * width + column;
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sum[m][v] += load(skip + v * lanes);
+    }
+  }
+#pragma GCC unroll 4
+  for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) store(y + m * width + column + v * lanes, gelu(sum[m][v], table));
+}
+
+/// h = gelu(W₀·y + b₀) for M points.
+template <int M, int NV>
+OPSHAP_INLINE void in_mlp(const PointwiseBlock& block, Index column, const float* y, float* h, const GeluTable& table) {
+  Vec sum[M][NV];
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) sum[m][v] = load(block.mlp0_bias + column + v * lanes);
+  accumulate(sum, y, block.width, 1, block.mlp0 + column, block.hidden, block.width);
+#pragma GCC unroll 8
+  for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) store(h + m * block.hidden + column + v * lanes, gelu(sum[m][v], table));
+}
+
+/// gelu(W₁·h + b₁ + gate ⊙ x) for four points.
+template <int NV>
+OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const Line& line, Index orbit, Index column, const float* h,
+                             const GeluTable& table) {
+  const Index width = block.width;
+  Vec sum[4][NV];
+#pragma GCC unroll 4
+  for (int m = 0; m < 4; ++m) {
+    const Index point = 4 * orbit + m;
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) {
+      const Index c = column + v * lanes;
+      sum[m][v] = load(block.mlp1_bias + c);
+      if (line.states != nullptr) {
+        sum[m][v] += load(block.gate + c) * load(line.states + point * width + c);
+      } else {
+        sum[m][v] += load(line.gate_table + line.place[point] * width + c);
+      }
+    }
+  }
+  accumulate(sum, h, block.hidden, 1, block.mlp1 + column, width, block.hidden);
+#pragma GCC unroll 4
+  for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+    for (int v = 0; v < NV; ++v) store(line.out + (4 * orbit + m) * width + column + v * lanes, gelu(sum[m][v], table));
+}
+
+void line(const PointwiseBlock& block, const LineBasis& basis, const Line& line, float* scratch) {
+  const GeluTable& table = gelu_table();
+  const Index width = block.width, hidden = block.hidden;
+  float *y = scratch, *h = y + 4 * tile_orbits * width, *sums = h + 4 * tile_orbits * hidden;
+  for (Index first = 0; first < basis.orbits; first += tile_orbits) {
+    const Index orbits = basis.orbits - first < tile_orbits ? basis.orbits - first : tile_orbits;
+    const bool more = line.states != nullptr && first + orbits < basis.orbits;
+    for_columns<most_vectors>(width, [&]<int NV>(Index column) {
+      for (Index i = 0; i < orbits; ++i) {
+        // The states of a batch do not fit the second-level cache: fetch the next tile's while this one is computed.
+        if (more) fetch<NV>(line.states + 4 * (first + orbits + i) * width + column, width);
+        before_mlp<NV>(block, basis, line, first + i, column, y + 4 * i * width, table);
+      }
+    });
+    for_columns<narrow_vectors>(hidden, [&]<int NV>(Index column) {
+      Index i = 0;
+      for (; i + narrow_points <= 4 * orbits; i += narrow_points)
+        in_mlp<narrow_points, NV>(block, column, y + i * width, h + i * hidden, table);
+      for (; i < 4 * orbits; i += 4) in_mlp<4, NV>(block, column, y + i * width, h + i * hidden, table);
+    });
+    for_columns<most_vectors>(width, [&]<int NV>(Index column) {
+      for (Index i = 0; i < orbits; ++i) after_mlp<NV>(block, line, first + i, column, h + 4 * i * hidden, table);
+    });
+    const float* out = line.out + 4 * first * width;
+    transform_tile(
+        basis, first, orbits, width, [&](Index i) { return out + i * width; }, line.out_coefficients, line.stride,
+        sums);
+  }
+}
+
+/// The two terms' signed sum of rows, for all channels of four fields.
+OPSHAP_INLINE void take_terms(const Mixing& mixing, const Mixing::Term (&terms)[2], Index field, float* to) {
+  for (int m = 0; m < 4; ++m) {
+    const float* from = mixing.in + (field + m) * mixing.width;
+    for (Index c = 0; c < mixing.width; c += lanes) {
+      Vec sum = Vec{};
+      for (const Mixing::Term& term : terms)
+        if (term.row >= 0) sum += term.sign * load(from + term.row * mixing.stride + c);
+      store(to + m * mixing.width + c, sum);
+    }
+  }
+}
+
+template <int NV>
+OPSHAP_INLINE void give_terms(const Mixing& mixing, const Mixing::Term (&terms)[2], Index field, Index column,
+                              const Vec (&sum)[4][NV]) {
+  for (const Mixing::Term& term : terms) {
+    if (term.row < 0) continue;
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; ++m) {
+      float* to = mixing.out + term.row * mixing.stride + (field + m) * mixing.width + column;
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) store(to + v * lanes, load(to + v * lanes) + term.sign * sum[m][v]);
+    }
+  }
+}
+
+void mix(const Mixing& mixing, float* scratch) {
+  const Index width = mixing.width, square = width * width;
+  const bool real = mixing.im[0].row < 0 && mixing.im[1].row < 0;
+  float *re = scratch, *im = re + 4 * width, *both = im + 4 * width;
+  for (Index field = 0; field < mixing.count; field += 4) {
+    take_terms(mixing, mixing.re, field, re);
+    if (!real) {
+      take_terms(mixing, mixing.im, field, im);
+      for (Index c = 0; c < 4 * width; c += lanes) store(both + c, load(re + c) + load(im + c));
+    }
+    for_columns<narrow_vectors>(width, [&]<int NV>(Index column) {
+      Vec sum[4][NV];
+      clear(sum);
+      const float* weights = mixing.weights + column;
+      accumulate(sum, real ? re : both, width, 1, weights, width, width);
+      if (real) return give_terms(mixing, mixing.re, field, column, sum);
+      Vec imaginary[4][NV];
+#pragma GCC unroll 4
+      for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+        for (int v = 0; v < NV; ++v) imaginary[m][v] = sum[m][v];
+      accumulate(sum, im, width, 1, weights + square, width, width);
+      accumulate(imaginary, re, width, 1, weights + 2 * square, width, width);
+      give_terms(mixing, mixing.re, field, column, sum);
+      give_terms(mixing, mixing.im, field, column, imaginary);
+    });
+  }
+}
+
+void spread(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
+            float* lines) {
+  for (Index column = 0; column < columns; ++column) {
+    for_columns<most_vectors>(width, [&]<int NV>(Index channel) {
+      Vec sum[4][NV];
+      inverse_transform(sum, basis, orbit, columns * stride, rows + column * stride + channel);
+#pragma GCC unroll 4
+      for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+        for (int v = 0; v < NV; ++v) store(lines + (m * columns + column) * width + channel + v * lanes, sum[m][v]);
+    });
+  }
+}
+
+void gather(const LineBasis& basis, Index orbit, Index columns, Index width, const float* lines, float* rows,
+            Index stride) {
+  const float* values = basis.forward + (basis.folded ? 1 : 4) * orbit * basis.rows;
+  for (Index column = 0; column < columns; ++column) {
+    for_columns<most_vectors>(width, [&]<int NV>(Index channel) {
+      Vec x[4][NV];
+#pragma GCC unroll 4
+      for (int m = 0; m < 4; ++m)
+#pragma GCC unroll 8
+        for (int v = 0; v < NV; ++v) x[m][v] = load(lines + (m * columns + column) * width + channel + v * lanes);
+      float* first = rows + column * stride + channel;
+      if (!basis.folded) {
+        for (int r = 0; r < basis.rows; ++r) {
+          float* to = first + r * columns * stride;
+#pragma GCC unroll 8
+          for (int v = 0; v < NV; ++v) {
+            Vec sum = load(to + v * lanes);
+#pragma GCC unroll 4
+            for (int m = 0; m < 4; ++m) sum += values[m * basis.rows + r] * x[m][v];
+            store(to + v * lanes, sum);
+          }
+        }
+        return;
+      }
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) butterfly(x[0][v], x[1][v], x[2][v], x[3][v]);
+#pragma GCC unroll 4
+      for (int c = 0; c < 4; ++c) {
+        for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
+          float* to = first + r * columns * stride;
+#pragma GCC unroll 8
+          for (int v = 0; v < NV; ++v) store(to + v * lanes, load(to + v * lanes) + values[r] * x[c][v]);
+        }
+      }
+    });
+  }
+}
+
+}  // namespace
+
+extern const Kernels OPSHAP_KERNELS;
+const Kernels OPSHAP_KERNELS = {OPSHAP_SET, OPSHAP_LANES, multiply, gelu_all, line, transform, mix, spread, gather};
+
+}  // namespace opshap
