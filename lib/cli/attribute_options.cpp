@@ -31,7 +31,8 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   command.add_option("--method", options.method, "One of `opshap list estimators`")->required();
   command.add_option("--budget", options.budget,
                      "The most distinct coalitions to evaluate, the empty and the grand one among them");
-  command.add_option("--nodes", options.nodes, "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
+  command.add_option("--nodes", options.nodes,
+                     "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
   command.add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
 }
 

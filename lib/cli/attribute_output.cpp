@@ -43,7 +43,7 @@ void print_table(const std::string& method, const Attribution& attribution) {
 }  // namespace
 
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
-                                        const Attribution& attribution) {
+                                        const Attribution& attribution, const std::string& path) {
   nlohmann::ordered_json object = {
       {"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
   object["standard_errors"] = nullptr;
@@ -57,12 +57,15 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
+  if (!path.empty()) object["path"] = path;
   return object;
 }
 
-void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution) {
-  if (!globals.json) return print_table(method, attribution);
-  print_json(attribution_json(globals, method, attribution));
+void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
+                       const std::string& path) {
+  if (globals.json) return print_json(attribution_json(globals, method, attribution, path));
+  print_table(method, attribution);
+  if (!path.empty()) std::cout << "game computed by " << path << '\n';
 }
 
 }  // namespace opshap

@@ -8,11 +8,12 @@
 namespace opshap {
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
-/// seed, seconds {game, estimator}, exact.
+/// seed, seconds {game, estimator}, exact, path (how the game was computed, Game::path, where it tells).
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
-                                        const Attribution& attribution);
+                                        const Attribution& attribution, const std::string& path);
 
 /// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and what they cost.
-void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution);
+void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
+                       const std::string& path);
 
 }  // namespace opshap

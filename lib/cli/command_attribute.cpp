@@ -12,7 +12,7 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);
     const NamedGame named = wanted_game(*command, *options);
-    print_attribution(globals, options->method, run_method(*options, *named.game, globals.seed));
+    print_attribution(globals, options->method, run_method(*options, *named.game, globals.seed), named.game->path());
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "engines/kernels.hpp"
 
 namespace opshap {
 
@@ -51,6 +52,16 @@ Finding memory() {
   return {"memory", "unknown: no /proc/meminfo", true, ""};
 }
 
+Finding engine() {
+  std::string others;
+  for (const std::string& set : instruction_sets()) others += (others.empty() ? "" : ", ") + set;
+  try {
+    return {"engine", fmt::format("{} of {}", kernels().name, others), true, ""};
+  } catch (const EnvironmentError& error) {
+    return {"engine", error.what(), false, "unset OPSHAP_ENGINE"};
+  }
+}
+
 }  // namespace
 
 std::string processor() {
@@ -74,6 +85,7 @@ std::vector<Finding> examine_machine(const fs::path& out) {
   findings.push_back({"threads",
                       fmt::format("{} used of {} processors online", threads(), ::sysconf(_SC_NPROCESSORS_ONLN)), true,
                       ""});
+  findings.push_back(engine());
   findings.push_back(memory());
   findings.push_back(disk(out));
   const bool gnuplot = on_path("gnuplot");

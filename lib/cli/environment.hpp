@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/globals.hpp"
+
 namespace opshap {
 
 /// "2026-01-31T12:00:00Z".
@@ -11,7 +13,7 @@ std::string now_utc();
 /// What a reported time needs beside it: processor, threads, compiler, system.
 nlohmann::ordered_json environment();
 
-/// The same with BLAS and LibTorch; in opshap-networks only.
-nlohmann::ordered_json network_environment();
+/// The same with BLAS, LibTorch and the engine's instruction set; in opshap-networks only.
+nlohmann::ordered_json network_environment(const Globals& globals);
 
 }  // namespace opshap

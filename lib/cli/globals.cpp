@@ -50,6 +50,7 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_option_function<int>(
       "--threads", [](int count) { set_threads(count); }, "Threads (default: the CPUs this process may use)");
   app.add_option("--device", globals.device, "cpu, or cuda:0 with a CUDA build of LibTorch")->capture_default_str();
+  app.add_flag("!--no-engine", globals.engine, "Evaluate coalitions of operators by LibTorch, not by the engine");
   app.add_option("--out", globals.out, "Where results go");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");
   app.add_flag_callback(

@@ -13,13 +13,14 @@ namespace opshap {
 struct Globals {
   std::uint64_t seed = 42;
   std::string device = "cpu";
+  bool engine = true;                  ///< false with --no-engine
   std::filesystem::path config;        ///< --config: a TOML file over the profile
   std::filesystem::path out;           ///< --out; empty when not given
   bool json = false;                   ///< --json: results as one JSON object on standard output
   std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
 };
 
-/// Adds --config, --seed, --threads, --device, --out, --json, -q, -v to the application. Values are stored in `globals`, threads and verbosity set at once.
+/// Adds --config, --seed, --threads, --device, --no-engine, --out, --json, -q, -v to the application. Values are stored in `globals`, threads and verbosity set at once.
 void add_globals(CLI::App& app, Globals& globals);
 
 /// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error and its exit code.

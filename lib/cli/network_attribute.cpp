@@ -12,8 +12,9 @@ void add_network_attribute(CLI::App& app, const Globals& globals) {
   CLI::App* command = app.add_subcommand("attribute", "Attribute an operator's prediction to the cells of its input");
   add_attribute_options(*command, *options);
   command->callback([command, options, &globals] {
-    const OperatorGame found = wanted_operator_game(*command, *options, globals.device);
-    print_attribution(globals, options->method, run_method(*options, *found.named.game, globals.seed));
+    const OperatorGame found = wanted_operator_game(*command, *options, globals);
+    print_attribution(globals, options->method, run_method(*options, *found.named.game, globals.seed),
+                      found.named.game->path());
   });
 }
 

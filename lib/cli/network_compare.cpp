@@ -12,8 +12,8 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   CLI::App* command = app.add_subcommand("compare", "Errors, costs and ranks of methods on an operator's prediction");
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
-    const OperatorGame found = wanted_operator_game(*command, *options, globals.device);
-    run_compare(globals, *options, found.named, network_environment());
+    const OperatorGame found = wanted_operator_game(*command, *options, globals);
+    run_compare(globals, *options, found.named, network_environment(globals));
   });
 }
 

@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 
 #include "cli/environment.hpp"
+#include "engines/kernels.hpp"
 #include "operators/blas.hpp"
 
 namespace opshap {
 
-nlohmann::ordered_json network_environment() {
+nlohmann::ordered_json network_environment(const Globals& globals) {
   const Blas blas = examine_blas();
   nlohmann::ordered_json found = environment();
   found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
   found["libtorch"] = examine_torch().compiled;
+  found["engine"] = globals.engine ? kernels().name : "off";
   return found;
 }
 

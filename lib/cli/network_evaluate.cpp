@@ -33,7 +33,7 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
     require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
     const Profile profile = load_profile(options->profile, globals.config);
     const Dataset data = read_dataset(options->data);
-    const auto backbone = load_operator(options->operator_file, globals.device);
+    const auto backbone = load_operator(options->operator_file, globals.device, Precision::float32, globals.engine);
     const auto explainer = load_explainer(options->explainer_file, globals.device);
     make_folder(globals.out);
     evaluate({.backbone = *backbone,

@@ -29,7 +29,7 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
            {"dirty", version::dirty},
            {"started", now_utc()},
            {"seconds", {{"data", 0.0}, {"backbone", 0.0}, {"explainer", 0.0}, {"evaluation", 0.0}}},
-           {"environment", network_environment()},
+           {"environment", network_environment(globals)},
            {"settings",
             {{"summary", profile.summary},
              {"train_samples", profile.data.train},

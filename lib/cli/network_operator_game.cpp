@@ -25,7 +25,7 @@ Partition wanted_partition(const std::string& who, const GameOptions& options, c
 
 }  // namespace
 
-OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const std::string& device) {
+OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
   const std::string& who = command.get_name();
   require(command.count("--game") == 0, who, ": --game, --operator (both given). Give one of them.");
   require(command.count("--game-seed") == 0, who, ": --game-seed (only with a family of games). Leave it out.");
@@ -33,7 +33,7 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
     require(command.count(option) > 0, who, ": ", option,
             " (missing: --operator needs an input field and a query point). Give it.");
   }
-  OperatorGame found{.op = load_operator(options.op, device),
+  OperatorGame found{.op = load_operator(options.op, globals.device, Precision::float32, globals.engine),
                      .named = {.name = options.op.filename().string(), .game = nullptr}};
   FieldBatch input = read_field(options.input, *found.op);
   FieldBatch baseline = options.baseline == "0" ? FieldBatch::zeros(input.domain, 1, input.channels)

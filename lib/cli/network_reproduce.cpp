@@ -86,7 +86,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
 
   const TrainingSummary backbone_summary = timed(
       manifest, "backbone", [&] { return train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
-  const auto backbone = load_operator(run / "backbone" / "model.safetensors");
+  const auto backbone =
+      load_operator(run / "backbone" / "model.safetensors", "cpu", Precision::float32, globals.engine);
 
   const TrainingSummary explainer_summary = timed(manifest, "explainer", [&] {
     return train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");

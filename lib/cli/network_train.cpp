@@ -65,7 +65,7 @@ void add_network_train(CLI::App& app, const Globals& globals) {
   explainer->callback([=, &globals] {
     check();
     const Profile profile = load_profile(options->profile, globals.config);
-    const auto backbone = load_operator(options->operator_file);
+    const auto backbone = load_operator(options->operator_file, "cpu", Precision::float32, globals.engine);
     report(train_explainer(profile.explainer, *backbone, read_dataset(options->data), globals.seed, globals.out),
            globals);
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/game_options.hpp"
+#include "cli/globals.hpp"
 #include "core/operator.hpp"
 
 namespace opshap {
@@ -13,6 +14,6 @@ struct OperatorGame {
 
 /// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when options are missing or do
 /// not go together, DataError for broken files.
-OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const std::string& device);
+OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals);
 
 }  // namespace opshap

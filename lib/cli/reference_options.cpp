@@ -62,8 +62,9 @@ Json json_of(const Attribution& estimate, const char* method) {
           {"evaluations", estimate.evaluations}};
 }
 
-Json json_of(const Globals& globals, const CertifiedReference& reference, const std::optional<Judgement>& judgement) {
-  Json object = attribution_json(globals, reference.method, reference.attribution);
+Json json_of(const Globals& globals, const Game& game, const CertifiedReference& reference,
+             const std::optional<Judgement>& judgement) {
+  Json object = attribution_json(globals, reference.method, reference.attribution, game.path());
   object["relative_error"] = json_number(reference.error, "the values are all 0");
   object["rounding"] = reference.rounding;
   object["reached"] = reference.reached;
@@ -147,12 +148,12 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   const CertifiedReference reference = certified_reference(game, options.settings, globals.seed);
   std::optional<Judgement> judgement;
   if (given) judgement = judge(*given, globals, options, game, reference);
-  const Json object = json_of(globals, reference, judgement);
+  const Json object = json_of(globals, game, reference, judgement);
   if (!globals.out.empty()) write_file(globals.out, object.dump(2) + '\n');
   if (globals.json) {
     if (globals.out != "-") print_json(object);
   } else if (globals.out != "-") {
-    print_attribution(globals, reference.method, reference.attribution);
+    print_attribution(globals, reference.method, reference.attribution, game.path());
     print_words(reference, judgement);
   }
   std::cout.flush();

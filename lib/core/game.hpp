@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/coalitions.hpp"
@@ -18,6 +19,8 @@ class Game {
   virtual ~Game() = default;
   /// n >= 1.
   virtual int players() const = 0;
+  /// How the values are computed, in words, where that is worth reporting: "engine, avx512"; else empty.
+  virtual std::string path() const { return {}; }
   /// v(S) for each row, [B]. Always a batch: one call should carry all coalitions that are known to be wanted.
   virtual std::vector<double> values(const Coalitions& coalitions) const = 0;
   /// This game with its gradients, or nullptr when it has none.

@@ -22,6 +22,10 @@ Operator::Gradient Operator::mean_field_at(const FieldBatch&, const FieldBatch&,
               "Use a sampling method such as permutation_antithetic."));
 }
 
+std::unique_ptr<CoalitionEngine> Operator::coalition_engine(const FieldBatch&, const FieldBatch&, Query) const {
+  return nullptr;
+}
+
 std::int64_t Operator::preferred_batch(const Domain&) const { return 64; }
 
 void require_query(const Operator& op, const Domain& domain, Query query) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/coalition_engine.hpp"
 #include "core/field.hpp"
 
 namespace opshap {
@@ -49,6 +51,13 @@ class Operator {
   /// `shown` and `hidden` are batches of one. One reverse pass of two branches. Throws InvalidArgument when the operator has none.
   virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                                  Query query) const;
+
+  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none. `shown` and `hidden` are batches of one on one grid and
+  /// fit the operator, as does the query. Values agree with values_at() to the rounding of the operator's own precision.
+  virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                            Query query) const;
+  /// How coalitions are evaluated, in words, for reports: "engine, avx512", or "LibTorch, float64" and why.
+  virtual std::string coalition_path() const { return "operator"; }
 
   /// How many fields of this domain the operator likes to see in one call: what fits its caches.
   virtual std::int64_t preferred_batch(const Domain& domain) const;

@@ -1,10 +1,13 @@
 #include "games/cell_mask_game.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "core/coalition_engine.hpp"
 #include "core/error.hpp"
+#include "core/threads.hpp"
 #include "games/masked_operator.hpp"
 
 namespace opshap {
@@ -13,12 +16,15 @@ namespace {
 
 class CellMaskGame final : public DifferentiableGame, public MeanField {
  public:
-  CellMaskGame(MaskedOperator masked, Partition partition)
-      : masked_(std::move(masked)), partition_(std::move(partition)) {}
+  CellMaskGame(const Operator& op, MaskedOperator masked, std::unique_ptr<CoalitionEngine> engine, Partition partition)
+      : operator_(op), masked_(std::move(masked)), engine_(std::move(engine)), partition_(std::move(partition)) {}
 
   int players() const override { return partition_.players; }
 
+  std::string path() const override { return operator_.coalition_path(); }
+
   std::vector<double> values(const Coalitions& coalitions) const override {
+    if (engine_) return engine_values(coalitions);
     return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
       const auto row = coalitions.row(index);
       for (std::size_t point = 0; point < weights.size(); ++point)
@@ -41,6 +47,17 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
   }
 
  private:
+  std::vector<double> engine_values(const Coalitions& coalitions) const {
+    std::vector<double> values(coalitions.size());
+    const std::size_t size = engine_->batch();
+    parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
+      const std::size_t first = chunk * size;
+      engine_->values(partition_.player_of, coalitions, first,
+                      std::span(values).subspan(first, std::min(size, values.size() - first)));
+    });
+    return values;
+  }
+
   /// Adds the slopes of each player's points to the row of the node.
   MaskedOperator::UseSlopes by_player(std::vector<double>& gradients) const {
     return [&](std::size_t node, std::span<const double> slopes) {
@@ -49,7 +66,9 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
     };
   }
 
+  const Operator& operator_;
   MaskedOperator masked_;
+  std::unique_ptr<CoalitionEngine> engine_;  ///< null where the operator has none
   Partition partition_;
 };
 
@@ -61,7 +80,8 @@ std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, Field
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
           "cell_mask_game: partition=", partition.player_of.size(), " points (the grid has ", masked.domain().points(),
           "). Make the partition from the input's grid.");
-  return std::make_unique<CellMaskGame>(std::move(masked), std::move(partition));
+  auto engine = op.coalition_engine(masked.input(), masked.baseline(), query);
+  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(engine), std::move(partition));
 }
 
 }  // namespace opshap

@@ -21,6 +21,8 @@ class MaskedOperator {
   MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Query query);
 
   const Domain& domain() const { return input_.domain; }
+  const FieldBatch& input() const { return input_; }
+  const FieldBatch& baseline() const { return baseline_; }
   bool has_mean_field() const { return operator_.has_mean_field(); }
 
   /// Writes all points of the field of weights with that number.

@@ -92,6 +92,19 @@ Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& op
   return torch::stack(columns, 1);
 }
 
+/// In the order of the state_dict, whatever the layout in memory.
+std::vector<float> numbers(const Tensor& tensor) {
+  const Tensor dense = tensor.detach().contiguous();
+  return {dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel()};
+}
+
+FnoWeights::Linear packed(const Tensor& weight, const Tensor& bias) {
+  return {.inputs = static_cast<int>(weight.size(1)),
+          .outputs = static_cast<int>(weight.size(0)),
+          .weight = numbers(weight),
+          .bias = bias.defined() ? numbers(bias) : std::vector<float>{}};
+}
+
 class Fno final : public Network {
  public:
   Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
@@ -171,6 +184,32 @@ class Fno final : public Network {
     const Tensor shared = basis->inverse_at(spectral(mean(x, probability), layers_.back(), *basis), place);
     const Tensor here = pointwise_part(torch::cat({shared, shared}), x.select(0, place), layers_.size() - 1);
     return mean(project(here), probability.select(0, place));
+  }
+
+  std::optional<FnoWeights> engine_weights() const override {
+    FnoWeights weights{.modes = config().n_modes,
+                       .width = config().hidden_channels,
+                       .in_channels = config().in_channels,
+                       .out_channels = config().out_channels,
+                       .padding = config().domain_padding,
+                       .both_sides = config().domain_padding_mode == "symmetric",
+                       .lifting0 = packed(lifting0_weight_, lifting0_bias_),
+                       .lifting1 = packed(lifting1_weight_, lifting1_bias_),
+                       .projection0 = packed(projection0_weight_, projection0_bias_),
+                       .projection1 = packed(projection1_weight_, projection1_bias_),
+                       .layers = {}};
+    for (const Layer& layer : layers_) {
+      const std::vector<float> pairs = numbers(layer.spectral_weight);
+      FnoWeights::Layer packed_layer{.spectral = {},
+                                     .spectral_bias = numbers(layer.spectral_bias),
+                                     .skip = packed(layer.skip, {}),
+                                     .mlp0 = packed(layer.mlp0_weight, layer.mlp0_bias),
+                                     .mlp1 = packed(layer.mlp1_weight, layer.mlp1_bias),
+                                     .gate = numbers(layer.gate)};
+      for (std::size_t i = 0; i < pairs.size(); i += 2) packed_layer.spectral.emplace_back(pairs[i], pairs[i + 1]);
+      weights.layers.push_back(std::move(packed_layer));
+    }
+    return weights;
   }
 
   std::int64_t activations(const std::vector<int>& shape) const override {

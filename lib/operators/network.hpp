@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "engines/fno_weights.hpp"
 #include "operators/config.hpp"
 #include "operators/torch.hpp"
 
@@ -62,6 +64,8 @@ class Network {
   virtual torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
                                               const torch::Tensor& inclusion, const std::vector<int>& shape,
                                               std::int64_t point) const;
+  /// The parameters for the coalition engine, where it covers this network.
+  virtual std::optional<FnoWeights> engine_weights() const { return std::nullopt; }
   /// Numbers in the widest activation of one field on this grid.
   virtual std::int64_t activations(const std::vector<int>& shape) const = 0;
 
@@ -94,8 +98,8 @@ void save_network(const Network& network, const std::filesystem::path& path);
 /// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const std::vector<int>& shape);
 
-/// The network, from now on only read, behind the interface of core.
-std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network);
+/// The network, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition engine where it covers the network.
+std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network, bool engine = true);
 
 /// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are cast.
 torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64_t count,

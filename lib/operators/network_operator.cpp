@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "engines/fno_engines.hpp"
 #include "operators/network.hpp"
 #include "operators/parallel_chunks.hpp"
 
@@ -14,8 +15,20 @@ namespace {
 /// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
 class NetworkOperator final : public Operator {
  public:
-  explicit NetworkOperator(std::unique_ptr<Network> network) : network_(std::move(network)) {
+  NetworkOperator(std::unique_ptr<Network> network, bool engine) : network_(std::move(network)) {
     for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
+    const bool single = network_->options().dtype() == torch::kFloat32;
+    if (!engine) {
+      no_engine_ = "the engine is switched off";
+    } else if (!network_->options().device().is_cpu()) {
+      no_engine_ = "the engine works on the CPU";
+    } else if (!single) {
+      no_engine_ = "the engine works in float32";
+    } else if (auto weights = network_->engine_weights()) {
+      engines_ = std::make_unique<FnoEngines>(std::move(*weights));
+    } else {
+      no_engine_ = message("there is no engine for ", network_->config().model);
+    }
   }
 
   std::string describe() const override {
@@ -94,6 +107,17 @@ class NetworkOperator final : public Operator {
     return result;
   }
 
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    Query query) const override {
+    return engines_ ? engines_->coalition_engine(shown, hidden, query) : nullptr;
+  }
+  std::string coalition_path() const override {
+    if (engines_) return "engine, " + engines_->instruction_set();
+    const bool single = network_->options().dtype() == torch::kFloat32;
+    return message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64", " (",
+                   no_engine_, ")");
+  }
+
   std::int64_t preferred_batch(const Domain& domain) const override {
     return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape);
   }
@@ -129,12 +153,14 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<Network> network_;
+  std::unique_ptr<FnoEngines> engines_;  ///< null: for the reason in no_engine_
+  std::string no_engine_;
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network) {
-  return std::make_unique<NetworkOperator>(std::move(network));
+std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network, bool engine) {
+  return std::make_unique<NetworkOperator>(std::move(network), engine);
 }
 
 }  // namespace opshap

@@ -111,8 +111,8 @@ void save_network(const Network& network, const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
-                                        Precision precision) {
-  return make_operator(load_network(path, tensor_options(precision, device)));
+                                        Precision precision, bool engine) {
+  return make_operator(load_network(path, tensor_options(precision, device)), engine);
 }
 
 std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed, Precision precision,

@@ -13,10 +13,11 @@ namespace opshap {
 /// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as C64 or with a last dimension of 2)
 /// and the config as JSON in the metadata entry "config".
 ///
+/// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path tells).
 /// Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes, and values that are not finite;
 /// EnvironmentError when the device is not there.
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
-                                        Precision precision = Precision::float32);
+                                        Precision precision = Precision::float32, bool engine = true);
 
 /// An untrained operator with parameters drawn as the Python reference does.
 std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed,

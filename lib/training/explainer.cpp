@@ -1,11 +1,14 @@
 // Training of an explainer by the FastSHAP loss (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/kernel_law.hpp"
 #include "core/rng.hpp"
+#include "core/threads.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"
@@ -69,6 +72,42 @@ class Games {
 
   /// v(S) − v(∅) for coalitions [B, K, n] of a batch's members, [B, K].
   torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
+    const std::int64_t count = coalitions.size(1);
+    const FieldBatch baseline = FieldBatch::zeros(inputs_.domain, 1, inputs_.channels);
+    const bool engine = backbone_.coalition_engine(baseline, baseline, query_) != nullptr;
+    const std::vector<double> values =
+        engine ? engine_values(members, coalitions, baseline) : operator_values(members, coalitions);
+    torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), count}, torch::kFloat32);
+    float* out = gains.data_ptr<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<float>(values[i] - empty_);
+    return gains;
+  }
+
+  const Domain& domain() const { return inputs_.domain; }
+
+ private:
+  /// Each member has few coalitions, so each thread takes whole members.
+  std::vector<double> engine_values(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions,
+                                    const FieldBatch& baseline) const {
+    const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
+    std::vector<int> player_of(n);
+    std::iota(player_of.begin(), player_of.end(), 0);
+    std::vector<double> values(members.size() * count);
+    const float* rows = coalitions.data_ptr<float>();
+    parallel_for(members.size(), [&](std::size_t b) {
+      Coalitions drawn(static_cast<int>(n), count);
+      for (std::size_t k = 0; k < count; ++k) {
+        const float* row = rows + (b * count + k) * n;
+        for (std::size_t player = 0; player < n; ++player)
+          if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
+      }
+      backbone_.coalition_engine(inputs_.one(members[b]), baseline, query_)
+          ->values(player_of, drawn, 0, std::span(values).subspan(b * count, count));
+    });
+    return values;
+  }
+
+  std::vector<double> operator_values(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
     const std::int64_t count = coalitions.size(1), n = coalitions.size(2);
     FieldBatch masked =
         FieldBatch::zeros(inputs_.domain, static_cast<std::int64_t>(members.size()) * count, inputs_.channels);
@@ -82,16 +121,9 @@ class Games {
         for (std::size_t i = 0; i < field.size(); ++i) field[i] = row[i % static_cast<std::size_t>(n)] * input[i];
       }
     }
-    const std::vector<double> values = backbone_.values_at(masked, query_);
-    torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), count}, torch::kFloat32);
-    float* out = gains.data_ptr<float>();
-    for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<float>(values[i] - empty_);
-    return gains;
+    return backbone_.values_at(masked, query_);
   }
 
-  const Domain& domain() const { return inputs_.domain; }
-
- private:
   const Operator& backbone_;
   FieldBatch inputs_;
   Query query_;

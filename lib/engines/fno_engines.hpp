@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/coalition_engine.hpp"
+#include "core/field.hpp"
+#include "core/operator.hpp"
+#include "engines/fno_engine.hpp"
+
+namespace opshap {
+
+/// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest query.
+class FnoEngines {
+ public:
+  /// Throws DataError for weights that do not fit together or are not finite, EnvironmentError when OPSHAP_ENGINE names an instruction set that cannot run.
+  explicit FnoEngines(FnoWeights weights);
+
+  /// "avx512", "avx2" or "baseline".
+  std::string instruction_set() const { return kernels_.name; }
+  /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite.
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    Query query) const;
+
+ private:
+  struct OnGrid {
+    std::shared_ptr<const FnoEngine> engine;
+    Query query;
+    std::shared_ptr<const FnoEngine::Head> head;
+  };
+
+  FnoWeights weights_;
+  const Kernels& kernels_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<int>, OnGrid> grids_;
+};
+
+}  // namespace opshap
