@@ -1,17 +1,18 @@
 // The engine of FNO cell-mask games against the layers written out in double.
 
-#include "engines/fno_engine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/partition.hpp"
 #include "core/rng.hpp"
+#include "engines/fno_engines.hpp"
 #include "engines/fno_reference.hpp"
 #include "support/test_seed.hpp"
 
@@ -69,10 +70,11 @@ FnoWeights random_weights(const Case& of, std::uint64_t seed, double scale = 2) 
   return weights;
 }
 
-FieldBatch random_field(const Case& of, std::uint64_t seed) {
+/// Inputs and baselines of different means: a mask then moves every mode, as it does for a trained operator's inputs.
+FieldBatch random_field(const Case& of, double low, double high, std::uint64_t seed) {
   FieldBatch field = FieldBatch::zeros(Domain::unit(of.shape), 1, of.in_channels);
   Rng rng(seed, "fno engine field");
-  for (double& value : field.values) value = 2 * rng.uniform() - 1;
+  for (double& value : field.values) value = rng.uniform(low, high);
   return field;
 }
 
@@ -103,34 +105,241 @@ std::vector<double> engine_values(const FnoEngine& engine, const FieldBatch& inp
   return values;
 }
 
+/// A game of random size and shape with its values in double.
+struct Question {
+  Case of;
+  FnoWeights weights;
+  FieldBatch input, baseline;
+  std::vector<int> player_of;
+  Coalitions coalitions;
+  Query query;
+  std::vector<double> exact;
+  double rounding =
+      0;  ///< how far v moves when every weight moves by half a unit in its last place, over the spread of v
+
+  std::vector<double> values(const FnoEngine& engine) const {
+    return engine_values(engine, input, baseline, player_of, coalitions, query);
+  }
+};
+
+std::string describe(const Case& of) {
+  std::string text = "shape";
+  for (const int size : of.shape) text += message(" ", size);
+  text += ", modes";
+  for (const int modes : of.modes) text += message(" ", modes);
+  return text + message(", width ", of.width, ", layers ", of.layers, ", channels ", of.in_channels, " to ",
+                        of.out_channels, ", padding ", of.padding,
+                        of.both_sides ? " on both sides; " : " at the end; ");
+}
+
+/// Every weight moved up or down by half a unit in its last place.
+FnoWeights rounded_otherwise(FnoWeights weights, std::uint64_t seed) {
+  Rng rng(seed, "fno engine rounding");
+  const auto move = [&](float& value) {
+    value *= 1 + (rng.below(2) == 0 ? -1.0F : 1.0F) * std::numeric_limits<float>::epsilon() / 2;
+  };
+  const auto move_all = [&](std::vector<float>& values) { std::ranges::for_each(values, move); };
+  const auto move_linear = [&](FnoWeights::Linear& linear) {
+    move_all(linear.weight);
+    move_all(linear.bias);
+  };
+  for (FnoWeights::Linear* linear : {&weights.lifting0, &weights.lifting1, &weights.projection0, &weights.projection1})
+    move_linear(*linear);
+  for (FnoWeights::Layer& layer : weights.layers) {
+    for (std::complex<float>& value : layer.spectral)
+      value *= std::complex<float>(1, std::numeric_limits<float>::epsilon() / 2);
+    move_all(layer.spectral_bias);
+    for (FnoWeights::Linear* linear : {&layer.skip, &layer.mlp0, &layer.mlp1}) move_linear(*linear);
+    move_all(layer.gate);
+  }
+  return weights;
+}
+
+Question random_question(const Case& of, int players, std::size_t count, std::uint64_t seed) {
+  Question question{.of = of,
+                    .weights = random_weights(of, seed),
+                    .input = random_field(of, 0, 2, seed + 1),
+                    .baseline = random_field(of, -1, 0, seed + 2),
+                    .player_of = {},
+                    .coalitions = random_coalitions(players, count, seed),
+                    .query = {},
+                    .exact = {}};
+  Rng rng(seed, "fno engine question");
+  const auto points = static_cast<std::size_t>(question.input.domain.points());
+  for (std::size_t p = 0; p < points; ++p)
+    question.player_of.push_back(
+        static_cast<int>(p < static_cast<std::size_t>(players) ? p : rng.below(static_cast<std::uint64_t>(players))));
+  question.query = {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(points))),
+                    .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(of.out_channels)))};
+  const FnoWeights otherwise = rounded_otherwise(question.weights, seed);
+  std::vector<double> moved;
+  for (std::size_t i = 0; i < count; ++i) {
+    FieldBatch masked = question.baseline;
+    for (std::size_t j = 0; j < masked.values.size(); ++j) {
+      if (question.coalitions.contains(i, question.player_of[j % points])) masked.values[j] = question.input.values[j];
+    }
+    const auto at =
+        static_cast<std::size_t>(question.query.channel) * points + static_cast<std::size_t>(question.query.point);
+    question.exact.push_back(fno_reference(question.weights, masked)[at]);
+    moved.push_back(fno_reference(otherwise, masked)[at]);
+  }
+  question.rounding = relative_error(moved, question.exact);
+  return question;
+}
+
+/// Against the spread of v over the coalitions, since v itself may be far larger or near zero: what is asked for, 2e-5; and where the network is so ill
+/// conditioned that a rounding of its weights moves v by more, a few such roundings: each of its dozen layers rounds its sums anew.
+double tolerance(const Question& question) { return 2e-5 + 8 * question.rounding; }
+
 }  // namespace
 
-TEST(FnoEngine, QuickLook) {
-  for (const Case& of :
-       {Case{.shape = {16}, .modes = {16}}, Case{.shape = {15}, .modes = {16}},
-        Case{.shape = {16}, .modes = {16}, .padding = 0}, Case{.shape = {5}, .modes = {8}, .width = 20},
-        Case{.shape = {4, 4}, .modes = {16, 16}, .width = 32}, Case{.shape = {8, 8}, .modes = {6, 8}, .width = 16},
-        Case{.shape = {6, 5}, .modes = {8, 8}, .width = 16, .layers = 2, .in_channels = 2, .out_channels = 2},
-        Case{.shape = {8, 8}, .modes = {16, 16}, .width = 16, .padding = 0}}) {
-    const FnoWeights weights = random_weights(of, 1);
-    const FieldBatch input = random_field(of, 2), baseline = random_field(of, 3);
-    const int points = static_cast<int>(input.domain.points());
-    std::vector<int> player_of(static_cast<std::size_t>(points));
-    for (std::size_t p = 0; p < player_of.size(); ++p) player_of[p] = static_cast<int>(p);
-    const Coalitions coalitions = random_coalitions(points, 8, 4);
-    const Query query{.point = points / 3, .channel = of.out_channels - 1};
-    std::vector<double> exact;
-    for (std::size_t i = 0; i < coalitions.size(); ++i) {
-      FieldBatch masked = baseline;
-      for (std::size_t j = 0; j < masked.values.size(); ++j)
-        if (coalitions.contains(i, static_cast<int>(j) % points)) masked.values[j] = input.values[j];
-      exact.push_back(fno_reference(weights, masked)[static_cast<std::size_t>(query.channel * points + query.point)]);
+TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
+  const std::uint64_t seed = test_seed();
+  Rng rng(seed, "fno engine cases");
+  const auto up_to = [&](int most) { return 1 + static_cast<int>(rng.below(static_cast<std::uint64_t>(most))); };
+  for (int trial = 0; trial < 60; ++trial) {
+    const bool plane = trial % 2 == 1;
+    Case of{.shape = {},
+            .modes = {},
+            .width = 2 + up_to(38),
+            .layers = up_to(4),
+            .in_channels = up_to(2),
+            .out_channels = up_to(2),
+            .padding = 0.25 * static_cast<double>(rng.below(4)),
+            .both_sides = rng.below(2) == 0};
+    for (int axis = 0; axis < (plane ? 2 : 1); ++axis) {
+      of.shape.push_back(3 + up_to(plane ? 7 : 30));
+      of.modes.push_back(up_to(plane ? 8 : 16));
     }
+    int points = 1;
+    for (const int size : of.shape) points *= size;
+    const Question question =
+        random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial));
     for (const std::string& set : instruction_sets()) {
-      const FnoEngine engine(weights, of.shape, kernels(set));
-      const double error = relative_error(engine_values(engine, input, baseline, player_of, coalitions, query), exact);
-      std::printf("%s n=%d error %.2e\n", set.c_str(), points, error);
-      EXPECT_LT(error, 2e-5);
+      const FnoEngine engine(question.weights, of.shape, kernels(set));
+      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
+          << set << ", trial " << trial << ": " << describe(of) << replay();
+    }
+  }
+}
+
+TEST(FnoEngine, AgreesOnTheGridsOfThePaper) {
+  for (const Case& of :
+       {Case{.shape = {16}, .modes = {16}}, Case{.shape = {64}, .modes = {16}},
+        Case{.shape = {4, 4}, .modes = {16, 16}, .width = 32}, Case{.shape = {8, 8}, .modes = {16, 16}, .width = 16}}) {
+    int points = 1;
+    for (const int size : of.shape) points *= size;
+    const Question question = random_question(of, points, 6, 3);
+    for (const std::string& set : instruction_sets()) {
+      const FnoEngine engine(question.weights, of.shape, kernels(set));
+      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
+          << set << ": " << describe(of);
+    }
+  }
+}
+
+TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
+  for (const Case& of :
+       {Case{.shape = {12}, .modes = {8}, .width = 20}, Case{.shape = {5, 6}, .modes = {6, 6}, .width = 12}}) {
+    const Question question = random_question(of, 12, 150, 5);
+    for (const std::string& set : instruction_sets()) {
+      const FnoEngine engine(question.weights, of.shape, kernels(set));
+      const std::vector<double> all = question.values(engine);
+      const auto lifted = engine.lift(question.input.values, question.baseline.values);
+      const auto head = engine.head(question.query);
+      for (const std::size_t size : {1, 2, 3, 7, 64}) {
+        std::vector<double> parts(all.size());
+        for (std::size_t first = 0; first < parts.size(); first += size) {
+          const std::size_t count = std::min(size, parts.size() - first);
+          engine.values(lifted, head, question.player_of, question.coalitions, first,
+                        std::span(parts).subspan(first, count));
+        }
+        EXPECT_EQ(parts, all) << set << ", " << size << " at a time";
+      }
+    }
+  }
+}
+
+TEST(FnoEngine, ComputesGeluToSinglePrecision) {
+  for (const std::string& set : instruction_sets()) {
+    AlignedFloats x(1 << 16);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = -10 + 20 * static_cast<float>(i) / static_cast<float>(x.size());
+    AlignedFloats y = x;
+    kernels(set).gelu(y.data(), static_cast<std::int64_t>(y.size()));
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto t = static_cast<double>(x[i]);
+      worst = std::max(worst, std::abs(static_cast<double>(y[i]) - 0.5 * t * std::erfc(-t / std::numbers::sqrt2)));
+    }
+    // Half a unit in the last place at 4..8, where the result is rounded, is 2.4e-7; the table adds as much again.
+    EXPECT_LT(worst, 4.8e-7) << set;
+
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    AlignedFloats special(16);
+    special[0] = std::numeric_limits<float>::quiet_NaN();
+    special[1] = infinity;
+    special[2] = -infinity;
+    kernels(set).gelu(special.data(), 16);
+    EXPECT_TRUE(std::isnan(special[0])) << set;
+    EXPECT_EQ(special[1], infinity) << set;
+    EXPECT_NEAR(special[2], 0, 1e-7) << set;
+  }
+}
+
+TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
+  const Case of{.shape = {8}, .modes = {4}, .width = 8};
+  const FnoWeights good = random_weights(of, 1);
+  const auto message_of = [](const auto& work) {
+    try {
+      work();
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  FnoWeights broken = good;
+  broken.layers[2].mlp1.weight[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(message_of([&] { FnoEngine(broken, of.shape); }).find("channel_mlp.2.fcs.1.weight[5]"), std::string::npos);
+  broken = good;
+  broken.layers[0].spectral[7] = {0, std::numeric_limits<float>::infinity()};
+  EXPECT_NE(message_of([&] { FnoEngines{broken}; }).find("convs.0.weight[7]"), std::string::npos);
+  broken = good;
+  broken.lifting0.bias.pop_back();
+  EXPECT_NE(message_of([&] { FnoEngines{broken}; }).find("lifting.fcs.0.bias"), std::string::npos);
+
+  const FnoEngines engines(good);
+  FieldBatch field = random_field(of, 0, 2, 2);
+  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, {.point = 3}); }), "no error");
+  field.values[6] = std::numeric_limits<double>::infinity();
+  EXPECT_NE(message_of([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), {.point = 3}); }).find("6"),
+            std::string::npos);
+  EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 8}), InvalidArgument);
+  EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 0, .channel = 1}), InvalidArgument);
+  EXPECT_THROW(FnoEngine(good, {4, 4}), InvalidArgument);
+}
+
+TEST(FnoEngine, RefusesAnInstructionSetThatIsNotThere) {
+  EXPECT_THROW(kernels("avx1024"), EnvironmentError);
+  EXPECT_EQ(instruction_sets().back(), "baseline");
+  for (const std::string& set : instruction_sets()) EXPECT_EQ(kernels(set).name, set);
+}
+
+TEST(AxisBasis, TransformsBandLimitedFieldsForthAndBack) {
+  for (const std::int64_t points : {1, 2, 3, 4, 5, 6, 8, 12, 16, 31, 32}) {
+    for (std::int64_t count = 1; count <= points / 2 + 1; ++count) {
+      const AxisBasis basis = AxisBasis::half(points, count);
+      // Rows times their inverse is the identity on coefficients.
+      for (std::size_t r = 0; r < basis.rows.size(); ++r) {
+        for (std::size_t s = 0; s < basis.rows.size(); ++s) {
+          double product = 0;
+          for (std::int64_t p = 0; p < points; ++p) {
+            const double weight = basis.rows[s].frequency == 0 || 2 * basis.rows[s].frequency == points ? 1 : 2;
+            product += basis.inverse_at(static_cast<int>(r), p) * basis.inverse_at(static_cast<int>(s), p) / weight /
+                       static_cast<double>(points);
+          }
+          EXPECT_NEAR(product, r == s ? 1 : 0, 1e-14) << points << " points, rows " << r << ", " << s;
+        }
+      }
     }
   }
 }
