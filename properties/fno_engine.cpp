@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/partition.hpp"
 #include "core/rng.hpp"
 #include "engines/fno_engines.hpp"
 #include "engines/fno_reference.hpp"
@@ -101,7 +102,8 @@ double relative_error(const std::vector<double>& found, const std::vector<double
 std::vector<double> engine_values(const FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
                                   const std::vector<int>& player_of, const Coalitions& coalitions, Query query) {
   std::vector<double> values(coalitions.size());
-  engine.values(engine.lift(input.values, baseline.values), engine.head(query), player_of, coalitions, 0, values);
+  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.head(query),
+                coalitions, 0, values);
   return values;
 }
 
@@ -245,14 +247,13 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
     for (const std::string& set : instruction_sets()) {
       const FnoEngine engine(question.weights, of.shape, kernels(set));
       const std::vector<double> all = question.values(engine);
-      const auto lifted = engine.lift(question.input.values, question.baseline.values);
+      const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 12);
       const auto head = engine.head(question.query);
       for (const std::size_t size : {1, 2, 3, 7, 64}) {
         std::vector<double> parts(all.size());
         for (std::size_t first = 0; first < parts.size(); first += size) {
           const std::size_t count = std::min(size, parts.size() - first);
-          engine.values(lifted, head, question.player_of, question.coalitions, first,
-                        std::span(parts).subspan(first, count));
+          engine.values(subject, head, question.coalitions, first, std::span(parts).subspan(first, count));
         }
         EXPECT_EQ(parts, all) << set << ", " << size << " at a time";
       }
@@ -309,10 +310,12 @@ TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
 
   const FnoEngines engines(good);
   FieldBatch field = random_field(of, 0, 2, 2);
-  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, {.point = 3}); }), "no error");
+  const Partition cells = Partition::one_player_per_point(field.domain);
+  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, cells, {.point = 3}); }), "no error");
   field.values[6] = std::numeric_limits<double>::infinity();
-  EXPECT_NE(message_of([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), {.point = 3}); }).find("6"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, {.point = 3}); }).find("6"),
+      std::string::npos);
   EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 8}), InvalidArgument);
   EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 0, .channel = 1}), InvalidArgument);
   EXPECT_THROW(FnoEngine(good, {4, 4}), InvalidArgument);

@@ -22,7 +22,8 @@ Operator::Gradient Operator::mean_field_at(const FieldBatch&, const FieldBatch&,
               "Use a sampling method such as permutation_antithetic."));
 }
 
-std::unique_ptr<CoalitionEngine> Operator::coalition_engine(const FieldBatch&, const FieldBatch&, Query) const {
+std::unique_ptr<CoalitionEngine> Operator::coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
+                                                            Query) const {
   return nullptr;
 }
 

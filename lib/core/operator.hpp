@@ -7,6 +7,7 @@
 
 #include "core/coalition_engine.hpp"
 #include "core/field.hpp"
+#include "core/partition.hpp"
 
 namespace opshap {
 
@@ -53,9 +54,9 @@ class Operator {
                                  Query query) const;
 
   /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none. `shown` and `hidden` are batches of one on one grid and
-  /// fit the operator, as does the query. Values agree with values_at() to the rounding of the operator's own precision.
+  /// fit the operator, as do partition and query. Values agree with values_at() to the rounding of the operator's own precision.
   virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                            Query query) const;
+                                                            const Partition& partition, Query query) const;
   /// How coalitions are evaluated, in words, for reports: "engine, avx512", or "LibTorch, float64" and why.
   virtual std::string coalition_path() const { return "operator"; }
 

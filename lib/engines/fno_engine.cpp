@@ -42,6 +42,9 @@ LineBasis view(const AxisBasis& basis) {
           .inverse = basis.inverse.data()};
 }
 
+/// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
+constexpr int few_players = 32;
+
 /// Coefficients and states of a batch in less than a core's share of the caches, where that leaves enough fields to share the weights.
 Index batch_of(Index field_floats, Index mixing_floats) {
   constexpr Index cache_floats = (Index{1} << 20) / sizeof(float);
@@ -62,13 +65,15 @@ class FnoEngine::Workspace {
         hidden(at(engine.batch_ * (engine.hidden_ + engine.width_))),
         wide(at(engine.batch_ * engine.wide_)),
         scratch(at(kernel_scratch(engine.width_, engine.hidden_))),
-        place(at(engine.batch_ * engine.places())) {}
+        place(at(engine.batch_ * engine.places())),
+        members(at(engine.batch_ * (few_players + 3))) {}
 
   AlignedFloats coefficients, mixed;  ///< [rows + 1, batch, width]; after the coefficients the state at the query
   AlignedFloats states;               ///< [batch, places, width]
   AlignedFloats lines;                ///< [8, line rows, width]: four lines that come, four that go
   AlignedFloats hidden, wide, scratch;
   std::vector<std::int32_t> place;  ///< [batch, places]
+  std::vector<float> members;       ///< [batch, players rounded up to 4], 0 or 1
 };
 
 struct FnoEngine::Spare {
@@ -183,7 +188,20 @@ void FnoEngine::pack_blocks() {
   }
 }
 
-FnoEngine::Lifted FnoEngine::lift(std::span<const double> shown, std::span<const double> hidden) const {
+FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, std::span<const double> hidden,
+                                      std::span<const int> player_of, int players) const {
+  Subject subject{.player_of = {player_of.begin(), player_of.end()},
+                  .states = {},
+                  .skips = {},
+                  .gates = {},
+                  .hidden = {},
+                  .by_player = {}};
+  lift(subject, shown, hidden);
+  if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
+  return subject;
+}
+
+void FnoEngine::lift(Subject& subject, std::span<const double> shown, std::span<const double> hidden) const {
   const Index points = grid_.points(), states = 2 * points + 1, rows = (states + 3) / 4 * 4;
   const Index entry = padded(weights_.in_channels + weights_.dimension()), wide = padded(weights_.lifting0.outputs);
   AlignedFloats entries(at(rows * entry)), middle(at(rows * wide));
@@ -195,7 +213,8 @@ FnoEngine::Lifted FnoEngine::lift(std::span<const double> shown, std::span<const
       for (int axis = 0; axis < weights_.dimension(); ++axis) *to++ = static_cast<float>(grid_.position(p, axis));
     }
   }
-  Lifted lifted{.states = AlignedFloats(at(rows * width_)), .skips = lifted.states, .gates = lifted.states};
+  subject.states.resize(at(rows * width_));
+  subject.skips = subject.gates = subject.states;
   kernels_.multiply({.a = entries.data(),
                      .a_stride = entry,
                      .b = lifting0_.data(),
@@ -209,25 +228,59 @@ FnoEngine::Lifted FnoEngine::lift(std::span<const double> shown, std::span<const
   kernels_.multiply({.a = middle.data(),
                      .a_stride = wide,
                      .b = lifting1_.data(),
-                     .out = lifted.states.data(),
+                     .out = subject.states.data(),
                      .out_stride = width_,
                      .rows = rows,
                      .inner = wide,
                      .columns = width_,
                      .bias = lifting1_bias_.data()});
-  std::fill(lifted.states.begin() + 2 * points * width_, lifted.states.end(),
+  std::fill(subject.states.begin() + 2 * points * width_, subject.states.end(),
             0.0F);  // the padding is zero, not lifted zeros
-  kernels_.multiply({.a = lifted.states.data(),
+  kernels_.multiply({.a = subject.states.data(),
                      .a_stride = width_,
                      .b = blocks_.front().skip.data(),
-                     .out = lifted.skips.data(),
+                     .out = subject.skips.data(),
                      .out_stride = width_,
                      .rows = rows,
                      .inner = width_,
                      .columns = width_});
-  for (std::size_t i = 0; i < lifted.states.size(); ++i)
-    lifted.gates[i] = lifted.states[i] * blocks_.front().gate[i % at(width_)];
-  return lifted;
+  for (std::size_t i = 0; i < subject.states.size(); ++i)
+    subject.gates[i] = subject.states[i] * blocks_.front().gate[i % at(width_)];
+}
+
+void FnoEngine::tabulate_players(Subject& subject, int players) const {
+  const std::unique_ptr<Workspace> work = take_workspace();
+  const Index points = grid_.points(), slots = (players + 3) / 4 * 4;
+  const auto nothing = static_cast<std::int32_t>(2 * points);
+  const auto place_of = [&](Index field, const auto& row_of) {
+    for (std::size_t i = 0; i < point_of_.size(); ++i)
+      work->place[at(field * places()) + i] = point_of_[i] < 0 ? nothing : row_of(point_of_[i]);
+  };
+  std::ranges::fill(work->coefficients, 0.0F);
+  place_of(0, [](std::int32_t point) { return 2 * point; });
+  transform(*work, subject.states, 0);
+  mix(*work, blocks_.front(), 1);
+  for (Index r = 0; r < rows(); ++r)
+    subject.hidden.insert(subject.hidden.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
+
+  // Row 2p + 1 is what showing point p changes.
+  AlignedFloats changes = subject.states;
+  for (Index p = 0; p < points; ++p)
+    for (Index c = 0; c < width_; ++c) changes[at((2 * p + 1) * width_ + c)] -= changes[at(2 * p * width_ + c)];
+  subject.by_player.resize(at(rows() * slots * width_));
+  for (Index first = 0; first < players; first += batch_) {
+    const Index count = std::min<Index>(batch_, players - first);
+    std::ranges::fill(work->coefficients, 0.0F);
+    for (Index field = 0; field < count; ++field) {
+      place_of(field, [&](std::int32_t point) {
+        return subject.player_of[at(point)] == first + field ? 2 * point + 1 : nothing;
+      });
+      transform(*work, changes, field);
+    }
+    mix(*work, blocks_.front(), count, false);
+    for (Index r = 0; r < rows(); ++r)
+      std::copy_n(row(work->mixed, r, 0), count * width_, subject.by_player.data() + (r * slots + first) * width_);
+  }
 }
 
 FnoEngine::Head FnoEngine::head(Query query) const {
@@ -302,13 +355,13 @@ FnoEngine::Head FnoEngine::head(Query query) const {
   return head;
 }
 
-void FnoEngine::transform_lifted(Workspace& work, const Lifted& lifted, Index field) const {
+void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index field) const {
   float* coefficients = row(work.coefficients, 0, field);
   const std::int32_t* place = work.place.data() + field * places();
   const LineBasis last = view(last_);
   const Index stride = batch_ * width_, columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
   if (!plane()) {
-    kernels_.transform(last, width_, place, lifted.states.data(), coefficients, stride, work.scratch.data());
+    kernels_.transform(last, width_, place, states.data(), coefficients, stride, work.scratch.data());
     return;
   }
   for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
@@ -317,17 +370,17 @@ void FnoEngine::transform_lifted(Workspace& work, const Lifted& lifted, Index fi
     std::fill_n(work.lines.data(), 4 * size, 0.0F);
     for (Index line = 0; line < 4; ++line) {
       if (empty_line_[at(4 * orbit + line)]) continue;
-      kernels_.transform(last, width_, place + (4 * orbit + line) * line_places(), lifted.states.data(),
+      kernels_.transform(last, width_, place + (4 * orbit + line) * line_places(), states.data(),
                          work.lines.data() + line * size, width_, work.scratch.data());
     }
     kernels_.gather(view(first_), orbit, columns, width_, work.lines.data(), coefficients, stride);
   }
 }
 
-void FnoEngine::mix(Workspace& work, const Block& block, Index count) const {
+void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biased) const {
   const Index constant = first_.row(0, false) * static_cast<Index>(last_.rows.size()) + last_.row(0, false);
   std::ranges::fill(work.mixed, 0.0F);
-  for (Index field = 0; field < count; ++field)  // a constant field has this coefficient alone
+  for (Index field = 0; biased && field < count; ++field)  // a constant field has this coefficient alone
     std::ranges::copy(block.spectral_bias, row(work.mixed, constant, field));
   Mixing mixing{.re = {},
                 .im = {},
@@ -346,7 +399,32 @@ void FnoEngine::mix(Workspace& work, const Block& block, Index count) const {
   std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them
 }
 
-void FnoEngine::run_block(Workspace& work, const Lifted& lifted, std::size_t layer, Index field) const {
+void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
+                          Index count) const {
+  std::ranges::fill(work.coefficients, 0.0F);
+  if (subject.by_player.empty()) {
+    for (Index field = 0; field < count; ++field) transform(work, subject.states, field);
+    if (blocks_.size() > 1) mix(work, blocks_.front(), count);
+    return;
+  }
+  const Index players = coalitions.players(), slots = (players + 3) / 4 * 4;
+  for (Index field = 0; field < count; ++field)
+    for (Index i = 0; i < players; ++i)
+      work.members[at(field * slots + i)] = coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
+  for (Index r = 0; r < rows(); ++r) {
+    kernels_.multiply({.a = work.members.data(),
+                       .a_stride = slots,
+                       .b = subject.by_player.data() + r * slots * width_,
+                       .out = row(work.mixed, r, 0),
+                       .out_stride = width_,
+                       .rows = (count + 3) / 4 * 4,
+                       .inner = players,
+                       .columns = width_,
+                       .bias = subject.hidden.data() + r * width_});
+  }
+}
+
+void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t layer, Index field) const {
   const Block& block = blocks_[layer];
   const PointwiseBlock pointwise{.width = width_,
                                  .hidden = hidden_,
@@ -367,8 +445,8 @@ void FnoEngine::run_block(Workspace& work, const Lifted& lifted, std::size_t lay
               .out_coefficients = to};
     if (layer == 0) {
       line.place = work.place.data() + field * places() + number * line_places();
-      line.skip_table = lifted.skips.data();
-      line.gate_table = lifted.gates.data();
+      line.skip_table = subject.skips.data();
+      line.gate_table = subject.gates.data();
     } else {
       line.states = line.out;
     }
@@ -423,44 +501,47 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
   }
 }
 
-void FnoEngine::values(const Lifted& lifted, const Head& head, std::span<const int> player_of,
-                       const Coalitions& coalitions, std::size_t first, std::span<double> values) const {
-  std::unique_ptr<Workspace> work;
-  {
-    const std::lock_guard lock(spare_->mutex);
-    if (!spare_->workspaces.empty()) {
-      work = std::move(spare_->workspaces.back());
-      spare_->workspaces.pop_back();
-    }
-  }
-  if (!work) work = std::make_unique<Workspace>(*this);
+std::unique_ptr<FnoEngine::Workspace> FnoEngine::take_workspace() const {
+  const std::lock_guard lock(spare_->mutex);
+  if (spare_->workspaces.empty()) return std::make_unique<Workspace>(*this);
+  std::unique_ptr<Workspace> work = std::move(spare_->workspaces.back());
+  spare_->workspaces.pop_back();
+  return work;
+}
+
+void FnoEngine::give_back(std::unique_ptr<Workspace> work) const {
+  const std::lock_guard lock(spare_->mutex);
+  spare_->workspaces.push_back(std::move(work));
+}
+
+void FnoEngine::values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
+                       std::span<double> values) const {
+  std::unique_ptr<Workspace> work = take_workspace();
   const std::int32_t nothing = 2 * static_cast<std::int32_t>(grid_.points());
   for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
     const std::size_t count = std::min(batch(), values.size() - begin);
-    std::ranges::fill(work->coefficients, 0.0F);
     for (std::size_t field = 0; field < count; ++field) {
       const auto members = coalitions.row(first + begin + field);
       std::int32_t* place = work->place.data() + field * at(places());
       for (std::size_t i = 0; i < point_of_.size(); ++i) {
         const std::int32_t point = point_of_[i];
-        place[i] = point < 0 ? nothing : 2 * point + (contains(members, player_of[at(point)]) ? 1 : 0);
+        place[i] = point < 0 ? nothing : 2 * point + (contains(members, subject.player_of[at(point)]) ? 1 : 0);
       }
-      transform_lifted(*work, lifted, static_cast<Index>(field));
     }
+    mix_first(*work, subject, coalitions, first + begin, static_cast<Index>(count));
     for (std::size_t layer = 0; layer + 1 < blocks_.size(); ++layer) {
-      mix(*work, blocks_[layer], static_cast<Index>(count));
-      for (std::size_t field = 0; field < count; ++field) run_block(*work, lifted, layer, static_cast<Index>(field));
+      if (layer > 0) mix(*work, blocks_[layer], static_cast<Index>(count));
+      for (std::size_t field = 0; field < count; ++field) run_block(*work, subject, layer, static_cast<Index>(field));
     }
     for (std::size_t field = 0; field < count; ++field) {
       const float* state = blocks_.size() == 1
-                               ? lifted.states.data() + work->place[field * at(places()) + at(head.place)] * width_
+                               ? subject.states.data() + work->place[field * at(places()) + at(head.place)] * width_
                                : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
       std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
     }
     finish(*work, head, values.subspan(begin, count));
   }
-  const std::lock_guard lock(spare_->mutex);
-  spare_->workspaces.push_back(std::move(work));
+  give_back(std::move(work));
 }
 
 }  // namespace opshap

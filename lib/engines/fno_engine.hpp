@@ -10,6 +10,7 @@
 #include "core/coalitions.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
+#include "core/partition.hpp"
 #include "engines/aligned_floats.hpp"
 #include "engines/axis_basis.hpp"
 #include "engines/fno_weights.hpp"
@@ -29,13 +30,19 @@ class FnoEngine {
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
   FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = opshap::kernels());
 
-  /// An input and its baseline, lifted: for each point its states where it is hidden and where it is shown, and what the first block makes of them.
-  struct Lifted {
+  /// An input, its baseline and the players, as the engine wants them.
+  struct Subject {
+    std::vector<int> player_of;  ///< [points]
+    /// For each point its lifted states where it is hidden and where it is shown, and what the first block makes of them.
     AlignedFloats states, skips,
         gates;  ///< [2·points + 1, width]: rows 2p (hidden), 2p + 1 (shown), and a last one of zeros for the padding
+    /// For few players: the first block's mixed coefficients are linear in the mask.
+    AlignedFloats hidden;     ///< [rows, width] of the empty coalition
+    AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
   };
-  /// Fields of one sample each on the engine's grid. Cost: about four points' share of a forward pass for each point.
-  Lifted lift(std::span<const double> shown, std::span<const double> hidden) const;
+  /// Fields of one sample each on the engine's grid; each point's player. Cost: about one coalition, and half a coalition for each of few players.
+  Subject subject(std::span<const double> shown, std::span<const double> hidden, std::span<const int> player_of,
+                  int players) const;
 
   /// The last block and the projection at a query.
   struct Head {
@@ -48,9 +55,9 @@ class FnoEngine {
   /// Throws InvalidArgument for a query outside the grid or the outputs.
   Head head(Query query) const;
 
-  /// values[i] = v(S) of coalition first + i, S owning the points p with player_of[p] in S. On the calling thread, in batches that fit the caches.
-  void values(const Lifted& lifted, const Head& head, std::span<const int> player_of, const Coalitions& coalitions,
-              std::size_t first, std::span<double> values) const;
+  /// values[i] = v(S) of coalition first + i. On the calling thread, in batches that fit the caches.
+  void values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
+              std::span<double> values) const;
 
   /// How many coalitions are computed together.
   std::size_t batch() const { return static_cast<std::size_t>(batch_); }
@@ -78,13 +85,20 @@ class FnoEngine {
   bool plane() const { return weights_.dimension() == 2; }
   void find_frequencies();
   void pack_blocks();
-  /// Adds the coefficients of the first block's input, looked up by place.
-  void transform_lifted(Workspace& work, const Lifted& lifted, std::int64_t field) const;
+  std::unique_ptr<Workspace> take_workspace() const;
+  void give_back(std::unique_ptr<Workspace> work) const;
+  void lift(Subject& subject, std::span<const double> shown, std::span<const double> hidden) const;
+  void tabulate_players(Subject& subject, int players) const;
+  /// Adds the coefficients of a field's states, looked up by place.
+  void transform(Workspace& work, const AlignedFloats& states, std::int64_t field) const;
+  /// The first block's mixed coefficients of a batch of coalitions.
+  void mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
+                 std::int64_t count) const;
   float* row(AlignedFloats& coefficients, std::int64_t row, std::int64_t field) const {
     return coefficients.data() + (row * batch_ + field) * width_;
   }
-  void mix(Workspace& work, const Block& block, std::int64_t count) const;
-  void run_block(Workspace& work, const Lifted& lifted, std::size_t layer, std::int64_t field) const;
+  void mix(Workspace& work, const Block& block, std::int64_t count, bool biased = true) const;
+  void run_block(Workspace& work, const Subject& subject, std::size_t layer, std::int64_t field) const;
   void finish(Workspace& work, const Head& head, std::span<double> values) const;
 
   FnoWeights weights_;

@@ -11,19 +11,18 @@ namespace {
 class FnoCoalitionEngine final : public CoalitionEngine {
  public:
   FnoCoalitionEngine(std::shared_ptr<const FnoEngine> engine, std::shared_ptr<const FnoEngine::Head> head,
-                     FnoEngine::Lifted lifted)
-      : engine_(std::move(engine)), head_(std::move(head)), lifted_(std::move(lifted)) {}
+                     FnoEngine::Subject subject)
+      : engine_(std::move(engine)), head_(std::move(head)), subject_(std::move(subject)) {}
 
-  void values(std::span<const int> player_of, const Coalitions& coalitions, std::size_t first,
-              std::span<double> values) const override {
-    engine_->values(lifted_, *head_, player_of, coalitions, first, values);
+  void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
+    engine_->values(subject_, *head_, coalitions, first, values);
   }
   std::size_t batch() const override { return engine_->batch(); }
 
  private:
   std::shared_ptr<const FnoEngine> engine_;
   std::shared_ptr<const FnoEngine::Head> head_;
-  FnoEngine::Lifted lifted_;
+  FnoEngine::Subject subject_;
 };
 
 }  // namespace
@@ -33,7 +32,7 @@ FnoEngines::FnoEngines(FnoWeights weights) : weights_(std::move(weights)), kerne
 }
 
 std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                              Query query) const {
+                                                              const Partition& partition, Query query) const {
   require_finite(shown, "engine: input");
   require_finite(hidden, "engine: baseline");
   std::shared_ptr<const FnoEngine> engine;
@@ -49,8 +48,8 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
     engine = grid.engine;
     head = grid.head;
   }
-  FnoEngine::Lifted lifted = engine->lift(shown.values, hidden.values);
-  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(lifted));
+  FnoEngine::Subject subject = engine->subject(shown.values, hidden.values, partition.player_of, partition.players);
+  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
 }
 
 }  // namespace opshap

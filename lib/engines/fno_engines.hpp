@@ -23,7 +23,7 @@ class FnoEngines {
   std::string instruction_set() const { return kernels_.name; }
   /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    Query query) const;
+                                                    const Partition& partition, Query query) const;
 
  private:
   struct OnGrid {

@@ -52,8 +52,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
     const std::size_t size = engine_->batch();
     parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
       const std::size_t first = chunk * size;
-      engine_->values(partition_.player_of, coalitions, first,
-                      std::span(values).subspan(first, std::min(size, values.size() - first)));
+      engine_->values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
     });
     return values;
   }
@@ -80,7 +79,7 @@ std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, Field
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
           "cell_mask_game: partition=", partition.player_of.size(), " points (the grid has ", masked.domain().points(),
           "). Make the partition from the input's grid.");
-  auto engine = op.coalition_engine(masked.input(), masked.baseline(), query);
+  auto engine = op.coalition_engine(masked.input(), masked.baseline(), partition, query);
   return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(engine), std::move(partition));
 }
 

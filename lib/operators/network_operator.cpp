@@ -108,8 +108,8 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    Query query) const override {
-    return engines_ ? engines_->coalition_engine(shown, hidden, query) : nullptr;
+                                                    const Partition& partition, Query query) const override {
+    return engines_ ? engines_->coalition_engine(shown, hidden, partition, query) : nullptr;
   }
   std::string coalition_path() const override {
     if (engines_) return "engine, " + engines_->instruction_set();

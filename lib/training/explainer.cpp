@@ -1,7 +1,6 @@
 // Training of an explainer by the FastSHAP loss (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 #include "core/coalitions.hpp"
@@ -57,6 +56,7 @@ class Games {
       inputs_.values.insert(inputs_.values.end(), one.values.begin(), one.values.end());
       ++inputs_.batch;
     }
+    partition_ = Partition::one_player_per_point(inputs_.domain);
     query_ = {.point = inputs_.domain.centre()};
     empty_ = backbone.values_at(FieldBatch::zeros(inputs_.domain, 1, inputs_.channels), query_).front();
     grand_ = backbone.values_at(inputs_, query_);
@@ -74,7 +74,7 @@ class Games {
   torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
     const std::int64_t count = coalitions.size(1);
     const FieldBatch baseline = FieldBatch::zeros(inputs_.domain, 1, inputs_.channels);
-    const bool engine = backbone_.coalition_engine(baseline, baseline, query_) != nullptr;
+    const bool engine = backbone_.coalition_engine(baseline, baseline, partition_, query_) != nullptr;
     const std::vector<double> values =
         engine ? engine_values(members, coalitions, baseline) : operator_values(members, coalitions);
     torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), count}, torch::kFloat32);
@@ -90,8 +90,6 @@ class Games {
   std::vector<double> engine_values(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions,
                                     const FieldBatch& baseline) const {
     const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
-    std::vector<int> player_of(n);
-    std::iota(player_of.begin(), player_of.end(), 0);
     std::vector<double> values(members.size() * count);
     const float* rows = coalitions.data_ptr<float>();
     parallel_for(members.size(), [&](std::size_t b) {
@@ -101,8 +99,8 @@ class Games {
         for (std::size_t player = 0; player < n; ++player)
           if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
       }
-      backbone_.coalition_engine(inputs_.one(members[b]), baseline, query_)
-          ->values(player_of, drawn, 0, std::span(values).subspan(b * count, count));
+      backbone_.coalition_engine(inputs_.one(members[b]), baseline, partition_, query_)
+          ->values(drawn, 0, std::span(values).subspan(b * count, count));
     });
     return values;
   }
@@ -126,6 +124,7 @@ class Games {
 
   const Operator& backbone_;
   FieldBatch inputs_;
+  Partition partition_;
   Query query_;
   double empty_ = 0;
   std::vector<double> grand_;
