@@ -49,7 +49,7 @@ constexpr int few_players = 32;
 Index batch_of(Index field_floats, Index mixing_floats) {
   constexpr Index cache_floats = (Index{1} << 20) / sizeof(float);
   // Weights are read once for each batch; they should not cost more than the fields.
-  const Index least = std::clamp<Index>(mixing_floats / (4 * cache_floats) * 8, 4, 32);
+  const Index least = mixing_floats > cache_floats ? 32 : 4;
   return std::clamp<Index>(cache_floats / field_floats / 4 * 4, least, 64);
 }
 
@@ -58,7 +58,7 @@ Index batch_of(Index field_floats, Index mixing_floats) {
 class FnoEngine::Workspace {
  public:
   Workspace(const FnoEngine& engine)
-      : coefficients(at(engine.batch_ * (engine.rows() + 1) * engine.width_)),
+      : coefficients(at((engine.rows() + 1) * engine.row_stride())),
         mixed(coefficients.size()),
         states(at(engine.batch_ * engine.places() * engine.width_)),
         lines(engine.last_.rows.size() * at(8 * engine.width_)),
@@ -68,9 +68,10 @@ class FnoEngine::Workspace {
         place(at(engine.batch_ * engine.places())),
         members(at(engine.batch_ * (few_players + 3))) {}
 
-  AlignedFloats coefficients, mixed;  ///< [rows + 1, batch, width]; after the coefficients the state at the query
-  AlignedFloats states;               ///< [batch, places, width]
-  AlignedFloats lines;                ///< [8, line rows, width]: four lines that come, four that go
+  AlignedFloats coefficients,
+      mixed;             ///< rows + 1 of row_stride(), each [batch, width]; the last one holds the states at the query
+  AlignedFloats states;  ///< [batch, places, width]
+  AlignedFloats lines;   ///< [8, line rows, width]: four lines that come, four that go
   AlignedFloats hidden, wide, scratch;
   std::vector<std::int32_t> place;  ///< [batch, places]
   std::vector<float> members;       ///< [batch, players rounded up to 4], 0 or 1
@@ -108,7 +109,7 @@ FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, c
   }
   find_frequencies();
   batch_ = batch_of(places() * width_ + 2 * (rows() + 1) * width_,
-                    3 * static_cast<Index>(frequencies_.size()) * width_ * width_);
+                    2 * static_cast<Index>(frequencies_.size()) * width_ * width_);
   lifting0_ = packed(weights_.lifting0);
   lifting0_bias_ = packed(weights_.lifting0.bias);
   lifting1_ = packed(weights_.lifting1);
@@ -154,15 +155,14 @@ void FnoEngine::pack_blocks() {
                 .spectral = {},
                 .spectral_bias = packed(layer.spectral_bias)};
     if (&layer != &weights_.layers.back()) {
-      block.spectral.resize(frequencies_.size() * at(3 * square));
+      block.spectral.resize(frequencies_.size() * at(2 * square));
       for (std::size_t q = 0; q < frequencies_.size(); ++q) {
-        float* to = block.spectral.data() + q * at(3 * square);
+        float* to = block.spectral.data() + q * at(2 * square);
         for (Index in = 0; in < width; ++in) {
           for (Index out = 0; out < width; ++out) {
             const std::complex<double> w = spectral(layer, frequencies_[q], in, out);
             to[in * width_ + out] = static_cast<float>(w.real());
-            to[square + in * width_ + out] = static_cast<float>(-w.real() - w.imag());
-            to[2 * square + in * width_ + out] = static_cast<float>(w.imag() - w.real());
+            to[square + in * width_ + out] = static_cast<float>(w.imag());
           }
         }
       }
@@ -359,7 +359,7 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
   float* coefficients = row(work.coefficients, 0, field);
   const std::int32_t* place = work.place.data() + field * places();
   const LineBasis last = view(last_);
-  const Index stride = batch_ * width_, columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
+  const Index stride = row_stride(), columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
   if (!plane()) {
     kernels_.transform(last, width_, place, states.data(), coefficients, stride, work.scratch.data());
     return;
@@ -389,12 +389,12 @@ void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biase
                 .count = (count + 3) / 4 * 4,
                 .in = work.coefficients.data(),
                 .out = work.mixed.data(),
-                .stride = batch_ * width_};
+                .stride = row_stride()};
   for (const Frequency& frequency : frequencies_) {
     std::ranges::copy(frequency.re, mixing.re);
     std::ranges::copy(frequency.im, mixing.im);
     kernels_.mix(mixing, work.scratch.data());
-    mixing.weights += 3 * width_ * width_;
+    mixing.weights += 2 * width_ * width_;
   }
   std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them
 }
@@ -435,7 +435,7 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
                                  .mlp1_bias = block.mlp1_bias.data(),
                                  .gate = block.gate.data()};
   const LineBasis last = view(last_);
-  const Index stride = batch_ * width_, columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
+  const Index stride = row_stride(), columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
   float *states = work.states.data() + field * places() * width_, *coefficients = row(work.coefficients, 0, field);
   const float* mixed = row(work.mixed, 0, field);
   const auto run_line = [&](Index number, const float* from, float* to, Index from_row_to_row) {

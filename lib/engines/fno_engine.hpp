@@ -69,7 +69,7 @@ class FnoEngine {
  private:
   struct Block {
     AlignedFloats skip, mlp0, mlp0_bias, mlp1, mlp1_bias, gate;
-    AlignedFloats spectral, spectral_bias;  ///< [frequencies][3, width, width]
+    AlignedFloats spectral, spectral_bias;  ///< [frequencies][2, width, width]
   };
   struct Frequency {
     Mixing::Term re[2], im[2];
@@ -94,8 +94,10 @@ class FnoEngine {
   /// The first block's mixed coefficients of a batch of coalitions.
   void mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
                  std::int64_t count) const;
+  /// From row to row of coefficients. Not a power of two: rows would meet in the same few sets of the caches.
+  std::int64_t row_stride() const { return batch_ * width_ + channel_block; }
   float* row(AlignedFloats& coefficients, std::int64_t row, std::int64_t field) const {
-    return coefficients.data() + (row * batch_ + field) * width_;
+    return coefficients.data() + row * row_stride() + field * width_;
   }
   void mix(Workspace& work, const Block& block, std::int64_t count, bool biased = true) const;
   void run_block(Workspace& work, const Subject& subject, std::size_t layer, std::int64_t field) const;

@@ -48,15 +48,14 @@ struct Line {
   float* out_coefficients = nullptr;  ///< like the coefficients, added to
 };
 
-/// The complex products of one kept frequency for `count` fields, by three real ones: (Re x + Im x)·Re w, Im x·(Re w + Im w), Re x·(Im w − Re w).
+/// The complex products of one kept frequency for `count` fields, by three real ones.
 struct Mixing {
   struct Term {
     int row = -1;  ///< −1 for none
     float sign = 0;
   };
-  Term re[2], im[2];  ///< the complex number of the real rows, and what it gives back to them
-  const float* weights =
-      nullptr;  ///< [3, width, width]: Re w, −(Re w + Im w), Im w − Re w; Re w alone is used when im has no terms
+  Term re[2], im[2];                  ///< the complex number of the real rows, and what it gives back to them
+  const float* weights = nullptr;     ///< [2, width, width]: Re w, Im w; Re w alone is used when im has no terms
   std::int64_t width = 0, count = 0;  ///< count in multiples of 4
   const float* in = nullptr;          ///< [rows, count, width] with `stride` from row to row
   float* out = nullptr;               ///< the same, added to

@@ -11,7 +11,7 @@ namespace {
 using Vec4 [[gnu::vector_size(16), gnu::may_alias]] = float;
 using Bits4 [[gnu::vector_size(16), gnu::may_alias]] = int;
 
-constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4;
+constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1;
 constexpr int gelu_intervals = 16, gelu_degree = 4;
 
 [[gnu::always_inline]] inline Vec4 minimum(Vec4 a, Vec4 b) { return a < b ? a : b; }

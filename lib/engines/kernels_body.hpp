@@ -348,8 +348,48 @@ OPSHAP_INLINE void give_terms(const Mixing& mixing, const Mixing::Term (&terms)[
   }
 }
 
+/// (Re x + Im x)·Re w, Im x·(Re w + Im w) and Re x·(Im w − Re w) together: the weights come from far away, and once is enough.
+template <int NV>
+OPSHAP_INLINE void mix_complex(const Mixing& mixing, Index field, Index column, const float* re, const float* im,
+                               const float* both) {
+  const Index width = mixing.width;
+  Vec sum[4][NV], minus[4][NV], plus[4][NV];
+  clear(sum);
+  clear(minus);
+  clear(plus);
+  const float *real_weights = mixing.weights + column, *imaginary_weights = real_weights + width * width;
+  for (Index k = 0; k < width; ++k) {
+    Vec of_re[NV], of_im[NV];
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) {
+      of_re[v] = load(real_weights + k * width + v * lanes);
+      of_im[v] = load(imaginary_weights + k * width + v * lanes);
+    }
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; ++m) {
+      const float x = re[m * width + k], y = im[m * width + k], both_parts = both[m * width + k];
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) {
+        sum[m][v] += both_parts * of_re[v];
+        minus[m][v] += y * (of_re[v] + of_im[v]);
+        plus[m][v] += x * (of_im[v] - of_re[v]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int m = 0; m < 4; ++m) {
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) {
+      plus[m][v] += sum[m][v];
+      sum[m][v] -= minus[m][v];
+    }
+  }
+  give_terms(mixing, mixing.re, field, column, sum);
+  give_terms(mixing, mixing.im, field, column, plus);
+}
+
 void mix(const Mixing& mixing, float* scratch) {
-  const Index width = mixing.width, square = width * width;
+  const Index width = mixing.width;
   const bool real = mixing.im[0].row < 0 && mixing.im[1].row < 0;
   float *re = scratch, *im = re + 4 * width, *both = im + 4 * width;
   for (Index field = 0; field < mixing.count; field += 4) {
@@ -358,22 +398,17 @@ void mix(const Mixing& mixing, float* scratch) {
       take_terms(mixing, mixing.im, field, im);
       for (Index c = 0; c < 4 * width; c += lanes) store(both + c, load(re + c) + load(im + c));
     }
-    for_columns<narrow_vectors>(width, [&]<int NV>(Index column) {
-      Vec sum[4][NV];
-      clear(sum);
-      const float* weights = mixing.weights + column;
-      accumulate(sum, real ? re : both, width, 1, weights, width, width);
-      if (real) return give_terms(mixing, mixing.re, field, column, sum);
-      Vec imaginary[4][NV];
-#pragma GCC unroll 4
-      for (int m = 0; m < 4; ++m)
-#pragma GCC unroll 8
-        for (int v = 0; v < NV; ++v) imaginary[m][v] = sum[m][v];
-      accumulate(sum, im, width, 1, weights + square, width, width);
-      accumulate(imaginary, re, width, 1, weights + 2 * square, width, width);
-      give_terms(mixing, mixing.re, field, column, sum);
-      give_terms(mixing, mixing.im, field, column, imaginary);
-    });
+    if (real) {
+      for_columns<narrow_vectors>(width, [&]<int NV>(Index column) {
+        Vec sum[4][NV];
+        clear(sum);
+        accumulate(sum, re, width, 1, mixing.weights + column, width, width);
+        give_terms(mixing, mixing.re, field, column, sum);
+      });
+    } else {
+      for_columns<mixing_vectors>(width,
+                                  [&]<int NV>(Index column) { mix_complex<NV>(mixing, field, column, re, im, both); });
+    }
   }
 }
 
