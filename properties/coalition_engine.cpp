@@ -1,0 +1,144 @@
+// Games of an FNO by the engine against the same games by LibTorch.
+
+#include "core/coalition_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/threads.hpp"
+#include "engines/kernels.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/network.hpp"
+#include "operators/weights.hpp"
+#include "support/test_seed.hpp"
+
+namespace opshap {
+namespace {
+
+/// Untrained networks hardly answer to a mask; twice the weights do, and magnify the rounding of every layer.
+std::unique_ptr<Network> doubled_network(const OperatorConfig& config, std::uint64_t seed, Precision precision) {
+  auto network = make_network(config, tensor_options(precision, "cpu"));
+  initialise(*network, seed);
+  for (Parameter& parameter : network->parameters()) parameter.value.mul_(2);
+  return network;
+}
+
+FieldBatch random_field(const std::vector<int>& shape, int channels, double low, double high, Rng& rng) {
+  FieldBatch field = FieldBatch::zeros(Domain::unit(shape), 1, channels);
+  for (double& value : field.values) value = rng.uniform(low, high);
+  return field;
+}
+
+Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
+  Coalitions coalitions(players);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  while (coalitions.size() < count) {
+    coalitions.append_empty();
+    for (int player = 0; player < players; ++player)
+      if (rng.below(2) == 1) coalitions.insert(coalitions.size() - 1, player);
+  }
+  return coalitions;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+double spread(const std::vector<double>& values) {
+  double mean = 0, square = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values) square += (value - mean) * (value - mean) / static_cast<double>(values.size());
+  return std::sqrt(square);
+}
+
+TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
+  Rng rng(test_seed(), "coalition engine test");
+  for (int trial = 0; trial < 24; ++trial) {
+    const int dimension = 1 + trial % 2;
+    OperatorConfig config{.n_modes = {},
+                          .hidden_channels = 4 + static_cast<int>(rng.below(40)),
+                          .n_layers = 1 + static_cast<int>(rng.below(4)),
+                          .in_channels = 1 + static_cast<int>(rng.below(2)),
+                          .out_channels = 1 + static_cast<int>(rng.below(2)),
+                          .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
+                          .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
+    std::vector<int> shape;
+    for (int axis = 0; axis < dimension; ++axis) {
+      config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));
+      shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? 60 : 9)));
+    }
+    const std::uint64_t seed = rng.bits64();
+    const auto engine = make_operator(doubled_network(config, seed, Precision::float32));
+    const auto plain = make_operator(doubled_network(config, seed, Precision::float32), false);
+    const auto precise = make_operator(doubled_network(config, seed, Precision::float64));
+    const FieldBatch input = random_field(shape, config.in_channels, 0, 2, rng),
+                     baseline = random_field(shape, config.in_channels, -1, 0, rng);
+    const auto points = static_cast<std::uint64_t>(input.domain.points());
+    const int players = 1 + static_cast<int>(rng.below(std::min<std::uint64_t>(points, 50)));
+    Partition partition{
+        .players = players, .player_of = {}, .volumes = std::vector<double>(static_cast<std::size_t>(players), 1)};
+    for (std::uint64_t point = 0; point < points; ++point)
+      partition.player_of.push_back(static_cast<int>(point % static_cast<std::uint64_t>(players)));
+    const Query query{.point = static_cast<std::int64_t>(rng.below(points)),
+                      .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
+    const Coalitions coalitions = random_coalitions(players, 40, rng);
+    const auto values_of = [&](const Operator& op) {
+      return cell_mask_game(op, input, baseline, partition, query)->values(coalitions);
+    };
+    const std::vector<double> exact = values_of(*precise), found = values_of(*engine), torch = values_of(*plain);
+    // LibTorch rounds as often as the engine does: where a network is so ill conditioned that it errs by more, so may the engine.
+    EXPECT_LT(largest_difference(found, exact), 2e-5 * spread(exact) + 4 * largest_difference(torch, exact))
+        << "trial " << trial << ": " << to_json(config) << ", " << points << " points; " << replay();
+  }
+}
+
+TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
+  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
+  EXPECT_TRUE(make_operator(config, 1)->coalition_path().starts_with("engine, "));
+  EXPECT_NE(make_operator(config, 1, Precision::float64)->coalition_path().find("float32"), std::string::npos);
+  const auto off = make_operator(doubled_network(config, 1, Precision::float32), false);
+  EXPECT_NE(off->coalition_path().find("switched off"), std::string::npos);
+  const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  const Partition cells = Partition::one_player_per_point(field.domain);
+  EXPECT_EQ(off->coalition_engine(field, field, cells, {.point = 2}), nullptr);
+  EXPECT_EQ(cell_mask_game(*off, field, field, cells, {.point = 2})->path(), off->coalition_path());
+}
+
+TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
+  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
+  for (const std::string& set : instruction_sets()) {
+    setenv("OPSHAP_ENGINE", set.c_str(), 1);
+    EXPECT_EQ(make_operator(config, 1)->coalition_path(), "engine, " + set);
+  }
+  setenv("OPSHAP_ENGINE", "altivec", 1);
+  EXPECT_THROW(make_operator(config, 1), EnvironmentError);
+  unsetenv("OPSHAP_ENGINE");
+}
+
+TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
+  const auto op = make_operator({.n_modes = {8}, .hidden_channels = 16}, 1);
+  Rng rng(2, "coalition engine test");
+  const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
+  const auto game = cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 5});
+  const Coalitions coalitions = random_coalitions(24, 333, rng);
+  const int before = threads();
+  set_threads(1);
+  const std::vector<double> one = game->values(coalitions);
+  for (const int count : {2, 3, 8}) {
+    set_threads(count);
+    EXPECT_EQ(game->values(coalitions), one) << count << " threads";
+  }
+  set_threads(before);
+}
+
+}  // namespace
+}  // namespace opshap
