@@ -8,7 +8,7 @@
 namespace opshap {
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
-/// seed, seconds {game, estimator}, exact.
+/// seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a system that does not determine the values).
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
                                         const Attribution& attribution);
 
