@@ -283,6 +283,32 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   }
 }
 
+// From the declared minimum on. Least squares may find that the coalitions it drew are not independent: it then names their rank, and the solution of least
+// norm is there. Nothing else may be refused.
+TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
+  const auto* solves = dynamic_cast<const LeastSquares*>(&estimator());
+  const bool learns = promise().learns;  // and costs a hundred times as much
+  for (const int players : {2, 3, 5, 8, 12}) {
+    Rng rng(3, "minimum", 0, static_cast<std::uint64_t>(players));
+    const auto game = random_unanimity_sum(players, rng);
+    const std::int64_t least =
+        std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
+    for (std::int64_t budget = least; budget <= least + 20; budget += learns ? 5 : 1) {
+      for (std::uint64_t seed = 0; seed < (learns ? 2 : 8); ++seed) {
+        try {
+          attribute(estimator(), *game, {budget}, seed);
+        } catch (const InvalidArgument& error) {
+          const std::string text = error.what(), begin = std::string(estimator().name()) + ": rank=";
+          ASSERT_TRUE(solves != nullptr && text.starts_with(begin)) << text;
+          EXPECT_NE(std::string::npos, text.find(" (needs ")) << text;
+          const Attribution answered = attribute(*solves->with_minimum_norm(), *game, {budget}, seed);
+          ASSERT_TRUE(answered.minimum_norm.has_value()) << text;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EstimatorAxioms, TheSameSeedGivesTheSameBitsOnAnyNumberOfThreads) {
   for_all([this] {
     const Table table = *any_game(most_players);

@@ -131,13 +131,13 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
 
 TEST(MinimumNorm, IsGivenOnRequestOnlyAndSaysSo) {
   Rng rng(44);
-  const auto game = random_unanimity_sum(10, rng);
+  const auto game = random_unanimity_sum(16, rng);
   for (const LeastSquares* method : least_squares_methods()) {
     const auto variant = method->with_minimum_norm();
     EXPECT_EQ(method->name(), variant->name());
     int refused = 0;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Budget budget = method->minimum(10);
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const Budget budget = method->minimum(16);
       const std::string text = refusal(*method, *game, budget, seed);
       const Attribution found = attribute(*variant, *game, budget, seed);
       EXPECT_EQ(text != "", found.minimum_norm.has_value()) << method->name() << " seed " << seed;
@@ -166,6 +166,20 @@ TEST(MinimumNorm, IsTheOrdinarySolutionWhereThatIsDetermined) {
     EXPECT_FALSE(found.minimum_norm.has_value()) << method->name();
     EXPECT_EQ(ordinary.values, found.values) << method->name();
     EXPECT_EQ(ordinary.standard_errors, found.standard_errors) << method->name();
+  }
+}
+
+// Five regressions on independent draws, which repeat themselves.
+TEST(MinimumNorm, IsSeldomNeededByRegressionMsrFromItsMinimumOn) {
+  constexpr int seeds = 200;
+  const Estimator& estimator = estimators::find("regression_msr_linear");
+  for (const int players : {6, 7, 8, 10, 12, 16, 20, 40}) {
+    Rng rng(48, "seldom", 0, static_cast<std::uint64_t>(players));
+    const auto game = random_unanimity_sum(players, rng);
+    int refused = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed)
+      refused += refusal(estimator, *game, estimator.minimum(players), seed) != "" ? 1 : 0;
+    EXPECT_LT(refused, seeds / 10) << "n=" << players;
   }
 }
 
