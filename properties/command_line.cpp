@@ -64,6 +64,25 @@ TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   EXPECT_EQ(8, json["distinct"]);
 }
 
+TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLeastNorm) {
+  const std::string ask = "attribute --game unanimity_sum --players 40 --budget 20 --method ";
+  expect_refusal(ask + "kernel_shap_paired", 2, "budget=20 (needs at least 80");
+  expect_refusal("attribute --game unanimity_sum --players 64 --budget 128 --method kernel_shap_paired", 2,
+                 "--minimum-norm");
+  expect_refusal(ask + "kernel_shap_unbiased --minimum-norm", 2, "--minimum-norm");
+  const Outcome outcome = opshap(ask + "kernel_shap_paired --minimum-norm --json");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const auto found = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(found["standard_errors"].is_null());
+  EXPECT_EQ(9, found["minimum_norm"]["rank"]);
+  EXPECT_EQ(39, found["minimum_norm"]["needed_rank"]);
+  EXPECT_NE(std::string::npos,
+            opshap(ask + "kernel_shap_paired --minimum-norm").out.find("rank 9 of the 39 that would determine"));
+  const Outcome determined = opshap(
+      "attribute --game unanimity_sum --players 40 --budget 400 --method kernel_shap_paired --minimum-norm --json");
+  EXPECT_TRUE(nlohmann::json::parse(determined.out)["minimum_norm"].is_null());
+}
+
 TEST_F(CommandLine, AStandardInputOfDashIsRead) {
   const Outcome outcome = shell("echo '{\"players\":1,\"values\":[1,3]}' | " + std::string(OPSHAP_BINARY_DIR) +
                                 "/opshap attribute --game - --method exact --json");

@@ -160,6 +160,21 @@ TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
   EXPECT_NE(std::string::npos, found["undefined"][0]["why"].get<std::string>().find("needs at least 40"));
 }
 
+TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExactness) {
+  const std::string command =
+      "compare --game additive_game --players 20 --methods kernel_shap,permutation --budgets 16 --repeats 2 -q";
+  const json refused = parsed(opshap(command + " --json"));
+  EXPECT_TRUE(refused["rows"][0]["nrmse"]["value"].is_null());
+  const Outcome outcome = opshap(command + " --minimum-norm --json");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const json found = parsed(outcome);
+  EXPECT_EQ(true, found["minimum_norm"]);
+  EXPECT_EQ("kernel_shap", found["rows"][0]["method"]);
+  EXPECT_GT(found["rows"][0]["nrmse"].get<double>(), 0.01);
+  EXPECT_EQ("", found["rows"][0]["exact"]);
+  EXPECT_NE(std::string::npos, opshap(command + " --minimum-norm").out.find("minimum-norm solution"));
+}
+
 TEST_F(CompareCommand, RefusesWhatCannotWork) {
   const std::string compare = std::string("compare ") + family + " --methods ";
   expect_refusal(compare + "permutation", 2, "--budgets");
@@ -170,6 +185,7 @@ TEST_F(CompareCommand, RefusesWhatCannotWork) {
   expect_refusal(compare + "permutation --budgets 64 --repeats 0", 2, "--repeats=0");
   expect_refusal(compare + "permutation --budgets 64 --out /proc/opshap", 2, "/proc/opshap");
   expect_refusal(compare + "permutation --budgets 64 --out -", 2, "--out=-");
+  expect_refusal(compare + "permutation --budgets 64 --minimum-norm", 2, "--minimum-norm");
 }
 
 }  // namespace

@@ -1,16 +1,22 @@
-// The mean of an unbiased estimator is the Shapley value: by enumerating its units where they can be listed, and by replicates end to end.
+// The mean of an unbiased estimator is the Shapley value: by enumerating its units or its choices where they can be listed, and by replicates end to end.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/kernel_law.hpp"
 #include "estimators/orderings.hpp"
 #include "estimators/registry.hpp"
+#include "estimators/stratified.hpp"
+#include "estimators/svarm.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity_sum.hpp"
 #include "support/for_all.hpp"
@@ -114,6 +120,139 @@ TEST(EstimatorUnbiasedness, ALargerSampleOfOrderingsBeginsWithTheSmallerOne) {
   const OrderingSource source = random_orderings(rng);
   for (std::int64_t index = 0; index <= 5; ++index) source(index, after_others);
   EXPECT_EQ(alone, after_others);
+}
+
+/// Every sequence of uniform choices that an estimator can make, one a run: a number whose digits count through them.
+class EveryOutcome {
+ public:
+  EveryOutcome() = default;
+  /// Only these choices of a run vary, the others are always the first thing there is.
+  explicit EveryOutcome(std::set<std::size_t> varying) : varying_(std::move(varying)) {}
+
+  UniformChoices choices(int players) {
+    return {.below = [this](std::uint64_t bound) { return choose(bound); },
+            .ordering =
+                [this](std::span<int> ordering) {
+                  const auto all = all_orderings(static_cast<int>(ordering.size()));
+                  std::ranges::copy(all[choose(all.size())], ordering.begin());
+                },
+            .members =
+                [this, players](int size, std::span<std::uint64_t> row) {
+                  std::vector<std::uint64_t> all;
+                  for (std::uint64_t mask = 0; mask < std::uint64_t{1} << players; ++mask) {
+                    if (std::popcount(mask) == size) all.push_back(mask);
+                  }
+                  row[0] = all[choose(all.size())];
+                }};
+  }
+
+  /// Σ P(outcome)·estimate(outcome), [n]. The estimate is made from the choices.
+  template <typename Estimate>
+  std::vector<double> mean(std::size_t players, const Estimate& estimate) {
+    std::vector<double> sum(players, 0.0);
+    double all = 0;
+    do {
+      place_ = 0;
+      const std::vector<double> values = estimate();
+      double probability = 1;
+      for (const Digit& digit : digits_) probability /= static_cast<double>(digit.bound);
+      for (std::size_t i = 0; i < players; ++i) sum[i] += probability * values[i];
+      all += probability;
+      ++outcomes;
+    } while (advance());
+    EXPECT_EQ("", mismatch(1, all, rounding(static_cast<double>(outcomes), 1)));
+    return sum;
+  }
+
+  std::size_t outcomes = 0;
+
+ private:
+  struct Digit {
+    std::uint64_t value = 0, bound = 1;
+  };
+
+  std::uint64_t choose(std::uint64_t bound) {
+    if (place_ == digits_.size()) digits_.push_back({0, !varying_ || varying_->contains(place_) ? bound : 1});
+    return digits_[place_++].value;
+  }
+  bool advance() {
+    while (!digits_.empty()) {
+      if (++digits_.back().value < digits_.back().bound) return true;
+      digits_.pop_back();
+    }
+    return false;
+  }
+
+  std::optional<std::set<std::size_t>> varying_;
+  std::size_t place_ = 0;
+  std::vector<Digit> digits_;
+};
+
+// All samples of three and four players, with one draw or two in a stratum.
+TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
+  struct Case {
+    int players;
+    std::int64_t draws;
+    std::size_t outcomes;
+  };
+  for (const Case& known : {Case{3, 3, 8}, Case{3, 4, 16}, Case{3, 6, 64}, Case{4, 8, 6561}, Case{4, 9, 19683}}) {
+    Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(known.players));
+    const auto game = random_table_game(known.players, rng);
+    CountedGame counted(*game, {std::int64_t{1} << known.players});
+    EveryOutcome every;
+    const std::vector<double> mean = every.mean(static_cast<std::size_t>(known.players), [&] {
+      return stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
+    });
+    EXPECT_EQ(known.outcomes, every.outcomes);
+    const Table table = as_table(*game);
+    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
+                           rounding(static_cast<double>(known.outcomes), table.scale())))
+        << "n=" << known.players << " draws=" << known.draws;
+  }
+}
+
+// All samples of four players, whatever the numbers of draws are: two orderings of the warm-up, and coalitions of two players.
+TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
+  Rng rng(13, "svarm");
+  const auto game = random_table_game(4, rng);
+  const Table table = as_table(*game);
+  for (const std::int64_t draws : {0, 1, 2}) {
+    CountedGame counted(*game, {16});
+    const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
+    EveryOutcome every;
+    const std::vector<double> mean =
+        every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
+    EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
+    EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
+                           rounding(static_cast<double>(every.outcomes), table.scale())))
+        << draws << " draws";
+  }
+}
+
+// With five players groups have to be filled up. Choices 0..8 are: for size 2 an ordering and a player to fill up with for those in it, two for those left
+// out, and a coalition for all; for size 3 the same without the coalition. The estimate is a sum of functions of {0, 1, 4}, {2, 3, 4}, {5, 6} and {7, 8}, so
+// its mean follows from going through these alone.
+TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
+  Rng rng(14, "svarm");
+  const auto game = random_table_game(5, rng);
+  const Table table = as_table(*game);
+  CountedGame counted(*game, {32});
+  const std::vector<std::int64_t> counts = {0, 0, 1, 0, 0, 0};
+  std::vector<double> mean(5, 0.0);
+  const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
+    EveryOutcome every(varying);
+    const std::vector<double> part =
+        every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
+    EXPECT_EQ(outcomes, every.outcomes);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
+  };
+  add(1, {0, 1, 4}, 120 * 4 * 10);
+  add(1, {2, 3, 4}, 120 * 3 * 10);
+  add(-1, {4}, 10);
+  add(1, {5, 6}, 120 * 3);
+  add(1, {7, 8}, 120 * 4);
+  add(-2, {}, 1);
+  EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(1e4, table.scale())));
 }
 
 // End to end, with every registered estimator that claims no bias. 400 replicates, or 120; six sigma, or seven, is beyond the 1 - 1e-6/2K quantile of t

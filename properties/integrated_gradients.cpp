@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "core/error.hpp"
+#include "estimators/mean_field.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity_sum.hpp"
 #include "support/tolerance.hpp"
@@ -70,6 +72,25 @@ TEST(IntegratedGradients, TakeTheMidpointRuleAtItsNodes) {
   EXPECT_EQ(2, found.gradients);
   EXPECT_EQ(2, found.distinct);
   EXPECT_FALSE(found.exact);
+}
+
+// One implementation serves three estimators, each of which answers for itself.
+TEST(IntegratedGradients, BadNodesAreRefusedInTheNameOfTheMethod) {
+  const auto refusal = [](const auto& make) {
+    try {
+      make();
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const int nodes : {-3, 0, max_quadrature_nodes + 1}) {
+    const std::string what = ": nodes=" + std::to_string(nodes) + " (needs 1..1000). Give a number in that range.";
+    EXPECT_EQ("mean_field" + what, refusal([&] { mean_field(nodes); }));
+    EXPECT_EQ("integrated_gradients" + what, refusal([&] { integrated_gradients(Rule::midpoint, nodes); }));
+    EXPECT_EQ("integrated_gradients_gauss_legendre" + what,
+              refusal([&] { integrated_gradients(Rule::gauss_legendre, nodes); }));
+  }
 }
 
 TEST(IntegratedGradients, NeedAGameWithGradients) {

@@ -44,6 +44,24 @@ TEST(Pearson, IgnoresShiftAndPositiveScale) {
   });
 }
 
+// Squares of numbers beyond 1e±154 are beyond the range of doubles.
+TEST(Pearson, IsTheSameToTheLastDigitForValuesOfAnySize) {
+  for_all([](std::uint64_t seed) {
+    const Vector reference = drawn(9, seed), estimate = drawn(9, seed + 1);
+    const double expected = *metrics::pearson(reference, estimate).value;
+    for (const int exponent : {-960, -600, -530, 530, 960}) {
+      Vector small = estimate, large = reference;
+      for (double& value : small) value = std::ldexp(value, exponent);
+      for (double& value : large) value = std::ldexp(value, -exponent);
+      RC_ASSERT(metrics::pearson(reference, small).value == expected);
+      RC_ASSERT(metrics::pearson(large, small).value == expected);
+      RC_ASSERT(metrics::pearson(small, estimate).value == metrics::pearson(estimate, estimate).value);
+    }
+  });
+  EXPECT_DOUBLE_EQ(1, *metrics::pearson(Vector{1, 2}, Vector{0, 5e-324}).value);
+  EXPECT_NEAR(0.5, *metrics::pearson(Vector{-1.7e308, 0, 1.7e308}, Vector{4, 6, 5}).value, tight);
+}
+
 TEST(Pearson, SaysWhyThereIsNone) {
   EXPECT_EQ("one player has no correlation", metrics::pearson(Vector{1}, Vector{2}).why);
   EXPECT_EQ("constant reference", metrics::pearson(Vector{2, 2, 2}, Vector{1, 2, 3}).why);

@@ -203,7 +203,7 @@ TEST(ShapiqOddShap, AgreesOnTheSameTermsAndRows) {
         if (support.contains(row, player)) terms.back().push_back(player);
     }
     const std::vector<double> coefficients =
-        fit_terms(rows.sample, rows.gains, rows.gain, terms, TermBasis::odd_common, "golden");
+        fit_terms(rows.sample, rows.gains, rows.gain, terms, TermBasis::odd_common, "golden").coefficients;
     const std::vector<double> ours = shapley_values_of_terms(rows.players(), terms, coefficients),
                               expected = numbers(entry.at("shapiq"));
     EXPECT_EQ("", mismatch(expected, ours, solved(expected))) << title(entry);

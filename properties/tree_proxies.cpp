@@ -325,7 +325,7 @@ TEST(PolyShap, OnPairsIsKernelShap) {
   const auto fit = [&](const std::vector<Term>& basis) {
     return shapley_values_of_terms(
         players, basis,
-        fit_terms(both, sample_targets(counted, both, empty), gain, basis, TermBasis::contained, "test"));
+        fit_terms(both, sample_targets(counted, both, empty), gain, basis, TermBasis::contained, "test").coefficients);
   };
   EXPECT_EQ("", mismatch(fit(singles), fit(terms), rounding(1e6, 10)));
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "estimators/integrated_gradients.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/mean_field.hpp"
 #include "estimators/registry.hpp"
 
@@ -24,6 +25,15 @@ std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
   return integrated_gradients(rule, options.nodes.value_or(default_quadrature_nodes));
 }
 
+/// A least-squares method that answers with minimum-norm solutions where it must, or nullptr when that is not asked for.
+std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) {
+  if (!options.minimum_norm) return nullptr;
+  const auto* solves = dynamic_cast<const LeastSquares*>(&estimators::find(options.method));
+  require(solves != nullptr, "attribute: --minimum-norm (", options.method,
+          " solves no least-squares problem). Leave it out, or use --method kernel_shap_paired.");
+  return solves->with_minimum_norm();
+}
+
 }  // namespace
 
 void add_attribute_options(CLI::App& command, AttributeOptions& options) {
@@ -34,12 +44,15 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   command.add_option("--nodes", options.nodes,
                      "Quadrature nodes of integrated_gradients (default 50) and mean_field (default 16)");
   command.add_option("--rule", options.rule, "Quadrature rule of integrated_gradients: midpoint or gauss_legendre");
+  command.add_flag(
+      "--minimum-norm", options.minimum_norm,
+      "Where the sample does not determine a regression, give its minimum-norm solution instead of refusing it");
 }
 
 Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed) {
   const Estimator& registered = estimators::find(options.method);
-  const std::unique_ptr<Estimator> quadrature = wanted_quadrature(options);
-  const Estimator& estimator = quadrature ? *quadrature : registered;
+  const std::unique_ptr<Estimator> minimum_norm = wanted_minimum_norm(options), quadrature = wanted_quadrature(options);
+  const Estimator& estimator = minimum_norm ? *minimum_norm : quadrature ? *quadrature : registered;
   const Guarantees guarantees = estimator.guarantees();
   const bool samples = guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
   require(!samples || options.budget.has_value(), "attribute: --budget (", estimator.name(),

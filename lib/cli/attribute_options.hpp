@@ -16,12 +16,13 @@ struct AttributeOptions : GameOptions {
   std::optional<std::int64_t> budget;  ///< --budget
   std::optional<int> nodes;            ///< --nodes of a quadrature
   std::optional<std::string> rule;     ///< --rule of the quadrature
+  bool minimum_norm = false;           ///< --minimum-norm of a least-squares method
 };
 
 /// Adds them to the subcommand.
 void add_attribute_options(CLI::App& command, AttributeOptions& options);
 
-/// The attribution of a game by the method, budget and quadrature that were asked for.
+/// The attribution of a game by the method, budget, quadrature and solution that were asked for.
 /// Throws InvalidArgument when the options do not go together, or the method needs a budget and none is given.
 Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed);
 

@@ -38,6 +38,12 @@ void print_table(const std::string& method, const Attribution& attribution) {
       "{}{}: {} distinct coalitions, {} evaluations, {} gradients; {:.3g} s in the game, {:.3g} s in the estimator\n",
       method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations, attribution.gradients,
       attribution.game_seconds, attribution.estimator_seconds);
+  if (const auto& rank = attribution.minimum_norm) {
+    std::cout << fmt::format(
+        "Minimum-norm solution: the sample has rank {} of the {} that would determine the values, so there is no std. "
+        "error.\n",
+        rank->found, rank->needed);
+  }
 }
 
 }  // namespace
@@ -57,6 +63,9 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
   object["seed"] = globals.seed;
   object["seconds"] = {{"game", attribution.game_seconds}, {"estimator", attribution.estimator_seconds}};
   object["exact"] = attribution.exact;
+  object["minimum_norm"] = nullptr;
+  if (const auto& rank = attribution.minimum_norm)
+    object["minimum_norm"] = {{"rank", rank->found}, {"needed_rank", rank->needed}};
   if (!path.empty()) object["path"] = path;
   return object;
 }

@@ -14,6 +14,7 @@
 #include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/budget_list.hpp"
 #include "evaluation/compare_methods.hpp"
@@ -42,6 +43,10 @@ std::vector<std::string> wanted_methods(const std::vector<std::string>& names) {
   return methods;
 }
 
+bool solves_least_squares(const std::string& method) {
+  return dynamic_cast<const LeastSquares*>(&estimators::find(method)) != nullptr;
+}
+
 /// Two games with the same one are the same game for all that a comparison is concerned with: v(∅), v(N) and some others.
 std::string fingerprint(const Game& game) {
   constexpr int coalitions = 32;
@@ -60,17 +65,19 @@ std::string fingerprint(const Game& game) {
 }
 
 Json settings_of(const Globals& globals, const ComparisonPlan& plan, const ReferenceSettings& reference) {
-  return {{"game", plan.name},
-          {"players", plan.game.players()},
-          {"fingerprint", fingerprint(plan.game)},
-          {"seed", globals.seed},
-          {"methods", plan.methods},
-          {"budgets", plan.budgets},
-          {"repeats", plan.repeats},
-          {"reference",
-           {{"relative_error", reference.relative_error},
-            {"max_evaluations", reference.max_evaluations},
-            {"exact_players", reference.exact_players}}}};
+  Json settings = {{"game", plan.name},
+                   {"players", plan.game.players()},
+                   {"fingerprint", fingerprint(plan.game)},
+                   {"seed", globals.seed},
+                   {"methods", plan.methods},
+                   {"budgets", plan.budgets},
+                   {"repeats", plan.repeats},
+                   {"reference",
+                    {{"relative_error", reference.relative_error},
+                     {"max_evaluations", reference.max_evaluations},
+                     {"exact_players", reference.exact_players}}}};
+  if (plan.minimum_norm) settings["minimum_norm"] = true;
+  return settings;
 }
 
 /// manifest.json of the folder: made, or found to be that of the same comparison.
@@ -138,8 +145,17 @@ void write_table(const fs::path& folder, const Table& table) {
   write_file(folder / (table.name + ".md"), table.markdown());
 }
 
-void write_folder(const fs::path& folder, const MethodComparison& comparison) {
-  std::string summary = comparison.markdown();
+/// The comparison for people, with what its methods were told.
+std::string markdown(const ComparisonPlan& plan, const MethodComparison& comparison) {
+  return comparison.markdown() +
+         (plan.minimum_norm
+              ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does not "
+                "determine the values.\n"
+              : "");
+}
+
+void write_folder(const fs::path& folder, const ComparisonPlan& plan, const MethodComparison& comparison) {
+  std::string summary = markdown(plan, comparison);
   const Figure figure = comparison.budget_error();
   if (figure.missing.empty()) {
     std::vector<std::string> panels;
@@ -203,6 +219,9 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
                      "Distinct coalitions: 2^7..2^15 (doubling), 128,256, multiples of the players 2n,4n,8n");
   command.add_option("--repeats", options.repeats, "Runs of each method at each budget, with different seeds")
       ->capture_default_str();
+  command.add_flag(
+      "--minimum-norm", options.minimum_norm,
+      "Where a sample does not determine a regression, score its minimum-norm solution instead of refusing it");
   add_reference_settings(command, options.reference);
 }
 
@@ -217,7 +236,10 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
                       .methods = wanted_methods(options.methods),
                       .budgets = {},
                       .repeats = options.repeats,
-                      .seed = stream(globals, runs_stream)};
+                      .seed = stream(globals, runs_stream),
+                      .minimum_norm = options.minimum_norm};
+  require(!options.minimum_norm || std::ranges::any_of(plan.methods, solves_least_squares),
+          "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
   const bool needs_budgets = std::any_of(plan.methods.begin(), plan.methods.end(), [](const std::string& method) {
     const Guarantees guarantees = estimators::find(method).guarantees();
     return guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
@@ -229,13 +251,13 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   if (!globals.out.empty()) open_folder(globals, environment, settings);
   const Truth truth = truth_in(globals.out, game, options.reference, stream(globals, truth_stream));
   const MethodComparison comparison(run_rows(plan, truth, globals.out), stream(globals, bootstrap_stream));
-  if (!globals.out.empty()) write_folder(globals.out, comparison);
+  if (!globals.out.empty()) write_folder(globals.out, plan, comparison);
   if (globals.json) {
     print_json(json_of(settings, truth, comparison));
   } else if (!globals.out.empty()) {
     std::cout << (globals.out / "summary.md").string() << '\n';
   } else {
-    std::cout << comparison.markdown();
+    std::cout << markdown(plan, comparison);
   }
   const std::vector<std::string> broken = comparison.broken_promises();
   for (const std::string& method : broken)

@@ -1,91 +1,17 @@
 #include "estimators/integrated_gradients.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
-
-#include "core/error.hpp"
-#include "core/gauss_legendre.hpp"
-#include "core/names.hpp"
+#include "estimators/diagonal_integral.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap {
 
-namespace {
-
-class IntegratedGradients final : public Estimator {
- public:
-  IntegratedGradients(Rule rule, int nodes) : rule_(rule), quadrature_(quadrature(rule, nodes)) {}
-
-  std::string_view name() const override {
-    return rule_ == Rule::midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre";
-  }
-  std::string_view summary() const override {
-    return rule_ == Rule::midpoint
-               ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
-               : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)";
-  }
-  Guarantees guarantees() const override {
-    return {.access = Access::gradient,
-            .bias = Bias::lasting,
-            .efficiency = Efficiency::quadrature,
-            .mse_rate = 0,
-            .exact_on_additive = true,
-            .exact_on_two_additive = true,
-            .zero_for_null_player = true,
-            .linear = true};
-  }
-  Budget minimum(int) const override { return {2}; }
-
-  Attribution estimate(CountedGame& game, Rng&) const override {
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
-    attribution.values = quadrature_.integral(game.diagonal_gradients(quadrature_.nodes));
-    return attribution;
-  }
-
- private:
-  Rule rule_;
-  Quadrature quadrature_;
-};
-
-}  // namespace
-
-std::vector<double> Quadrature::integral(const std::vector<double>& values) const {
-  const std::size_t size = values.size() / nodes.size();
-  std::vector<double> sum(size, 0.0);
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    for (std::size_t i = 0; i < size; ++i) sum[i] += weights[node] * values[node * size + i];
-  }
-  return sum;
-}
-
-Rule find_rule(std::string_view name) {
-  if (name == "midpoint") return Rule::midpoint;
-  if (name == "gauss_legendre") return Rule::gauss_legendre;
-  throw InvalidArgument(message("integrated_gradients: rule=", name, " (not a quadrature rule). Did you mean ",
-                                nearest_name(name, {"midpoint", "gauss_legendre"}),
-                                "? Give midpoint or gauss_legendre."));
-}
-
-Quadrature quadrature(Rule rule, int nodes) {
-  require(nodes >= 1 && nodes <= max_quadrature_nodes, "integrated_gradients: nodes=", nodes, " (needs 1..",
-          max_quadrature_nodes, "). Give a number in that range.");
-  const auto count = static_cast<std::size_t>(nodes);
-  Quadrature result{.nodes = std::vector<double>(count), .weights = std::vector<double>(count, 1.0 / nodes)};
-  if (rule == Rule::midpoint) {
-    for (std::size_t k = 0; k < count; ++k) result.nodes[k] = (static_cast<double>(k) + 0.5) / nodes;
-    return result;
-  }
-  GaussLegendre gauss_legendre(nodes);
-  result.nodes = std::move(gauss_legendre.nodes);
-  result.weights = std::move(gauss_legendre.weights);
-  return result;
-}
-
 std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
-  return std::make_unique<IntegratedGradients>(rule, nodes);
+  const bool midpoint = rule == Rule::midpoint;
+  return std::make_unique<DiagonalIntegral>(
+      midpoint ? "integrated_gradients" : "integrated_gradients_gauss_legendre",
+      midpoint ? "gradients along the straight path, midpoint rule (Sundararajan, Taly, Yan 2017)"
+               : "gradients along the straight path, Gauss-Legendre rule (Sundararajan, Taly, Yan 2017)",
+      &CountedGame::diagonal_gradients, rule, nodes);
 }
 
 namespace estimators {

@@ -1,9 +1,11 @@
 #include "estimators/kernel_regression.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "core/error.hpp"
 #include "estimators/coalition_gram.hpp"
@@ -32,14 +34,27 @@ std::vector<double> projected_gram(const Coalitions& coalitions, std::span<const
   return gram;
 }
 
-/// By Cholesky with pivoting. At most n−2: it is asked for only when the factorisation has found G singular.
-int deficient_rank(const Coalitions& coalitions, std::span<const double> weights) {
-  std::vector<double> gram = projected_gram(coalitions, weights);
-  const Eigen::Index n = coalitions.players();
-  const Matrix matrix(gram.data(), n, n);
-  const Eigen::VectorXd pivots = Eigen::LDLT<Eigen::MatrixXd>(matrix).vectorD().cwiseAbs();
-  const auto counted = (pivots.array() > negligible * pivots.maxCoeff()).count();
-  return static_cast<int>(std::min(counted, n - 2));
+using Eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+
+/// How many eigenvalues of G are more than rounding. At most n−2: it is asked for only when a factorisation has found G singular.
+Eigen::Index deficient_rank_of(const Eigenvalues& eigen) {
+  const Eigen::VectorXd& values = eigen.eigenvalues();
+  return std::min((values.array() > negligible * values.maxCoeff()).count(), values.size() - 2);
+}
+
+Eigen::Index deficient_rank_of(std::vector<double> gram, Eigen::Index n) {
+  return deficient_rank_of(Eigenvalues(Matrix(gram.data(), n, n), Eigen::EigenvaluesOnly));
+}
+
+/// F, [n, rank] column-major, with F Fᵀ the pseudoinverse of G.
+std::vector<double> pseudoinverse_root(std::vector<double> gram, Eigen::Index n) {
+  const Eigenvalues eigen(Matrix(gram.data(), n, n));
+  const Eigen::Index rank = deficient_rank_of(eigen);
+  gram.resize(static_cast<std::size_t>(n * rank));
+  // The eigenvalues increase.
+  Matrix(gram.data(), n, rank) =
+      eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseSqrt().cwiseInverse().asDiagonal();
+  return gram;
 }
 
 void subtract_mean(std::vector<double>& values) {
@@ -49,7 +64,8 @@ void subtract_mean(std::vector<double>& values) {
 
 }  // namespace
 
-KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const double> weights, std::string_view who)
+KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const double> weights, std::string_view who,
+                                   Deficiency deficiency)
     : coalitions_(coalitions), weights_(weights.begin(), weights.end()) {
   const int players = coalitions.players();
   require(players <= max_players, who, ": players=", players, " (an n x n system is solved, n <= ", max_players,
@@ -60,18 +76,29 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
   matrix.array() += matrix.trace() / players / players;
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
   const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;
-  if (!determined) {
-    throw InvalidArgument(message(who, ": rank=", deficient_rank(coalitions, weights), " (needs ", players - 1,
-                                  " independent ones among the ", weights.size(), " sampled). Raise the budget."));
+  if (determined) return;
+  factor_ = projected_gram(coalitions, weights);
+  if (deficiency == Deficiency::refuse) {
+    throw InvalidArgument(message(who, ": rank=", deficient_rank_of(std::move(factor_), players), " (needs ",
+                                  players - 1, " independent ones among the ", weights.size(),
+                                  " sampled). Raise the budget, or take the minimum-norm solution (--minimum-norm)."));
   }
+  factor_ = pseudoinverse_root(std::move(factor_), players);
+  deficient_rank_ = {.found = static_cast<int>(factor_.size() / static_cast<std::size_t>(players)),
+                     .needed = players - 1};
 }
 
 std::vector<double> KernelRegression::solve(std::vector<double> moments) const {
   subtract_mean(moments);
-  const Eigen::Map<const Eigen::MatrixXd> factor(factor_.data(), index(moments.size()), index(moments.size()));
-  Vector x(moments.data(), index(moments.size()));
-  factor.triangularView<Eigen::Lower>().solveInPlace(x);
-  factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  const Eigen::Index n = index(moments.size());
+  const Eigen::Map<const Eigen::MatrixXd> factor(factor_.data(), n, index(factor_.size()) / n);
+  Vector x(moments.data(), n);
+  if (deficient_rank_) {
+    x = factor * (factor.transpose() * x).eval();
+  } else {
+    factor.triangularView<Eigen::Lower>().solveInPlace(x);
+    factor.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
+  }
   subtract_mean(moments);
   return moments;
 }

@@ -4,6 +4,7 @@
 
 #include "estimators/boosted_trees.hpp"
 #include "estimators/enumeration.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/odd_spectrum.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_targets.hpp"
@@ -20,8 +21,10 @@ namespace {
 /// are the largest ones of a surrogate, and players beyond them get 0; here all players have one, so that low budgets fall back to leverage_shap,
 /// and the trees are fitted to the odd half itself. The groups are those with the largest Walsh coefficients of the trees, which are known exactly.
 /// Cost: a fit of XGBoost and KernelRegression for budget/10 players.
-class OddShap final : public Estimator {
+class OddShap final : public LeastSquares {
  public:
+  explicit OddShap(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
+
   std::string_view name() const override { return "odd_shap"; }
   std::string_view summary() const override {
     return "regression of the odd half on players and on groups found by boosted trees (Fumagalli et al. 2026)";
@@ -29,14 +32,19 @@ class OddShap final : public Estimator {
   Guarantees guarantees() const override {
     return {.bias = Bias::vanishing,
             .learns = true,
-            .exact_on_additive = true,
-            .exact_on_two_additive = true,
+            .exact_on_additive = determined(),
+            .exact_on_two_additive = determined(),
             .zero_on_even = true,
             .same_on_dual = true,
             .exact_at_full_budget = true};
   }
-  /// One pair for each of the n−1 differences between players; whether the rows are independent shows only when they are drawn.
-  Budget minimum(int players) const override { return {2 + 2 * (std::int64_t{players} - 1)}; }
+  /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or one for each two sizes.
+  Budget minimum(int players) const override {
+    return {2 + 2 * std::int64_t{determined() ? players - 1 : players / 2}};
+  }
+  std::unique_ptr<Estimator> with_minimum_norm() const override {
+    return std::make_unique<OddShap>(Deficiency::minimum_norm);
+  }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
@@ -52,8 +60,9 @@ class OddShap final : public Estimator {
     for (int player = 0; player < n; ++player) terms.push_back({player});
     const std::int64_t groups = (game.budget().coalitions + coalitions_per_term - 1) / coalitions_per_term - n;
     if (groups > 0) append_largest_groups(terms, static_cast<std::size_t>(groups), sample, targets, gain);
-    attribution.values =
-        shapley_values_of_terms(n, terms, fit_terms(sample, targets, gain, terms, TermBasis::odd_common, name()));
+    const TermFit fit = fit_terms(sample, targets, gain, terms, TermBasis::odd_common, name(), deficiency());
+    attribution.values = shapley_values_of_terms(n, terms, fit.coefficients);
+    attribution.minimum_norm = fit.minimum_norm;
     return attribution;
   }
 

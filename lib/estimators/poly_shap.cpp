@@ -1,5 +1,6 @@
 #include "core/error.hpp"
 #include "estimators/enumeration.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_targets.hpp"
 #include "estimators/term_regression.hpp"
@@ -15,9 +16,11 @@ std::int64_t terms_of(int players) { return std::int64_t{players} * (players + 1
 /// Source: Fumagalli et al. (2026), "PolySHAP", degree 2, with the sum of the coefficients held at v(N) − v(∅). Exact when no interaction involves
 /// more than two players. On pairs of complements it is kernel_shap_paired, which asks for far fewer coalitions; here they come alone.
 /// Cost: that of KernelRegression for n(n+1)/2 players.
-class PolyShap final : public Estimator {
+class PolyShap final : public LeastSquares {
  public:
   static constexpr int max_players = 127;
+
+  explicit PolyShap(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
 
   std::string_view name() const override { return "poly_shap"; }
   std::string_view summary() const override {
@@ -26,13 +29,16 @@ class PolyShap final : public Estimator {
   Guarantees guarantees() const override {
     return {.bias = Bias::vanishing,
             .learns = true,
-            .exact_on_additive = true,
-            .exact_on_two_additive = true,
+            .exact_on_additive = determined(),
+            .exact_on_two_additive = determined(),
             .linear = true,
             .exact_at_full_budget = true};
   }
-  /// One coalition for each coefficient but one; whether they are independent shows only when they are drawn.
-  Budget minimum(int players) const override { return {2 + terms_of(players) - 1}; }
+  /// One coalition for each coefficient but one, whether they are independent shows only when they are drawn; or a single one.
+  Budget minimum(int players) const override { return {2 + (determined() ? terms_of(players) - 1 : 1)}; }
+  std::unique_ptr<Estimator> with_minimum_norm() const override {
+    return std::make_unique<PolyShap>(Deficiency::minimum_norm);
+  }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
@@ -50,10 +56,11 @@ class PolyShap final : public Estimator {
     }
     const CoalitionSample sample = sample_coalitions(Sampler::shapiq_compatible, SizeLaw(SizeMass::shapley_kernel, n),
                                                      game.budget().coalitions - 2, Pairing::none, rng);
-    const std::vector<double> coefficients =
+    const TermFit fit =
         fit_terms(sample, sample_targets(game, sample, attribution.empty), attribution.grand - attribution.empty, terms,
-                  TermBasis::contained, name());
-    attribution.values = shapley_values_of_terms(n, terms, coefficients);
+                  TermBasis::contained, name(), deficiency());
+    attribution.values = shapley_values_of_terms(n, terms, fit.coefficients);
+    attribution.minimum_norm = fit.minimum_norm;
     return attribution;
   }
 };

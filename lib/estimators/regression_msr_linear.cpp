@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <numeric>
 
 #include "estimators/kernel_regression.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/regression_msr.hpp"
 #include "estimators/sample_targets.hpp"
@@ -35,29 +38,39 @@ class Linear final : public SolvedGame {
 /// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S) − v(N∖S) enter, games of
 /// pairwise interactions are explained exactly. All coalitions weigh the same in the fit: what the sizes' law draws is then what it comes close to,
 /// and under this law the variance of the correction is proportional to the mean square of what is left. Cost: five times that of KernelRegression.
-class RegressionMsrLinear final : public Estimator {
+class RegressionMsrLinear final : public LeastSquares {
  public:
+  explicit RegressionMsrLinear(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
+
   std::string_view name() const override { return "regression_msr_linear"; }
   std::string_view summary() const override {
     return "least squares corrected by its residuals on held-out folds (Witter, Liu, Musco 2025)";
   }
   Guarantees guarantees() const override {
     return {.bias = Bias::none,
-            .exact_on_additive = true,
-            .exact_on_two_additive = true,
+            .exact_on_additive = determined(),
+            .exact_on_two_additive = determined(),
             .zero_on_even = true,
             .same_on_dual = true,
             .linear = true,
             .exact_at_full_budget = true};
   }
-  /// n−1 pairs outside each fold; whether they are independent shows only when they are drawn.
+  /// n−1 pairs outside each fold, and some to spare, since independent draws repeat themselves: without these most samples of few players are too low in
+  /// rank, with these less than one in ten. Whether the pairs are independent shows only when they are drawn.
   Budget minimum(int players) const override {
+    if (!determined()) return smallest_budget(folds);
     const std::int64_t pairs = (std::int64_t{folds.count} * (players - 1) + folds.count - 2) / (folds.count - 1);
-    return {std::max(smallest_budget(folds).coalitions, 2 + 2 * pairs)};
+    return {2 + 2 * (pairs + spare_pairs)};
+  }
+
+  std::unique_ptr<Estimator> with_minimum_norm() const override {
+    return std::make_unique<RegressionMsrLinear>(Deficiency::minimum_norm);
   }
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
-    const auto fit = [this](const SampledGains& gains, std::span<const double> weights) {
+    std::mutex folds_meet;
+    std::optional<MatrixRank> lowest_rank;
+    const auto fit = [&](const SampledGains& gains, std::span<const double> weights) {
       CoalitionSample seen(gains.sample.coalitions.players(), Pairing::complements);
       std::vector<double> targets;
       for (std::size_t row = 0; row < weights.size(); ++row) {
@@ -68,15 +81,23 @@ class RegressionMsrLinear final : public Estimator {
       seen.weights.assign(targets.size(), 1.0);
       const double share = gains.gain / seen.coalitions.players();
       subtract_equal_shares(targets, seen, share);
-      std::vector<double> x = KernelRegression(seen.coalitions, seen.weights, name()).fit(targets);
+      const KernelRegression regression(seen.coalitions, seen.weights, name(), deficiency());
+      if (const auto& rank = regression.deficient_rank()) {
+        const std::scoped_lock lock(folds_meet);
+        if (!lowest_rank || rank->found < lowest_rank->found) lowest_rank = rank;
+      }
+      std::vector<double> x = regression.fit(targets);
       for (double& value : x) value += share;
       return std::make_unique<Linear>(std::move(x));
     };
-    return regression_msr(game, Sampler::iid, SizeMass::square_root, folds, fit, name(), rng);
+    Attribution attribution = regression_msr(game, Sampler::iid, SizeMass::square_root, folds, fit, name(), rng);
+    attribution.minimum_norm = lowest_rank;
+    return attribution;
   }
 
  private:
   static constexpr Folds folds{5};
+  static constexpr std::int64_t spare_pairs = 12;
 };
 
 }  // namespace

@@ -75,17 +75,20 @@ std::optional<std::vector<double>> random_group_errors(const CoalitionSample& sa
 
 }  // namespace
 
-Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::string_view who) {
+Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::string_view who, Deficiency deficiency) {
   Attribution attribution;
   attribution.empty = game.empty();
   attribution.grand = game.grand();
-  const KernelRegression regression(sample.coalitions, sample.weights, who);
+  const KernelRegression regression(sample.coalitions, sample.weights, who, deficiency);
   std::vector<double> targets = sample_targets(game, sample, attribution.empty);
   const double share = (attribution.grand - attribution.empty) / game.players();
   subtract_equal_shares(targets, sample, share);
   attribution.values = regression.fit(targets);
-  attribution.standard_errors =
-      random_group_errors(sample, regression, regression.residuals(targets, attribution.values));
+  attribution.minimum_norm = regression.deficient_rank();
+  if (!attribution.minimum_norm) {
+    attribution.standard_errors =
+        random_group_errors(sample, regression, regression.residuals(targets, attribution.values));
+  }
   for (double& value : attribution.values) value += share;
   return attribution;
 }

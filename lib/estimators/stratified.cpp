@@ -1,20 +1,82 @@
+#include "estimators/stratified.hpp"
+
 #include <cmath>
 #include <cstddef>
 
-#include "core/kernel_law.hpp"
 #include "estimators/border_coalitions.hpp"
 #include "estimators/enumeration.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap::estimators {
+namespace opshap {
 
 namespace {
 
-/// φ_i as the mean over sizes ℓ = 0..n−1 of the mean marginal contribution v(S ∪ i) − v(S) with |S| = ℓ, each stratum (i, ℓ) with a sample of its own.
+/// Appends a uniform coalition S of `size` without the player, and S ∪ player.
+void append_marginal(Coalitions& coalitions, const UniformChoices& others, int size, int player) {
+  const std::size_t row = coalitions.size();
+  coalitions.append_empty();
+  // Drawn from the first n−1 players, the last one standing in for the player.
+  others.members(size, coalitions.row(row));
+  if (coalitions.contains(row, player)) {
+    coalitions.remove(row, player);
+    coalitions.insert(row, coalitions.players() - 1);
+  }
+  coalitions.append(coalitions.row(row));
+  coalitions.insert(row + 1, player);
+}
+
+}  // namespace
+
+Attribution stratified_means(CountedGame& game, std::int64_t draws, const UniformChoices& others) {
+  const int players = game.players();
+  const auto n = static_cast<std::size_t>(players);
+  Attribution attribution;
+  attribution.empty = game.empty();
+  attribution.grand = game.grand();
+  std::vector<double> sums(n), variances(n, 0.0);
+  const std::vector<double> ends = game.values(border_coalitions(players));
+  for (std::size_t i = 0; i < n; ++i) sums[i] = ends[i] - attribution.empty + attribution.grand - ends[n + i];
+
+  const std::int64_t strata = std::int64_t{players} * (players - 2);
+  std::int64_t stratum = 0;
+  for (int size = 1; size < players - 1; ++size) {
+    Coalitions coalitions(players);
+    std::vector<std::int64_t> counts;
+    for (int player = 0; player < players; ++player, ++stratum) {
+      // What does not divide evenly is spread over the strata.
+      counts.push_back(draws * (stratum + 1) / strata - draws * stratum / strata);
+      for (std::int64_t draw = 0; draw < counts.back(); ++draw) append_marginal(coalitions, others, size, player);
+    }
+    const std::vector<double> values = game.values(coalitions);
+    std::size_t row = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t end = row + 2 * static_cast<std::size_t>(counts[i]);
+      double mean = 0, squares = 0, count = 0;
+      for (; row < end; row += 2) {
+        const double before = values[row + 1] - values[row] - mean;
+        mean += before / ++count;
+        squares += before * (values[row + 1] - values[row] - mean);
+      }
+      sums[i] += mean;
+      variances[i] += squares / (count - 1) / count;
+    }
+  }
+  for (double& sum : sums) sum /= players;
+  attribution.values = std::move(sums);
+  if (draws >= 2 * strata) {
+    for (double& variance : variances) variance = std::sqrt(variance) / players;
+    attribution.standard_errors = std::move(variances);
+  }
+  return attribution;
+}
+
+namespace estimators {
+
+namespace {
+
+/// stratified_means() with as many draws as fit when no two coalitions are equal; a coalition that two strata share is evaluated once.
 ///
-/// Sizes 0 and n−1 have one coalition each and are exact. The other n(n−2) strata get equally many draws up to one, planned as if no two coalitions were
-/// equal; a coalition that two strata share is evaluated once. Source: Maleki, Tran-Thanh, Hines, Rahwan, Rogers (2013), with equal numbers of draws.
-/// Cost: 2 evaluations a draw. Standard errors from two draws a stratum on.
+/// Source: Maleki, Tran-Thanh, Hines, Rahwan, Rogers (2013), with equal numbers of draws. Cost: 2 evaluations a draw.
 class Stratified final : public Estimator {
  public:
   std::string_view name() const override { return "stratified"; }
@@ -37,64 +99,8 @@ class Stratified final : public Estimator {
 
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
-    const int players = game.players();
-    const auto n = static_cast<std::size_t>(players);
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
-    std::vector<double> sums(n), variances(n, 0.0);
-    const std::vector<double> ends = game.values(border_coalitions(players));
-    for (std::size_t i = 0; i < n; ++i) sums[i] = ends[i] - attribution.empty + attribution.grand - ends[n + i];
-
-    const std::int64_t strata = std::int64_t{players} * (players - 2);
-    const std::int64_t draws = (game.budget().coalitions - 2 - 2 * std::int64_t{players}) / 2;
-    std::int64_t stratum = 0;
-    const KernelLaw others(players - 1);
-    for (int size = 1; size < players - 1; ++size) {
-      Coalitions coalitions(players);
-      std::vector<std::int64_t> counts;
-      for (int player = 0; player < players; ++player, ++stratum) {
-        // What does not divide evenly is spread over the strata.
-        counts.push_back(draws * (stratum + 1) / strata - draws * stratum / strata);
-        for (std::int64_t draw = 0; draw < counts.back(); ++draw)
-          append_marginal(coalitions, others, size, player, rng);
-      }
-      const std::vector<double> values = game.values(coalitions);
-      std::size_t row = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t end = row + 2 * static_cast<std::size_t>(counts[i]);
-        double mean = 0, squares = 0, count = 0;
-        for (; row < end; row += 2) {
-          const double before = values[row + 1] - values[row] - mean;
-          mean += before / ++count;
-          squares += before * (values[row + 1] - values[row] - mean);
-        }
-        sums[i] += mean;
-        variances[i] += squares / (count - 1) / count;
-      }
-    }
-    for (double& sum : sums) sum /= players;
-    attribution.values = std::move(sums);
-    if (draws >= 2 * strata) {
-      for (double& variance : variances) variance = std::sqrt(variance) / players;
-      attribution.standard_errors = std::move(variances);
-    }
-    return attribution;
-  }
-
- private:
-  /// Appends a uniform coalition S of `size` without the player, and S ∪ player.
-  static void append_marginal(Coalitions& coalitions, const KernelLaw& others, int size, int player, Rng& rng) {
-    const std::size_t row = coalitions.size();
-    coalitions.append_empty();
-    // Drawn from the first n−1 players, the last one standing in for the player.
-    others.draw_subset(rng, size, coalitions.row(row));
-    if (coalitions.contains(row, player)) {
-      coalitions.remove(row, player);
-      coalitions.insert(row, coalitions.players() - 1);
-    }
-    coalitions.append(coalitions.row(row));
-    coalitions.insert(row + 1, player);
+    const std::int64_t draws = (game.budget().coalitions - 2 - 2 * std::int64_t{game.players()}) / 2;
+    return stratified_means(game, draws, random_choices(rng, game.players() - 1));
   }
 };
 
@@ -102,4 +108,5 @@ class Stratified final : public Estimator {
 
 std::unique_ptr<Estimator> stratified() { return std::make_unique<Stratified>(); }
 
-}  // namespace opshap::estimators
+}  // namespace estimators
+}  // namespace opshap

@@ -1,3 +1,5 @@
+#include "estimators/svarm.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -5,42 +7,14 @@
 #include <optional>
 #include <span>
 
-#include "core/kernel_law.hpp"
 #include "estimators/border_coalitions.hpp"
 #include "estimators/enumeration.hpp"
 #include "estimators/members.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap::estimators {
+namespace opshap {
 
 namespace {
-
-/// The probabilities of the sizes 0..n that are drawn after the warm-up: ∝ 1/min(s, n−s) for s = 2..n−2, and 1/(n ln n) for the middle of an even n.
-std::vector<double> published_law(int players) {
-  std::vector<double> law(static_cast<std::size_t>(players) + 1, 0.0);
-  const double middle = players % 2 != 0 ? 0 : players == 4 ? 1 : 1 / (players * std::log(players));
-  double sum = 0;
-  for (int size = 2; size <= players - 2; ++size) {
-    if (2 * size == players) continue;
-    law[static_cast<std::size_t>(size)] = 1.0 / std::min(size, players - size);
-    sum += law[static_cast<std::size_t>(size)];
-  }
-  for (double& probability : law) probability *= sum > 0 ? (1 - middle) / sum : 0;
-  if (players % 2 == 0) law[static_cast<std::size_t>(players) / 2] = middle;
-  return law;
-}
-
-/// How many of `draws` independent draws of a law fall on each place.
-std::vector<std::int64_t> draw_counts(const std::vector<double>& law, std::int64_t draws, Rng& rng) {
-  std::vector<double> cumulative(law.size());
-  std::partial_sum(law.begin(), law.end(), cumulative.begin());
-  // Rounding may leave the sum below 1; the last place that can be drawn takes what is above.
-  const auto last = std::ranges::find(cumulative, cumulative.back());
-  std::vector<std::int64_t> counts(law.size(), 0);
-  for (std::int64_t draw = 0; draw < draws; ++draw)
-    ++counts[static_cast<std::size_t>(std::upper_bound(cumulative.begin(), last, rng.uniform()) - cumulative.begin())];
-  return counts;
-}
 
 /// Means over the coalitions of one size, for each player apart: of those with the player, or of those without.
 class Strata {
@@ -78,16 +52,15 @@ int groups_of(int players, int size) { return (players + size - 1) / size; }
 
 /// Deals all players to groups of `size`, in random order, and appends each group, or its complement. The last group is filled up at random with players
 /// whom the coalition is not drawn for.
-void append_groups(Batch& batch, int size, bool complements, Rng& rng) {
+void append_groups(Batch& batch, int size, bool complements, const UniformChoices& choices) {
   const int players = batch.coalitions.players();
   std::vector<int> ordering(static_cast<std::size_t>(players));
-  std::iota(ordering.begin(), ordering.end(), 0);
-  rng.shuffle(ordering);
+  choices.ordering(ordering);
   for (int first = 0; first < players; first += size) {
     std::vector<int> group(ordering.begin() + first, ordering.begin() + std::min(first + size, players));
     std::vector<int> members = group, others(ordering.begin(), ordering.begin() + first);
     while (members.size() < static_cast<std::size_t>(size)) {
-      const auto chosen = others.begin() + static_cast<std::ptrdiff_t>(rng.below(others.size()));
+      const auto chosen = others.begin() + static_cast<std::ptrdiff_t>(choices.below(others.size()));
       members.push_back(*chosen);
       others.erase(chosen);
     }
@@ -103,13 +76,123 @@ void append_groups(Batch& batch, int size, bool complements, Rng& rng) {
   }
 }
 
-/// Values instead of marginal contributions, by size: φ_i = (1/n)(Σ_s E[v(S) | i ∈ S, |S| = s] − Σ_s E[v(S) | i ∉ S, |S| = s]).
+/// v({i}) − mean_j v({j}) + mean_j v(N∖j) − v(N∖i) with j ≠ i: sizes 1 and n − 1, all coalitions of them.
+std::vector<double> border_differences(CountedGame& game, double empty) {
+  const auto n = static_cast<std::size_t>(game.players());
+  std::vector<double> values = game.values(border_coalitions(game.players()));
+  for (double& value : values) value -= empty;
+  const auto middle = values.begin() + game.players();
+  const double alone = std::accumulate(values.begin(), middle, 0.0),
+               missing = std::accumulate(middle, values.end(), 0.0);
+  std::vector<double> differences(n);
+  const double others = game.players() - 1;
+  for (std::size_t i = 0; i < n; ++i)
+    differences[i] = values[i] - (alone - values[i]) / others + (missing - values[n + i]) / others - values[n + i];
+  return differences;
+}
+
+/// The first `with_groups` rows were drawn for their members, the other groups' for those left out, the rest for everyone.
+void fill(Strata& with, Strata& without, const Batch& batch, std::span<const double> values, std::size_t with_groups) {
+  for (std::size_t row = 0; row < batch.groups.size(); ++row) {
+    for (const int player : batch.groups[row])
+      (row < with_groups ? with : without).add(static_cast<std::size_t>(player), values[row]);
+  }
+  const auto n = static_cast<std::size_t>(batch.coalitions.players());
+  double count = 0, sum = 0, squares = 0;
+  std::vector<double> member_count(n, 0.0), member_sum(n, 0.0), member_squares(n, 0.0);
+  for (std::size_t row = batch.groups.size(); row < values.size(); ++row) {
+    const double value = values[row];
+    count += 1;
+    sum += value;
+    squares += value * value;
+    for_each_member(batch.coalitions.row(row), [&](std::size_t player) {
+      member_count[player] += 1;
+      member_sum[player] += value;
+      member_squares[player] += value * value;
+    });
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    with.add(i, member_count[i], member_sum[i], member_squares[i]);
+    without.add(i, count - member_count[i], sum - member_sum[i], squares - member_squares[i]);
+  }
+}
+
+}  // namespace
+
+Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts, const UniformChoices& choices) {
+  const int players = game.players();
+  const auto n = static_cast<std::size_t>(players);
+  Attribution attribution;
+  attribution.empty = game.empty();
+  attribution.grand = game.grand();
+  attribution.values = border_differences(game, attribution.empty);
+  for (double& value : attribution.values) value += attribution.grand - attribution.empty;
+
+  std::vector<double> variances(n, 0.0);
+  bool all_have_variances = true;
+  for (int size = 2; size <= players - 2; ++size) {
+    Batch batch(players);
+    append_groups(batch, size, false, choices);
+    append_groups(batch, players - size, true, choices);
+    const std::size_t warm_up = batch.coalitions.size(),
+                      drawn = static_cast<std::size_t>(counts[static_cast<std::size_t>(size)]);
+    batch.coalitions.resize(warm_up + drawn);
+    for (std::size_t row = warm_up; row < warm_up + drawn; ++row) choices.members(size, batch.coalitions.row(row));
+    std::vector<double> values = game.values(batch.coalitions);
+    for (double& value : values) value -= attribution.empty;
+
+    Strata with(n), without(n);
+    fill(with, without, batch, values, static_cast<std::size_t>(groups_of(players, size)));
+    for (std::size_t i = 0; i < n; ++i) {
+      attribution.values[i] += with.mean(i) - without.mean(i);
+      const auto of_with = with.variance(i), of_without = without.variance(i);
+      all_have_variances = all_have_variances && of_with && of_without;
+      variances[i] += of_with.value_or(0) + of_without.value_or(0);
+    }
+  }
+  for (double& value : attribution.values) value /= players;
+  if (all_have_variances) {
+    for (double& variance : variances) variance = std::sqrt(variance) / players;
+    attribution.standard_errors = std::move(variances);
+  }
+  return attribution;
+}
+
+namespace estimators {
+
+namespace {
+
+/// The probabilities of the sizes 0..n that are drawn after the warm-up: ∝ 1/min(s, n−s) for s = 2..n−2, and 1/(n ln n) for the middle of an even n.
+std::vector<double> published_law(int players) {
+  std::vector<double> law(static_cast<std::size_t>(players) + 1, 0.0);
+  const double middle = players % 2 != 0 ? 0 : players == 4 ? 1 : 1 / (players * std::log(players));
+  double sum = 0;
+  for (int size = 2; size <= players - 2; ++size) {
+    if (2 * size == players) continue;
+    law[static_cast<std::size_t>(size)] = 1.0 / std::min(size, players - size);
+    sum += law[static_cast<std::size_t>(size)];
+  }
+  for (double& probability : law) probability *= sum > 0 ? (1 - middle) / sum : 0;
+  if (players % 2 == 0) law[static_cast<std::size_t>(players) / 2] = middle;
+  return law;
+}
+
+/// How many of `draws` independent draws of a law fall on each place.
+std::vector<std::int64_t> draw_counts(const std::vector<double>& law, std::int64_t draws, Rng& rng) {
+  std::vector<double> cumulative(law.size());
+  std::partial_sum(law.begin(), law.end(), cumulative.begin());
+  // Rounding may leave the sum below 1; the last place that can be drawn takes what is above.
+  const auto last = std::ranges::find(cumulative, cumulative.back());
+  std::vector<std::int64_t> counts(law.size(), 0);
+  for (std::int64_t draw = 0; draw < draws; ++draw)
+    ++counts[static_cast<std::size_t>(std::upper_bound(cumulative.begin(), last, rng.uniform()) - cumulative.begin())];
+  return counts;
+}
+
+/// svarm_means() with the published warm-up and law of sizes.
 ///
-/// Sizes 0, 1, n−1 and n are exact. A warm-up gives every other mean one value, by dealing the players to groups of each size, and to groups that are left
-/// out. Then coalitions of random size are drawn, each of which serves the means of its members and those of the others. No mean is ever empty, so nothing is
-/// biased. Source: Kolpaczki, Bengs, Muschalik, Hüllermeier (2024), "Approximating the Shapley value without marginal contributions", Stratified SVARM with
-/// warm-up and their law of sizes. Cost: O(m·n); memory O(n) and one size's coalitions, since sizes are worked off one by one. Standard errors when
-/// every mean has two values.
+/// Source: Kolpaczki, Bengs, Muschalik, Hüllermeier (2024), "Approximating the Shapley value without marginal contributions", Stratified SVARM. Cost: O(m·n);
+/// memory O(n) and one size's coalitions, since sizes are worked off one by one.
 class Svarm final : public Estimator {
  public:
   std::string_view name() const override { return "svarm"; }
@@ -129,88 +212,9 @@ class Svarm final : public Estimator {
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
     const int players = game.players();
-    const auto n = static_cast<std::size_t>(players);
-    Attribution attribution;
-    attribution.empty = game.empty();
-    attribution.grand = game.grand();
-    attribution.values = border_differences(game, attribution.empty);
-    for (double& value : attribution.values) value += attribution.grand - attribution.empty;
-
     const std::vector<std::int64_t> counts =
         draw_counts(published_law(players), game.budget().coalitions - minimum(players).coalitions, rng);
-    const KernelLaw subsets(players);
-    std::vector<double> variances(n, 0.0);
-    bool all_have_variances = true;
-    for (int size = 2; size <= players - 2; ++size) {
-      Batch batch(players);
-      append_groups(batch, size, false, rng);
-      append_groups(batch, players - size, true, rng);
-      const std::size_t warm_up = batch.coalitions.size(),
-                        drawn = static_cast<std::size_t>(counts[static_cast<std::size_t>(size)]);
-      batch.coalitions.resize(warm_up + drawn);
-      for (std::size_t row = warm_up; row < warm_up + drawn; ++row)
-        subsets.draw_subset(rng, size, batch.coalitions.row(row));
-      std::vector<double> values = game.values(batch.coalitions);
-      for (double& value : values) value -= attribution.empty;
-
-      Strata with(n), without(n);
-      fill(with, without, batch, values, static_cast<std::size_t>(groups_of(players, size)));
-      for (std::size_t i = 0; i < n; ++i) {
-        attribution.values[i] += with.mean(i) - without.mean(i);
-        const auto of_with = with.variance(i), of_without = without.variance(i);
-        all_have_variances = all_have_variances && of_with && of_without;
-        variances[i] += of_with.value_or(0) + of_without.value_or(0);
-      }
-    }
-    for (double& value : attribution.values) value /= players;
-    if (all_have_variances) {
-      for (double& variance : variances) variance = std::sqrt(variance) / players;
-      attribution.standard_errors = std::move(variances);
-    }
-    return attribution;
-  }
-
- private:
-  /// v({i}) − mean_j v({j}) + mean_j v(N∖j) − v(N∖i) with j ≠ i: sizes 1 and n − 1, all coalitions of them.
-  static std::vector<double> border_differences(CountedGame& game, double empty) {
-    const auto n = static_cast<std::size_t>(game.players());
-    std::vector<double> values = game.values(border_coalitions(game.players()));
-    for (double& value : values) value -= empty;
-    const auto middle = values.begin() + game.players();
-    const double alone = std::accumulate(values.begin(), middle, 0.0),
-                 missing = std::accumulate(middle, values.end(), 0.0);
-    std::vector<double> differences(n);
-    const double others = game.players() - 1;
-    for (std::size_t i = 0; i < n; ++i)
-      differences[i] = values[i] - (alone - values[i]) / others + (missing - values[n + i]) / others - values[n + i];
-    return differences;
-  }
-
-  /// The first `with_groups` rows were drawn for their members, the other groups' for those left out, the rest for everyone.
-  static void fill(Strata& with, Strata& without, const Batch& batch, std::span<const double> values,
-                   std::size_t with_groups) {
-    for (std::size_t row = 0; row < batch.groups.size(); ++row) {
-      for (const int player : batch.groups[row])
-        (row < with_groups ? with : without).add(static_cast<std::size_t>(player), values[row]);
-    }
-    const auto n = static_cast<std::size_t>(batch.coalitions.players());
-    double count = 0, sum = 0, squares = 0;
-    std::vector<double> member_count(n, 0.0), member_sum(n, 0.0), member_squares(n, 0.0);
-    for (std::size_t row = batch.groups.size(); row < values.size(); ++row) {
-      const double value = values[row];
-      count += 1;
-      sum += value;
-      squares += value * value;
-      for_each_member(batch.coalitions.row(row), [&](std::size_t player) {
-        member_count[player] += 1;
-        member_sum[player] += value;
-        member_squares[player] += value * value;
-      });
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      with.add(i, member_count[i], member_sum[i], member_squares[i]);
-      without.add(i, count - member_count[i], sum - member_sum[i], squares - member_squares[i]);
-    }
+    return svarm_means(game, counts, random_choices(rng, players));
   }
 };
 
@@ -218,4 +222,5 @@ class Svarm final : public Estimator {
 
 std::unique_ptr<Estimator> svarm() { return std::make_unique<Svarm>(); }
 
-}  // namespace opshap::estimators
+}  // namespace estimators
+}  // namespace opshap

@@ -38,17 +38,17 @@ Coalitions counting_terms(const Coalitions& coalitions, std::span<const Term> te
 
 }  // namespace
 
-std::vector<double> fit_terms(const CoalitionSample& sample, std::vector<double> targets, double gain,
-                              std::span<const Term> terms, TermBasis basis, std::string_view who) {
+TermFit fit_terms(const CoalitionSample& sample, std::vector<double> targets, double gain, std::span<const Term> terms,
+                  TermBasis basis, std::string_view who, Deficiency deficiency) {
   CoalitionSample lifted(static_cast<int>(terms.size()), sample.pairing);
   lifted.coalitions = counting_terms(sample.coalitions, terms, basis);
   lifted.weights = sample.weights;
-  const KernelRegression regression(lifted.coalitions, lifted.weights, who);
+  const KernelRegression regression(lifted.coalitions, lifted.weights, who, deficiency);
   const double share = gain / static_cast<double>(terms.size());
   subtract_equal_shares(targets, lifted, share);
-  std::vector<double> coefficients = regression.fit(targets);
-  for (double& coefficient : coefficients) coefficient += share;
-  return coefficients;
+  TermFit fit{.coefficients = regression.fit(targets), .minimum_norm = regression.deficient_rank()};
+  for (double& coefficient : fit.coefficients) coefficient += share;
+  return fit;
 }
 
 std::vector<double> shapley_values_of_terms(int players, std::span<const Term> terms,

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/attribution.hpp"
 #include "estimators/coalition_sampler.hpp"
+#include "estimators/least_squares.hpp"
 
 namespace opshap {
 
@@ -17,13 +20,18 @@ enum class TermBasis {
   odd_common,  ///< |S∩T| odd: the Walsh functions χ_T(S) = (−1)^|S∩T| up to 1 − 2x; for pairs, |T| odd
 };
 
+struct TermFit {
+  std::vector<double> coefficients;        ///< b_T, [terms]
+  std::optional<MatrixRank> minimum_norm;  ///< where the sample does not determine them
+};
+
 /// Coefficients b_T of the terms that fit the targets best in weighted least squares, with Σ_T b_T = gain.
 ///
 /// A term that counts is a member: the sample is written over again as one of coalitions of terms, and solved by KernelRegression.
 /// `targets` as sample_targets gives them, [m]. Cost: that of KernelRegression for terms.size() players.
-/// Throws InvalidArgument when the sample does not tell the terms apart, naming its rank; `who` starts the message.
-std::vector<double> fit_terms(const CoalitionSample& sample, std::vector<double> targets, double gain,
-                              std::span<const Term> terms, TermBasis basis, std::string_view who);
+/// A sample that does not tell the terms apart is refused with InvalidArgument, naming its rank, `who` starts the message; or answered with the least Σ b_T².
+TermFit fit_terms(const CoalitionSample& sample, std::vector<double> targets, double gain, std::span<const Term> terms,
+                  TermBasis basis, std::string_view who, Deficiency deficiency = Deficiency::refuse);
 
 /// Σ_{T∋i} b_T/|T|, [players]: the Shapley values of Σ_T b_T·(T counts), in either basis.
 ///

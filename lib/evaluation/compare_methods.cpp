@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "metrics/registry.hpp"
 
@@ -131,7 +133,10 @@ void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::
   Progress progress("compare", static_cast<std::int64_t>(runs.size()), "runs");
   for (const auto& [method, budget, repeat] : runs) {
     throw_if_stopped("compare");
-    if (!known.contains({method, budget, repeat})) store(contest.row(estimators::find(method), budget, repeat));
+    const Estimator& registered = estimators::find(method);
+    const auto* solves = plan.minimum_norm ? dynamic_cast<const LeastSquares*>(&registered) : nullptr;
+    const std::unique_ptr<Estimator> variant = solves != nullptr ? solves->with_minimum_norm() : nullptr;
+    if (!known.contains({method, budget, repeat})) store(contest.row(variant ? *variant : registered, budget, repeat));
     progress.advance(1, method);
   }
 }

@@ -32,6 +32,7 @@ struct ComparisonPlan {
   std::vector<std::int64_t> budgets;
   int repeats = 10;
   std::uint64_t seed = 42;
+  bool minimum_norm = false;  ///< least-squares methods answer samples of too low a rank with minimum-norm solutions
 };
 
 /// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is known.

@@ -10,6 +10,17 @@ namespace opshap::metrics {
 
 namespace {
 
+/// The values times the power of two that brings the largest below 1: no digit is lost, and no square overflows or underflows.
+std::vector<double> scaled(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  int exponent = 0;
+  if (std::isfinite(largest)) std::frexp(largest, &exponent);
+  std::vector<double> result;
+  for (const double value : values) result.push_back(std::ldexp(value, -exponent));
+  return result;
+}
+
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -39,10 +50,12 @@ Metric describe_pearson() {
               "undefined when either is constant"};
 }
 
-Measured pearson(std::span<const double> reference, std::span<const double> estimate) {
-  require(reference.size() == estimate.size() && !reference.empty(), "pearson: estimate=", estimate.size(),
-          " players (the reference has ", reference.size(), "). Score attributions of one game.");
-  if (reference.size() == 1) return Measured::undefined("one player has no correlation");
+Measured pearson(std::span<const double> reference_values, std::span<const double> estimate_values) {
+  require(reference_values.size() == estimate_values.size() && !reference_values.empty(),
+          "pearson: estimate=", estimate_values.size(), " players (the reference has ", reference_values.size(),
+          "). Score attributions of one game.");
+  if (reference_values.size() == 1) return Measured::undefined("one player has no correlation");
+  const std::vector<double> reference = scaled(reference_values), estimate = scaled(estimate_values);
   const double reference_mean = mean(reference), estimate_mean = mean(estimate);
   const double reference_spread = spread(reference, reference_mean), estimate_spread = spread(estimate, estimate_mean);
   if (reference_spread == 0) return Measured::undefined("constant reference");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
@@ -50,6 +51,12 @@ std::vector<double> shapley_values_by_dividends(const Table& table) {
     }
   }
   return values;
+}
+
+double kernel(int players, int size) { return 1.0 / (static_cast<double>(size) * (players - size)); }
+
+double binomial(int n, int k) {
+  return std::round(std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)));
 }
 
 }  // namespace opshap

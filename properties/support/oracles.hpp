@@ -15,4 +15,10 @@ std::vector<double> shapley_values_by_orderings(const Table& table);
 /// Σ_{T∋i} c_T/|T| with the Möbius coefficients c (Harsanyi's dividends). Cancellation grows like 2^n.
 std::vector<double> shapley_values_by_dividends(const Table& table);
 
+/// The Shapley kernel of all coalitions of a size together, 1/(s(n−s)).
+double kernel(int players, int size);
+
+/// C(n, k), exact for n <= 40: rounded from logarithms of the gamma function.
+double binomial(int n, int k);
+
 }  // namespace opshap
