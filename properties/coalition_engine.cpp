@@ -101,6 +101,44 @@ TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
   }
 }
 
+TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
+  Rng rng(test_seed(), "coalition engine slopes");
+  for (int trial = 0; trial < 16; ++trial) {
+    const int dimension = 1 + trial % 2;
+    OperatorConfig config{.n_modes = {},
+                          .hidden_channels = 4 + static_cast<int>(rng.below(24)),
+                          .n_layers = 1 + static_cast<int>(rng.below(4)),
+                          .in_channels = 1 + static_cast<int>(rng.below(2)),
+                          .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
+                          .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
+    std::vector<int> shape;
+    for (int axis = 0; axis < dimension; ++axis) {
+      config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));
+      shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? 40 : 8)));
+    }
+    const std::uint64_t seed = rng.bits64();
+    const auto engine = make_operator(doubled_network(config, seed, Precision::float32));
+    const auto plain = make_operator(doubled_network(config, seed, Precision::float32), false);
+    const auto precise = make_operator(doubled_network(config, seed, Precision::float64));
+    const FieldBatch input = random_field(shape, config.in_channels, 0, 2, rng),
+                     baseline = random_field(shape, config.in_channels, -1, 0, rng);
+    const Partition cells = Partition::one_player_per_point(input.domain);
+    const Query query{.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(input.domain.points())))};
+    const std::vector<double> nodes = {0, 0.3, 0.8, 1};
+    const auto compare = [&](const auto& slopes_of, const char* what) {
+      const std::vector<double> exact = slopes_of(*precise), found = slopes_of(*engine), torch = slopes_of(*plain);
+      double size = 0;
+      for (const double slope : exact) size = std::max(size, std::abs(slope));
+      EXPECT_LT(largest_difference(found, exact), 2e-5 * size + 4 * largest_difference(torch, exact))
+          << what << ", trial " << trial << ": " << to_json(config) << ", " << input.domain.points() << " points; "
+          << replay();
+    };
+    const auto game_of = [&](const Operator& op) { return cell_mask_game(op, input, baseline, cells, query); };
+    compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
+    compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
+  }
+}
+
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
   EXPECT_TRUE(make_operator(config, 1)->coalition_path().starts_with("engine, "));

@@ -261,12 +261,55 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
   }
 }
 
+TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
+  for (const Case& of : {Case{.shape = {10}, .modes = {6}, .width = 12, .layers = 3, .in_channels = 2},
+                         Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3, .in_channels = 2}}) {
+    const Question question = random_question(of, 10, 2, 7);
+    const std::int64_t points = question.input.domain.points();
+    const auto value = [&](double t, std::int64_t point, double change) {
+      FieldBatch field = question.baseline;
+      for (std::int64_t j = 0; j < of.in_channels * points; ++j) {
+        const auto i = static_cast<std::size_t>(j);
+        const double weight = t + (j % points == point ? change : 0);
+        field.values[i] += weight * (question.input.values[i] - question.baseline.values[i]);
+      }
+      return fno_reference(question.weights,
+                           field)[static_cast<std::size_t>(question.query.channel * points + question.query.point)];
+    };
+    for (const std::string& set : instruction_sets()) {
+      const FnoEngine engine(question.weights, of.shape, kernels(set));
+      const FnoSlopes slopes(engine);
+      const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
+      const auto head = engine.head(question.query);
+      std::vector<double> found(static_cast<std::size_t>(points));
+      slopes.diagonal(subject, head, 0.4, found);
+      double size = 0;
+      for (const double slope : found) size = std::max(size, std::abs(slope));
+      constexpr double step = 1e-4;  // central differences of a double err by step² and by 1e-16/step
+      for (std::int64_t point = 0; point < points; point += 3) {
+        const double exact = (value(0.4, point, step) - value(0.4, point, -step)) / (2 * step);
+        EXPECT_NEAR(found[static_cast<std::size_t>(point)], exact, 1e-4 * size) << set << ", point " << point;
+      }
+
+      // The slopes of the mean field integrate to F(1) − F(0) = v(N) − v(∅); Simpson's rule on many nodes does it here.
+      constexpr int intervals = 64;
+      double integral = 0;
+      for (int node = 0; node <= intervals; ++node) {
+        slopes.mean_field(subject, head, static_cast<double>(node) / intervals, found);
+        const double weight = node == 0 || node == intervals ? 1 : node % 2 == 1 ? 4 : 2;
+        for (const double slope : found) integral += weight * slope / (3 * intervals);
+      }
+      EXPECT_NEAR(integral, value(1, 0, 0) - value(0, 0, 0), 1e-3 * std::abs(value(1, 0, 0) - value(0, 0, 0))) << set;
+    }
+  }
+}
+
 TEST(FnoEngine, ComputesGeluToSinglePrecision) {
   for (const std::string& set : instruction_sets()) {
     AlignedFloats x(1 << 16);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = -10 + 20 * static_cast<float>(i) / static_cast<float>(x.size());
     AlignedFloats y = x;
-    kernels(set).gelu(y.data(), static_cast<std::int64_t>(y.size()));
+    kernels(set).gelu(x.data(), y.data(), static_cast<std::int64_t>(y.size()));
     double worst = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto t = static_cast<double>(x[i]);
@@ -280,7 +323,7 @@ TEST(FnoEngine, ComputesGeluToSinglePrecision) {
     special[0] = std::numeric_limits<float>::quiet_NaN();
     special[1] = infinity;
     special[2] = -infinity;
-    kernels(set).gelu(special.data(), 16);
+    kernels(set).gelu(special.data(), special.data(), 16);
     EXPECT_TRUE(std::isnan(special[0])) << set;
     EXPECT_EQ(special[1], infinity) << set;
     EXPECT_NEAR(special[2], 0, 1e-7) << set;

@@ -33,15 +33,6 @@ AlignedFloats packed(const std::vector<float>& row) {
 
 AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-LineBasis view(const AxisBasis& basis) {
-  return {.folded = basis.folded,
-          .orbits = basis.orbits,
-          .rows = static_cast<int>(basis.rows.size()),
-          .class_begin = basis.class_begin.data(),
-          .forward = basis.forward.data(),
-          .inverse = basis.inverse.data()};
-}
-
 /// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
 constexpr int few_players = 32;
 
@@ -54,6 +45,15 @@ Index batch_of(Index field_floats, Index mixing_floats) {
 }
 
 }  // namespace
+
+LineBasis FnoEngine::view(const AxisBasis& basis) {
+  return {.folded = basis.folded,
+          .orbits = basis.orbits,
+          .rows = static_cast<int>(basis.rows.size()),
+          .class_begin = basis.class_begin.data(),
+          .forward = basis.forward.data(),
+          .inverse = basis.inverse.data()};
+}
 
 class FnoEngine::Workspace {
  public:
@@ -190,31 +190,40 @@ void FnoEngine::pack_blocks() {
 
 FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, std::span<const double> hidden,
                                       std::span<const int> player_of, int players) const {
-  Subject subject{.player_of = {player_of.begin(), player_of.end()},
+  Subject subject{.shown = {shown.begin(), shown.end()},
+                  .hidden = {hidden.begin(), hidden.end()},
+                  .player_of = {player_of.begin(), player_of.end()},
                   .states = {},
                   .skips = {},
                   .gates = {},
-                  .hidden = {},
+                  .nobody = {},
                   .by_player = {}};
-  lift(subject, shown, hidden);
+  lift(subject);
   if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
   return subject;
 }
 
-void FnoEngine::lift(Subject& subject, std::span<const double> shown, std::span<const double> hidden) const {
-  const Index points = grid_.points(), states = 2 * points + 1, rows = (states + 3) / 4 * 4;
-  const Index entry = padded(weights_.in_channels + weights_.dimension()), wide = padded(weights_.lifting0.outputs);
-  AlignedFloats entries(at(rows * entry)), middle(at(rows * wide));
+AlignedFloats FnoEngine::entries(std::initializer_list<std::span<const double>> fields) const {
+  const Index points = grid_.points(), count = static_cast<Index>(fields.size());
+  const Index entry = padded(weights_.in_channels + weights_.dimension());
+  AlignedFloats entries(at((points * count + 3) / 4 * 4 * entry));
   for (Index p = 0; p < points; ++p) {
-    for (Index side = 0; side < 2; ++side) {
-      float* to = entries.data() + (2 * p + side) * entry;
-      for (int c = 0; c < weights_.in_channels; ++c)
-        *to++ = static_cast<float>((side == 0 ? hidden : shown)[at(c * points + p)]);
+    float* row = entries.data() + p * count * entry;
+    for (const std::span<const double> field : fields) {
+      float* to = row;
+      for (int c = 0; c < weights_.in_channels; ++c) *to++ = static_cast<float>(field[at(c * points + p)]);
       for (int axis = 0; axis < weights_.dimension(); ++axis) *to++ = static_cast<float>(grid_.position(p, axis));
+      row += entry;
     }
   }
-  subject.states.resize(at(rows * width_));
-  subject.skips = subject.gates = subject.states;
+  return entries;
+}
+
+void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
+  const Index entry = padded(weights_.in_channels + weights_.dimension()), wide = padded(weights_.lifting0.outputs);
+  const Index rows = static_cast<Index>(entries.size()) / entry;
+  middle.resize(at(rows * wide));
+  states.resize(at(rows * width_));
   kernels_.multiply({.a = entries.data(),
                      .a_stride = entry,
                      .b = lifting0_.data(),
@@ -224,18 +233,27 @@ void FnoEngine::lift(Subject& subject, std::span<const double> shown, std::span<
                      .inner = entry,
                      .columns = wide,
                      .bias = lifting0_bias_.data()});
-  kernels_.gelu(middle.data(), rows * wide);
-  kernels_.multiply({.a = middle.data(),
+  AlignedFloats activated(middle.size());
+  kernels_.gelu(middle.data(), activated.data(), rows * wide);
+  kernels_.multiply({.a = activated.data(),
                      .a_stride = wide,
                      .b = lifting1_.data(),
-                     .out = subject.states.data(),
+                     .out = states.data(),
                      .out_stride = width_,
                      .rows = rows,
                      .inner = wide,
                      .columns = width_,
                      .bias = lifting1_bias_.data()});
-  std::fill(subject.states.begin() + 2 * points * width_, subject.states.end(),
-            0.0F);  // the padding is zero, not lifted zeros
+}
+
+void FnoEngine::lift(Subject& subject) const {
+  const Index states = 2 * grid_.points() + 1, rows = (states + 3) / 4 * 4;
+  AlignedFloats middle;
+  lift(entries({subject.hidden, subject.shown}), middle, subject.states);
+  subject.states.resize(at(rows * width_));
+  // The padding is zero, not lifted zeros.
+  std::fill(subject.states.begin() + (states - 1) * width_, subject.states.end(), 0.0F);
+  subject.skips = subject.gates = subject.states;
   kernels_.multiply({.a = subject.states.data(),
                      .a_stride = width_,
                      .b = blocks_.front().skip.data(),
@@ -261,7 +279,7 @@ void FnoEngine::tabulate_players(Subject& subject, int players) const {
   transform(*work, subject.states, 0);
   mix(*work, blocks_.front(), 1);
   for (Index r = 0; r < rows(); ++r)
-    subject.hidden.insert(subject.hidden.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
+    subject.nobody.insert(subject.nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
 
   // Row 2p + 1 is what showing point p changes.
   AlignedFloats changes = subject.states;
@@ -378,10 +396,9 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
 }
 
 void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biased) const {
-  const Index constant = first_.row(0, false) * static_cast<Index>(last_.rows.size()) + last_.row(0, false);
   std::ranges::fill(work.mixed, 0.0F);
   for (Index field = 0; biased && field < count; ++field)  // a constant field has this coefficient alone
-    std::ranges::copy(block.spectral_bias, row(work.mixed, constant, field));
+    std::ranges::copy(block.spectral_bias, row(work.mixed, constant_row(), field));
   Mixing mixing{.re = {},
                 .im = {},
                 .weights = block.spectral.data(),
@@ -420,20 +437,24 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
                        .rows = (count + 3) / 4 * 4,
                        .inner = players,
                        .columns = width_,
-                       .bias = subject.hidden.data() + r * width_});
+                       .bias = subject.nobody.data() + r * width_});
   }
 }
 
-void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t layer, Index field) const {
+PointwiseBlock FnoEngine::pointwise(std::size_t layer) const {
   const Block& block = blocks_[layer];
-  const PointwiseBlock pointwise{.width = width_,
-                                 .hidden = hidden_,
-                                 .skip = block.skip.data(),
-                                 .mlp0 = block.mlp0.data(),
-                                 .mlp0_bias = block.mlp0_bias.data(),
-                                 .mlp1 = block.mlp1.data(),
-                                 .mlp1_bias = block.mlp1_bias.data(),
-                                 .gate = block.gate.data()};
+  return {.width = width_,
+          .hidden = hidden_,
+          .skip = block.skip.data(),
+          .mlp0 = block.mlp0.data(),
+          .mlp0_bias = block.mlp0_bias.data(),
+          .mlp1 = block.mlp1.data(),
+          .mlp1_bias = block.mlp1_bias.data(),
+          .gate = block.gate.data()};
+}
+
+void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t layer, Index field) const {
+  const PointwiseBlock block = pointwise(layer);
   const LineBasis last = view(last_);
   const Index stride = row_stride(), columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
   float *states = work.states.data() + field * places() * width_, *coefficients = row(work.coefficients, 0, field);
@@ -450,7 +471,7 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
     } else {
       line.states = line.out;
     }
-    kernels_.line(pointwise, last, line, work.scratch.data());
+    kernels_.line(block, last, line, work.scratch.data());
   };
   if (!plane()) return run_line(0, mixed, coefficients, stride);
   float *come = work.lines.data(), *go = come + 4 * size;
@@ -480,7 +501,7 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
   }
   for (Index field = 0; field < count; ++field) {
     float* to = work.hidden.data() + field * stride;
-    kernels_.gelu(to, hidden_);
+    kernels_.gelu(to, to, hidden_);
     std::copy_n(row(work.coefficients, rows(), field), width_, to + hidden_);
   }
   kernels_.multiply({.a = work.hidden.data(),
@@ -492,7 +513,7 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
                      .inner = stride,
                      .columns = wide_,
                      .bias = head.second_bias.data()});
-  kernels_.gelu(work.wide.data(), count * wide_);
+  kernels_.gelu(work.wide.data(), work.wide.data(), count * wide_);
   for (std::size_t field = 0; field < values.size(); ++field) {
     const float* wide = work.wide.data() + field * at(wide_);
     values[field] = head.bias;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,12 +33,13 @@ class FnoEngine {
 
   /// An input, its baseline and the players, as the engine wants them.
   struct Subject {
-    std::vector<int> player_of;  ///< [points]
+    std::vector<double> shown, hidden;  ///< the fields, [channels, points]
+    std::vector<int> player_of;         ///< [points]
     /// For each point its lifted states where it is hidden and where it is shown, and what the first block makes of them.
     AlignedFloats states, skips,
         gates;  ///< [2·points + 1, width]: rows 2p (hidden), 2p + 1 (shown), and a last one of zeros for the padding
     /// For few players: the first block's mixed coefficients are linear in the mask.
-    AlignedFloats hidden;     ///< [rows, width] of the empty coalition
+    AlignedFloats nobody;     ///< [rows, width] of the empty coalition
     AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
   };
   /// Fields of one sample each on the engine's grid; each point's player. Cost: about one coalition, and half a coalition for each of few players.
@@ -77,17 +79,28 @@ class FnoEngine {
     bool real() const { return im[0].row < 0 && im[1].row < 0; }
   };
   class Workspace;
+  friend class FnoSlopes;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(first_.rows.size() * last_.rows.size()); }
   std::int64_t lines() const { return 4 * first_.orbits; }
   std::int64_t line_places() const { return 4 * last_.orbits; }
   std::int64_t places() const { return lines() * line_places(); }
   bool plane() const { return weights_.dimension() == 2; }
+  static LineBasis view(const AxisBasis& basis);
+  PointwiseBlock pointwise(std::size_t layer) const;
+  /// The row of a constant field.
+  std::int64_t constant_row() const {
+    return first_.row(0, false) * static_cast<std::int64_t>(last_.rows.size()) + last_.row(0, false);
+  }
   void find_frequencies();
   void pack_blocks();
   std::unique_ptr<Workspace> take_workspace() const;
   void give_back(std::unique_ptr<Workspace> work) const;
-  void lift(Subject& subject, std::span<const double> shown, std::span<const double> hidden) const;
+  /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row fields·p + field.
+  AlignedFloats entries(std::initializer_list<std::span<const double>> fields) const;
+  /// `middle` gets what goes into the lifting's activation.
+  void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;
+  void lift(Subject& subject) const;
   void tabulate_players(Subject& subject, int players) const;
   /// Adds the coefficients of a field's states, looked up by place.
   void transform(Workspace& work, const AlignedFloats& states, std::int64_t field) const;

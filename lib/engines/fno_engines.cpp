@@ -10,17 +10,24 @@ namespace {
 
 class FnoCoalitionEngine final : public CoalitionEngine {
  public:
-  FnoCoalitionEngine(std::shared_ptr<const FnoEngine> engine, std::shared_ptr<const FnoEngine::Head> head,
-                     FnoEngine::Subject subject)
-      : engine_(std::move(engine)), head_(std::move(head)), subject_(std::move(subject)) {}
+  FnoCoalitionEngine(std::shared_ptr<const FnoEngine> engine, std::shared_ptr<const FnoSlopes> slopes,
+                     std::shared_ptr<const FnoEngine::Head> head, FnoEngine::Subject subject)
+      : engine_(std::move(engine)), slopes_(std::move(slopes)), head_(std::move(head)), subject_(std::move(subject)) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
     engine_->values(subject_, *head_, coalitions, first, values);
+  }
+  void diagonal_slopes(double t, std::span<double> slopes) const override {
+    slopes_->diagonal(subject_, *head_, t, slopes);
+  }
+  void mean_field_slopes(double t, std::span<double> slopes) const override {
+    slopes_->mean_field(subject_, *head_, t, slopes);
   }
   std::size_t batch() const override { return engine_->batch(); }
 
  private:
   std::shared_ptr<const FnoEngine> engine_;
+  std::shared_ptr<const FnoSlopes> slopes_;  ///< refers to the engine
   std::shared_ptr<const FnoEngine::Head> head_;
   FnoEngine::Subject subject_;
 };
@@ -36,20 +43,26 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
   require_finite(shown, "engine: input");
   require_finite(hidden, "engine: baseline");
   std::shared_ptr<const FnoEngine> engine;
+  std::shared_ptr<const FnoSlopes> slopes;
   std::shared_ptr<const FnoEngine::Head> head;
   {
     const std::lock_guard lock(mutex_);
     OnGrid& grid = grids_[shown.domain.shape];
-    if (!grid.engine) grid.engine = std::make_shared<const FnoEngine>(weights_, shown.domain.shape, kernels_);
+    if (!grid.engine) {
+      grid.engine = std::make_shared<const FnoEngine>(weights_, shown.domain.shape, kernels_);
+      grid.slopes = std::make_shared<const FnoSlopes>(*grid.engine);
+    }
     if (!grid.head || grid.query.point != query.point || grid.query.channel != query.channel) {
       grid.head = std::make_shared<const FnoEngine::Head>(grid.engine->head(query));
       grid.query = query;
     }
     engine = grid.engine;
+    slopes = grid.slopes;
     head = grid.head;
   }
   FnoEngine::Subject subject = engine->subject(shown.values, hidden.values, partition.player_of, partition.players);
-  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
+  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(slopes), std::move(head),
+                                              std::move(subject));
 }
 
 }  // namespace opshap

@@ -10,6 +10,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "engines/fno_engine.hpp"
+#include "engines/fno_slopes.hpp"
 
 namespace opshap {
 
@@ -28,6 +29,7 @@ class FnoEngines {
  private:
   struct OnGrid {
     std::shared_ptr<const FnoEngine> engine;
+    std::shared_ptr<const FnoSlopes> slopes;
     Query query;
     std::shared_ptr<const FnoEngine::Head> head;
   };

@@ -67,7 +67,8 @@ struct Kernels {
   const char* name;
   int lanes;
   void (*multiply)(const Product&);
-  void (*gelu)(float* values, std::int64_t count);
+  /// From and to may be the same.
+  void (*gelu)(const float* from, float* to, std::int64_t count);
   /// The scratch holds line_scratch(block) floats.
   void (*line)(const PointwiseBlock&, const LineBasis&, const Line&, float* scratch);
   /// Adds the coefficients of table rows by place, [orbits·4], to [rows, width] with `stride` from row to row.
@@ -80,6 +81,17 @@ struct Kernels {
   /// Adds what the lines of an orbit give to the coefficients.
   void (*gather)(const LineBasis&, std::int64_t orbit, std::int64_t columns, std::int64_t width, const float* lines,
                  float* rows, std::int64_t stride);
+
+  /// For reverse passes. gradient ⊙= gelu'(at).
+  void (*gelu_slope)(const float* at, float* gradient, std::int64_t count);
+  /// weight·a + (1 − weight)·b.
+  void (*blend)(const float* a, const float* b, float weight, float* out, std::int64_t count);
+  /// out += scale·x.
+  void (*add_scaled)(float scale, const float* x, float* out, std::int64_t count);
+  /// out += gate ⊙ x for each row of [rows, width].
+  void (*add_gated)(const float* gate, const float* x, float* out, std::int64_t rows, std::int64_t width);
+  /// Σ x·(a − b).
+  float (*dot_difference)(const float* x, const float* a, const float* b, std::int64_t count);
 };
 
 /// Floats of scratch that any kernel needs for these widths.

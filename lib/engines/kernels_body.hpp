@@ -23,11 +23,12 @@ OPSHAP_INLINE Vec load(const float* from) { return *reinterpret_cast<const Vec*>
 OPSHAP_INLINE void store(float* to, Vec value) { *reinterpret_cast<Vec*>(to) = value; }
 
 const GeluTable& gelu_table() {
-  static const GeluTable table(gelu_intervals, gelu_degree);
+  static const GeluTable table(gelu_intervals, gelu_degree, GeluTable::Of::value);
   return table;
 }
 
-OPSHAP_INLINE Vec gelu(Vec x, const GeluTable& table) {
+/// The table's function of |x|.
+OPSHAP_INLINE Vec tabulated(Vec x, const GeluTable& table) {
   constexpr float rounder = 12582912.0F;  // 1.5·2^23: adding it rounds to an integer, in the low bits
   constexpr float scale = GeluTable::scale(gelu_intervals);
   const Vec t = minimum(Vec{} + GeluTable::limit, reinterpret_cast<Vec>(reinterpret_cast<Bits>(x) & 0x7fffffff));
@@ -37,8 +38,10 @@ OPSHAP_INLINE Vec gelu(Vec x, const GeluTable& table) {
 #pragma GCC unroll 8
   for (int d = gelu_degree - 1; d >= 0; --d)
     g = g * u + look_up(table.coefficients[d], reinterpret_cast<Bits>(rounded));
-  return maximum_or_nan(x) - g;
+  return g;
 }
+
+OPSHAP_INLINE Vec gelu(Vec x, const GeluTable& table) { return maximum_or_nan(x) - tabulated(x, table); }
 
 /// sum[m][v] += Σ_k a[m·row + k·step]·b[k, v].
 template <int M, int NV>
@@ -85,9 +88,41 @@ OPSHAP_INLINE void for_columns(Index columns, Block&& block) {
   }
 }
 
-void gelu_all(float* values, Index count) {
+void gelu_all(const float* from, float* to, Index count) {
   const GeluTable& table = gelu_table();
-  for (Index i = 0; i < count; i += lanes) store(values + i, gelu(load(values + i), table));
+  for (Index i = 0; i < count; i += lanes) store(to + i, gelu(load(from + i), table));
+}
+
+void gelu_slope(const float* at, float* gradient, Index count) {
+  static const GeluTable table(gelu_intervals, gelu_degree, GeluTable::Of::slope);
+  for (Index i = 0; i < count; i += lanes) {
+    const Vec x = load(at + i), g = tabulated(x, table);
+    store(gradient + i, load(gradient + i) * (x > 0 ? 1 - g : g));
+  }
+}
+
+void blend(const float* a, const float* b, float weight, float* out, Index count) {
+  for (Index i = 0; i < count; i += lanes) store(out + i, weight * load(a + i) + (1 - weight) * load(b + i));
+}
+
+void add_scaled(float scale, const float* x, float* out, Index count) {
+  for (Index i = 0; i < count; i += lanes) store(out + i, load(out + i) + scale * load(x + i));
+}
+
+void add_gated(const float* gate, const float* x, float* out, Index rows, Index width) {
+  for (Index row = 0; row < rows; ++row)
+    for (Index c = 0; c < width; c += lanes) {
+      const Index i = row * width + c;
+      store(out + i, load(out + i) + load(gate + c) * load(x + i));
+    }
+}
+
+float dot_difference(const float* x, const float* a, const float* b, Index count) {
+  Vec sum = Vec{};
+  for (Index i = 0; i < count; i += lanes) sum += load(x + i) * (load(a + i) - load(b + i));
+  float total = 0;
+  for (Index lane = 0; lane < lanes; ++lane) total += sum[lane];
+  return total;
 }
 
 template <int M, int NV>
@@ -467,6 +502,7 @@ void gather(const LineBasis& basis, Index orbit, Index columns, Index width, con
 }  // namespace
 
 extern const Kernels OPSHAP_KERNELS;
-const Kernels OPSHAP_KERNELS = {OPSHAP_SET, OPSHAP_LANES, multiply, gelu_all, line, transform, mix, spread, gather};
+const Kernels OPSHAP_KERNELS = {OPSHAP_SET, OPSHAP_LANES, multiply,   gelu_all, line,       transform, mix,
+                                spread,     gather,       gelu_slope, blend,    add_scaled, add_gated, dot_difference};
 
 }  // namespace opshap

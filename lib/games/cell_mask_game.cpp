@@ -34,7 +34,12 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
-    masked_.diagonal_slopes(nodes, by_player(gradients));
+    const auto use = by_player(gradients);
+    if (!engine_) {
+      masked_.diagonal_slopes(nodes, use);
+    } else {
+      for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->diagonal_slopes(t, slopes); });
+    }
     return gradients;
   }
 
@@ -42,7 +47,12 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
 
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
     std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
-    masked_.mean_field_slopes(nodes, by_player(gradients));
+    const auto use = by_player(gradients);
+    if (!engine_) {
+      masked_.mean_field_slopes(nodes, use);
+    } else {
+      for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->mean_field_slopes(t, slopes); });
+    }
     return gradients;
   }
 
@@ -55,6 +65,15 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
       engine_->values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
     });
     return values;
+  }
+
+  template <typename Slopes>
+  void for_each_node(std::span<const double> nodes, const MaskedOperator::UseSlopes& use, const Slopes& compute) const {
+    parallel_for(nodes.size(), [&](std::size_t node) {
+      std::vector<double> slopes(partition_.player_of.size());
+      compute(nodes[node], slopes);
+      use(node, slopes);
+    });
   }
 
   /// Adds the slopes of each player's points to the row of the node.

@@ -1,0 +1,465 @@
+#include "engines/fno_slopes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+namespace opshap {
+
+namespace {
+
+using Index = std::int64_t;
+
+std::size_t at(Index number) { return static_cast<std::size_t>(number); }
+
+/// [rows, columns] to [columns, rows].
+AlignedFloats transposed(const AlignedFloats& matrix, Index rows, Index columns, float sign = 1) {
+  AlignedFloats result(at(rows * columns));
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < columns; ++c) result[at(c * rows + r)] = sign * matrix[at(r * columns + c)];
+  return result;
+}
+
+/// The transform whose matrix is the transpose: its forward values are the other's inverse ones.
+LineBasis adjoint(LineBasis basis) {
+  std::swap(basis.forward, basis.inverse);
+  return basis;
+}
+
+}  // namespace
+
+/// One forward and one reverse pass at one t, of one branch (diagonal) or two that share their coefficients (mean field: shown, hidden).
+///
+/// Forward by the engine's own kernel; only the states between the blocks are kept. The reverse pass computes a tile's activations again and is done with it
+/// before it takes the next: it stays in the first-level cache. Passes are used again: much of a fresh one's time is its memory's first touch.
+class FnoSlopes::Pass {
+ public:
+  explicit Pass(const FnoSlopes& slopes)
+      : slopes_(slopes),
+        engine_(slopes.engine_),
+        kernels_(engine_.kernels_),
+        width_(engine_.width_),
+        hidden_width_(engine_.hidden_),
+        places_(engine_.places()),
+        stride_(4 * width_),
+        first_(FnoEngine::view(engine_.first_)),
+        last_(FnoEngine::view(engine_.last_)),
+        inputs_(engine_.blocks_.size(),
+                Branches{AlignedFloats(at(places_ * width_)), AlignedFloats(at(places_ * width_))}),
+        mixed_(engine_.blocks_.size() - 1, AlignedFloats(at(engine_.rows() * stride_))),
+        towards_{AlignedFloats(at(places_ * width_)), AlignedFloats(at(places_ * width_))},
+        coefficients_(at(engine_.rows() * stride_)),
+        other_coefficients_(coefficients_.size()),
+        lines_(at(12 * last_.rows * width_)),
+        scratch_(at(kernel_scratch(width_, hidden_width_))),
+        slopes_at_(at(places_)) {
+    for (AlignedFloats* buffer : {&tile_.mean, &tile_.first, &tile_.third, &tile_.field, &tile_.other})
+      buffer->resize(at(tile_points * width_));
+    for (AlignedFloats* buffer : {&tile_.second, &tile_.hidden}) buffer->resize(at(tile_points * hidden_width_));
+  }
+
+  using Branches = std::array<AlignedFloats, 2>;
+  /// The states of a branch, [places, width], to be filled in before run().
+  AlignedFloats& states(std::size_t branch) { return inputs_[0][branch]; }
+
+  /// With two branches the slopes at each place, by the weight of the mean; with one, those by the first states are in towards().
+  const std::vector<float>& run(const FnoEngine::Head& head, float t, std::size_t branches) {
+    t_ = t;
+    branches_ = branches;
+    std::ranges::fill(slopes_at_, 0.0F);
+    transform_input();
+    for (std::size_t layer = 0; layer < mixed_.size(); ++layer) forward(layer);
+    start(head);
+    for (std::size_t layer = mixed_.size(); layer > 0; --layer) {
+      std::ranges::fill(other_coefficients_, 0.0F);
+      for_lines(&mixed_[layer - 1], &other_coefficients_,
+                [&](Index number, const float* mixed, const float* towards_mean, float* back, Index stride) {
+                  for (Index first = 0; first < last_.orbits; first += tile_orbits)
+                    backward_tile(layer - 1, number, first, mixed, towards_mean, back, stride);
+                });
+      mix(slopes_.blocks_[layer - 1].spectral, other_coefficients_, coefficients_);
+    }
+    for_lines(nullptr, nullptr, [&](Index number, const float*, const float* towards_mean, float*, Index stride) {
+      for (Index first = 0; first < last_.orbits; first += tile_orbits)
+        take_mean(0, tile_at(number, first), towards_mean, stride);
+    });
+    return slopes_at_;
+  }
+  const AlignedFloats& towards() const { return towards_[0]; }
+
+ private:
+  static constexpr Index tile_orbits = 8, tile_points = 4 * tile_orbits;
+
+  /// Orbits first..first+orbits-1 of a line; its points' states begin at `from`.
+  struct Tile {
+    Index first = 0, orbits = 0, place = 0;
+  };
+  /// Of one tile: the cotangent of the mean, what goes into a block's three activations, and room.
+  struct Buffers {
+    AlignedFloats mean, first, second, third, field, other, hidden;
+  };
+
+  Tile tile_at(Index line, Index first) const {
+    return {first, std::min(tile_orbits, last_.orbits - first), line * engine_.line_places() + 4 * first};
+  }
+
+  /// The weight of a branch in the mean.
+  float share(std::size_t branch) const { return branches_ == 1 ? 1 : branch == 0 ? t_ : 1 - t_; }
+
+  void multiply(Index rows, const float* a, Index inner, const AlignedFloats& b, Index columns, float* out,
+                const float* bias, bool add) const {
+    kernels_.multiply({.a = a,
+                       .a_stride = inner,
+                       .b = b.data(),
+                       .out = out,
+                       .out_stride = columns,
+                       .rows = rows,
+                       .inner = inner,
+                       .columns = columns,
+                       .bias = bias,
+                       .add = add});
+  }
+
+  void mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out) {
+    std::ranges::fill(out, 0.0F);
+    Mixing mixing{.re = {},
+                  .im = {},
+                  .weights = weights.data(),
+                  .width = width_,
+                  .count = 4,
+                  .in = in.data(),
+                  .out = out.data(),
+                  .stride = stride_};
+    for (const FnoEngine::Frequency& frequency : engine_.frequencies_) {
+      std::ranges::copy(frequency.re, mixing.re);
+      std::ranges::copy(frequency.im, mixing.im);
+      kernels_.mix(mixing, scratch_.data());
+      mixing.weights += 2 * width_ * width_;
+    }
+  }
+
+  /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row to row) for each line. The cotangents are
+  /// those of coefficients_. `mixed` and `back` may be null.
+  template <typename Work>
+  void for_lines(const AlignedFloats* mixed, AlignedFloats* back, const Work& work) {
+    if (!engine_.plane()) {
+      return work(0, mixed == nullptr ? nullptr : mixed->data(), coefficients_.data(),
+                  back == nullptr ? nullptr : back->data(), stride_);
+    }
+    const Index size = last_.rows * width_;
+    float *of_mixed = lines_.data(), *of_mean = of_mixed + 4 * size, *of_back = of_mean + 4 * size;
+    for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+      if (mixed != nullptr) kernels_.spread(first_, orbit, last_.rows, width_, mixed->data(), stride_, of_mixed);
+      kernels_.spread(adjoint(first_), orbit, last_.rows, width_, coefficients_.data(), stride_, of_mean);
+      std::fill_n(of_back, 4 * size, 0.0F);
+      for (Index line = 0; line < 4; ++line)
+        work(4 * orbit + line, of_mixed + line * size, of_mean + line * size, of_back + line * size, width_);
+      if (back != nullptr) kernels_.gather(adjoint(first_), orbit, last_.rows, width_, of_back, back->data(), stride_);
+    }
+  }
+
+  /// The coefficients of the branches' mean; t is the same everywhere, so it is the mean of their coefficients.
+  void join(std::size_t branch, const AlignedFloats& of_branch, AlignedFloats& mean) const {
+    if (branch == 0) std::ranges::fill(mean, 0.0F);
+    kernels_.add_scaled(share(branch), of_branch.data(), mean.data(), static_cast<Index>(mean.size()));
+  }
+
+  void transform_input() {
+    for (std::size_t branch = 0; branch < branches_; ++branch) {
+      std::ranges::fill(other_coefficients_, 0.0F);
+      const float* states = inputs_[0][branch].data();
+      const auto transform = [&](Index line, float* to, Index stride) {
+        for (Index orbit = 0; orbit < last_.orbits; ++orbit)
+          kernels_.gather(last_, orbit, 1, width_, states + (line * engine_.line_places() + 4 * orbit) * width_, to,
+                          stride);
+      };
+      if (!engine_.plane()) {
+        transform(0, other_coefficients_.data(), stride_);
+      } else {
+        const Index size = last_.rows * width_;
+        for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+          std::fill_n(lines_.data(), 4 * size, 0.0F);
+          for (Index line = 0; line < 4; ++line) transform(4 * orbit + line, lines_.data() + line * size, width_);
+          kernels_.gather(first_, orbit, last_.rows, width_, lines_.data(), other_coefficients_.data(), stride_);
+        }
+      }
+      join(branch, other_coefficients_, coefficients_);
+    }
+  }
+
+  /// From the mean's coefficients of a block's input to the block's outputs and the coefficients of their mean.
+  void forward(std::size_t layer) {
+    const FnoEngine::Block& block = engine_.blocks_[layer];
+    AlignedFloats& mixed = mixed_[layer];
+    mix(block.spectral, coefficients_, mixed);
+    kernels_.add_scaled(1, block.spectral_bias.data(), mixed.data() + engine_.constant_row() * stride_, width_);
+    for (std::size_t branch = 0; branch < branches_; ++branch) {
+      std::ranges::fill(other_coefficients_, 0.0F);
+      const auto run_line = [&](Index number, const float* from, float* to, Index stride) {
+        const Index place = number * engine_.line_places() * width_;
+        kernels_.line(engine_.pointwise(layer), last_,
+                      {.coefficients = from,
+                       .stride = stride,
+                       .states = inputs_[layer][branch].data() + place,
+                       .out = inputs_[layer + 1][branch].data() + place,
+                       .out_coefficients = to},
+                      scratch_.data());
+      };
+      if (!engine_.plane()) {
+        run_line(0, mixed.data(), other_coefficients_.data(), stride_);
+      } else {
+        const Index size = last_.rows * width_;
+        float *come = lines_.data(), *go = come + 4 * size;
+        for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
+          kernels_.spread(first_, orbit, last_.rows, width_, mixed.data(), stride_, come);
+          std::fill_n(go, 4 * size, 0.0F);
+          for (Index line = 0; line < 4; ++line)
+            run_line(4 * orbit + line, come + line * size, go + line * size, width_);
+          kernels_.gather(first_, orbit, last_.rows, width_, go, other_coefficients_.data(), stride_);
+        }
+      }
+      join(branch, other_coefficients_, coefficients_);
+    }
+  }
+
+  /// What the coefficients want of the states they were taken from: to the slopes and to the cotangents of the branches.
+  void take_mean(std::size_t layer, const Tile& tile, const float* towards_mean, Index stride) {
+    const Index from = tile.place * width_, size = 4 * tile.orbits * width_;
+    for (Index orbit = 0; orbit < tile.orbits; ++orbit)
+      kernels_.spread(adjoint(last_), tile.first + orbit, 1, width_, towards_mean, stride,
+                      tile_.mean.data() + 4 * orbit * width_);
+    if (branches_ == 2) {
+      for (Index i = 0; i < 4 * tile.orbits; ++i)
+        slopes_at_[at(tile.place + i)] +=
+            kernels_.dot_difference(tile_.mean.data() + i * width_, inputs_[layer][0].data() + from + i * width_,
+                                    inputs_[layer][1].data() + from + i * width_, width_);
+    }
+    for (std::size_t branch = 0; branch < branches_; ++branch)
+      kernels_.add_scaled(share(branch), tile_.mean.data(), towards_[branch].data() + from, size);
+  }
+
+  /// From the cotangents of a block's outputs to those of its inputs, and of its mixed coefficients.
+  void backward_tile(std::size_t layer, Index number, Index first_orbit, const float* mixed, const float* towards_mean,
+                     float* of_mixed, Index stride) {
+    const FnoEngine::Block& block = engine_.blocks_[layer];
+    const Block& back = slopes_.blocks_[layer];
+    const Tile tile = tile_at(number, first_orbit);
+    const Index from = tile.place * width_, rows = 4 * tile.orbits, size = rows * width_, narrow = rows * hidden_width_;
+    take_mean(layer + 1, tile, towards_mean, stride);
+    for (std::size_t branch = 0; branch < branches_; ++branch) {
+      const float* states = inputs_[layer][branch].data() + from;
+      float *first = tile_.first.data(), *second = tile_.second.data(), *third = tile_.third.data();
+      for (Index orbit = 0; orbit < tile.orbits; ++orbit)
+        kernels_.spread(last_, tile.first + orbit, 1, width_, mixed, stride, first + 4 * orbit * width_);
+      multiply(rows, states, width_, block.skip, width_, first, nullptr, true);
+      kernels_.gelu(first, tile_.field.data(), size);
+      multiply(rows, tile_.field.data(), width_, block.mlp0, hidden_width_, second, block.mlp0_bias.data(), false);
+      kernels_.gelu(second, tile_.hidden.data(), narrow);
+      multiply(rows, tile_.hidden.data(), hidden_width_, block.mlp1, width_, third, block.mlp1_bias.data(), false);
+      kernels_.add_gated(block.gate.data(), states, third, rows, width_);
+
+      float* towards = towards_[branch].data() + from;
+      kernels_.gelu_slope(third, towards, size);
+      multiply(rows, towards, width_, back.mlp1, hidden_width_, tile_.hidden.data(), nullptr, false);
+      kernels_.gelu_slope(second, tile_.hidden.data(), narrow);
+      multiply(rows, tile_.hidden.data(), hidden_width_, back.mlp0, width_, tile_.field.data(), nullptr, false);
+      kernels_.gelu_slope(first, tile_.field.data(), size);
+      for (Index orbit = 0; orbit < tile.orbits; ++orbit)
+        kernels_.gather(adjoint(last_), tile.first + orbit, 1, width_, tile_.field.data() + 4 * orbit * width_,
+                        of_mixed, stride);
+      // The mean field's first states do not depend on t.
+      if (layer == 0 && branches_ == 2) continue;
+      multiply(rows, tile_.field.data(), width_, back.skip, width_, tile_.other.data(), nullptr, false);
+      kernels_.add_gated(block.gate.data(), towards, tile_.other.data(), rows, width_);
+      std::copy_n(tile_.other.data(), size, towards);
+    }
+  }
+
+  /// The last block and the projection: cotangents of the states in towards_, those of the coefficients in coefficients_.
+  void start(const FnoEngine::Head& head) {
+    const Branches& states = inputs_.back();
+    const Index rows = engine_.rows(), wide = engine_.wide_, joint = hidden_width_ + width_;
+    AlignedFloats of_coefficients(coefficients_.size()), row(at(stride_));
+    std::array<double, 2> values{};
+    for (std::size_t branch = 0; branch < branches_; ++branch) {
+      const float* state = states[branch].data() + head.place * width_;
+      AlignedFloats before(at(4 * hidden_width_)), joined(at(4 * joint)), last(at(4 * wide)), activated(last.size());
+      for (Index r = 0; r <= rows; ++r) {
+        std::copy_n(r < rows ? coefficients_.data() + r * stride_ : state, width_, row.data());
+        product(row, width_, head.first.data() + r * width_ * hidden_width_, hidden_width_, before,
+                r == 0 ? head.first_bias.data() : nullptr, r > 0);
+      }
+      kernels_.gelu(before.data(), joined.data(), hidden_width_);
+      std::copy_n(state, width_, joined.data() + hidden_width_);
+      product(joined, joint, head.second.data(), wide, last, head.second_bias.data(), false);
+      kernels_.gelu(last.data(), activated.data(), wide);
+      for (Index w = 0; w < wide; ++w)
+        values[branch] += static_cast<double>(activated[at(w)]) * static_cast<double>(head.third[at(w)]);
+
+      AlignedFloats back = head.third;
+      for (float& number : back) number *= share(branch);
+      kernels_.gelu_slope(last.data(), back.data(), wide);
+      AlignedFloats of_joined(at(joint)), of_row(at(width_));
+      transposed_product(head.second.data(), joint, wide, back.data(), of_joined.data());
+      kernels_.gelu_slope(before.data(), of_joined.data(), hidden_width_);
+      std::ranges::fill(towards_[branch], 0.0F);
+      float* of_state = towards_[branch].data() + head.place * width_;
+      for (Index r = 0; r <= rows; ++r) {
+        transposed_product(head.first.data() + r * width_ * hidden_width_, width_, hidden_width_, of_joined.data(),
+                           of_row.data());
+        kernels_.add_scaled(1, of_row.data(), r < rows ? of_coefficients.data() + r * stride_ : of_state, width_);
+      }
+      kernels_.add_scaled(1, of_joined.data() + hidden_width_, of_state, width_);
+    }
+    // F = t·P(shown) + (1 − t)·P(hidden) at the query.
+    if (branches_ == 2) slopes_at_[at(head.place)] += static_cast<float>(values[0] - values[1]);
+    std::swap(coefficients_, of_coefficients);
+  }
+
+  void product(const AlignedFloats& a, Index inner, const float* b, Index columns, AlignedFloats& out,
+               const float* bias, bool add) const {
+    kernels_.multiply({.a = a.data(),
+                       .a_stride = inner,
+                       .b = b,
+                       .out = out.data(),
+                       .out_stride = columns,
+                       .rows = 4,
+                       .inner = inner,
+                       .columns = columns,
+                       .bias = bias,
+                       .add = add});
+  }
+  static void transposed_product(const float* matrix, Index rows, Index columns, const float* x, float* out) {
+    for (Index r = 0; r < rows; ++r) {
+      out[r] = 0;
+      for (Index c = 0; c < columns; ++c) out[r] += matrix[r * columns + c] * x[c];
+    }
+  }
+
+  const FnoSlopes& slopes_;
+  const FnoEngine& engine_;
+  const Kernels& kernels_;
+  const Index width_, hidden_width_, places_, stride_;
+  const LineBasis first_, last_;
+  float t_ = 0;
+  std::size_t branches_ = 1;
+  std::vector<Branches> inputs_;      ///< [blocks]: states that go into each block
+  std::vector<AlignedFloats> mixed_;  ///< [blocks − 1]: mixed coefficients of each block but the last
+  Branches towards_;                  ///< cotangents of the states the reverse pass has come to
+  AlignedFloats coefficients_, other_coefficients_, lines_, scratch_;
+  std::vector<float> slopes_at_;  ///< [places]
+  Buffers tile_;
+};
+
+struct FnoSlopes::Spare {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Pass>> passes;
+};
+
+FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), spare_(std::make_unique<Spare>()) {
+  const Index width = engine.width_, hidden = engine.hidden_, square = width * width;
+  for (const FnoEngine::Block& block : engine.blocks_) {
+    Block back{.skip = transposed(block.skip, width, width),
+               .mlp0 = transposed(block.mlp0, width, hidden),
+               .mlp1 = transposed(block.mlp1, hidden, width),
+               .spectral = {}};
+    // The adjoint of a product with w is the product with its conjugate transpose.
+    for (std::size_t part = 0; part < block.spectral.size() / at(square); ++part) {
+      const auto first = block.spectral.begin() + static_cast<std::ptrdiff_t>(part) * square;
+      const AlignedFloats turned = transposed({first, first + square}, width, width, part % 2 == 0 ? 1 : -1);
+      back.spectral.insert(back.spectral.end(), turned.begin(), turned.end());
+    }
+    blocks_.push_back(std::move(back));
+  }
+  const Index wide = static_cast<Index>(engine.lifting0_bias_.size());
+  lifting0_ = transposed(engine.lifting0_, static_cast<Index>(engine.lifting0_.size()) / wide, wide);
+  lifting1_ = transposed(engine.lifting1_, wide, width);
+}
+
+FnoSlopes::~FnoSlopes() = default;
+
+std::unique_ptr<FnoSlopes::Pass> FnoSlopes::take_pass() const {
+  {
+    const std::lock_guard lock(spare_->mutex);
+    if (!spare_->passes.empty()) {
+      std::unique_ptr<Pass> pass = std::move(spare_->passes.back());
+      spare_->passes.pop_back();
+      return pass;
+    }
+  }
+  return std::make_unique<Pass>(*this);
+}
+
+void FnoSlopes::give_back(std::unique_ptr<Pass> pass) const {
+  const std::lock_guard lock(spare_->mutex);
+  spare_->passes.push_back(std::move(pass));
+}
+
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+                           std::span<double> slopes) const {
+  const Index width = engine_.width_, places = engine_.places();
+  std::unique_ptr<Pass> pass = take_pass();
+  for (Index place = 0; place < places; ++place) {
+    const Index point = engine_.point_of_[at(place)], nothing = 2 * engine_.grid_.points();
+    for (Index branch = 0; branch < 2; ++branch) {
+      const Index row = point < 0 ? nothing : 2 * point + 1 - branch;
+      std::copy_n(subject.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
+    }
+  }
+  const std::vector<float>& at_places = pass->run(head, static_cast<float>(t), 2);
+  for (Index place = 0; place < places; ++place)
+    if (const Index point = engine_.point_of_[at(place)]; point >= 0)
+      slopes[at(point)] = static_cast<double>(at_places[at(place)]);
+  give_back(std::move(pass));
+}
+
+void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+                         std::span<double> slopes) const {
+  const Index width = engine_.width_, places = engine_.places(), points = engine_.grid_.points();
+  const Index channels = engine_.weights_.in_channels, rows = (points + 3) / 4 * 4;
+  // The field u_b + t·(u − u_b), lifted.
+  std::vector<double> field(subject.shown.size());
+  for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * subject.hidden[i] + t * subject.shown[i];
+  AlignedFloats middle, lifted;
+  engine_.lift(engine_.entries({field}), middle, lifted);
+  std::unique_ptr<Pass> pass = take_pass();
+  std::ranges::fill(pass->states(0), 0.0F);
+  for (Index place = 0; place < places; ++place)
+    if (const Index point = engine_.point_of_[at(place)]; point >= 0)
+      std::copy_n(lifted.data() + point * width, width, pass->states(0).data() + place * width);
+  pass->run(head, static_cast<float>(t), 1);
+
+  // Back through the lifting.
+  const Index wide = static_cast<Index>(engine_.lifting0_bias_.size()),
+              entry = static_cast<Index>(engine_.lifting0_.size()) / wide;
+  AlignedFloats of_state(at(rows * width)), of_middle(at(rows * wide)), of_entry(at(rows * entry));
+  for (Index place = 0; place < places; ++place)
+    if (const Index point = engine_.point_of_[at(place)]; point >= 0)
+      std::copy_n(pass->towards().data() + place * width, width, of_state.data() + point * width);
+  give_back(std::move(pass));
+  const auto multiply = [&](const AlignedFloats& a, Index inner, const AlignedFloats& b, Index columns,
+                            AlignedFloats& out) {
+    engine_.kernels_.multiply({.a = a.data(),
+                               .a_stride = inner,
+                               .b = b.data(),
+                               .out = out.data(),
+                               .out_stride = columns,
+                               .rows = rows,
+                               .inner = inner,
+                               .columns = columns});
+  };
+  multiply(of_state, width, lifting1_, wide, of_middle);
+  engine_.kernels_.gelu_slope(middle.data(), of_middle.data(), rows * wide);
+  multiply(of_middle, wide, lifting0_, entry, of_entry);
+  for (Index point = 0; point < points; ++point) {
+    slopes[at(point)] = 0;
+    for (Index c = 0; c < channels; ++c) {
+      const std::size_t i = at(c * points + point);
+      slopes[at(point)] +=
+          static_cast<double>(of_entry[at(point * entry + c)]) * (subject.shown[i] - subject.hidden[i]);
+    }
+  }
+}
+
+}  // namespace opshap

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engines/fno_engine.hpp"
+
+namespace opshap {
+
+/// Derivatives of an engine's games by the weight of each point, by a reverse pass of the same structure: activations from tables, transforms by orbits, the
+/// last block at the query alone.
+///
+/// Immutable after construction; refers to the engine. Memory of a call: some twelve states of every point, twice for the mean field.
+class FnoSlopes {
+ public:
+  explicit FnoSlopes(const FnoEngine& engine);
+  ~FnoSlopes();
+
+  /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), [points]. Cost: about three coalitions.
+  void diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+                std::span<double> slopes) const;
+  /// The same of the mean-field closure, Operator::mean_field_at. Cost: about five coalitions.
+  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+                  std::span<double> slopes) const;
+
+ private:
+  class Pass;
+  struct Spare;
+
+  std::unique_ptr<Pass> take_pass() const;
+  void give_back(std::unique_ptr<Pass> pass) const;
+
+  /// Transposed weights.
+  struct Block {
+    AlignedFloats skip, mlp0, mlp1, spectral;
+  };
+
+  const FnoEngine& engine_;
+  std::vector<Block> blocks_;
+  AlignedFloats lifting0_, lifting1_;
+  std::unique_ptr<Spare> spare_;  ///< passes between calls
+};
+
+}  // namespace opshap
