@@ -1,7 +1,9 @@
 #include "cli/attribute_options.hpp"
 
+#include <algorithm>
 #include <memory>
 
+#include "cli/shown_game.hpp"
 #include "core/error.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/least_squares.hpp"
@@ -58,7 +60,10 @@ Attribution run_method(const AttributeOptions& options, const Game& game, std::u
   require(!samples || options.budget.has_value(), "attribute: --budget (", estimator.name(),
           " samples coalitions, so it needs a limit). Give at least ", estimator.minimum(game.players()).coalitions,
           " for n=", game.players(), " players.");
-  return attribute(estimator, game, {options.budget.value_or(0)}, seed);
+  const std::int64_t budget = options.budget.value_or(0);
+  const auto shown =
+      shown_game(game, std::max(budget, samples ? budget : estimator.minimum(game.players()).coalitions));
+  return attribute(estimator, *shown, {budget}, seed);
 }
 
 }  // namespace opshap

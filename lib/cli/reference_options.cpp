@@ -7,6 +7,7 @@
 
 #include "cli/attribute_output.hpp"
 #include "cli/attribution_file.hpp"
+#include "cli/shown_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "evaluation/certify.hpp"
@@ -145,7 +146,8 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
           "reference: --game=- with --certify=- (both would read standard input). Name a file for one of them.");
   std::optional<StoredAttribution> given;  // read first: a broken file stops here, not after an hour
   if (!options.attribution.empty()) given = read_attribution(options.attribution, game);
-  const CertifiedReference reference = certified_reference(game, options.settings, globals.seed);
+  const CertifiedReference reference =
+      certified_reference(*shown_game(game, options.settings.max_evaluations), options.settings, globals.seed);
   std::optional<Judgement> judgement;
   if (given) judgement = judge(*given, globals, options, game, reference);
   const Json object = json_of(globals, game, reference, judgement);

@@ -33,15 +33,17 @@ void set_verbosity(Verbosity verbosity) { current_verbosity = verbosity; }
 
 Verbosity verbosity() { return current_verbosity; }
 
-Progress::Progress(std::string label, std::int64_t total, std::string unit)
+Progress::Progress(std::string label, std::int64_t total, std::string unit,
+                   std::chrono::steady_clock::duration patience)
     : label_(std::move(label)),
       unit_(std::move(unit)),
       total_(total),
       terminal_(isatty(STDERR_FILENO) == 1 && std::getenv("CI") == nullptr),
+      patience_(patience),
       start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
-  if (terminal_ && done_ > 0 && verbosity() != Verbosity::quiet) std::fputc('\n', stderr);
+  if (terminal_ && shown_ && verbosity() != Verbosity::quiet) std::fputc('\n', stderr);
 }
 
 void Progress::advance(std::int64_t count, const std::string& note) {
@@ -49,10 +51,12 @@ void Progress::advance(std::int64_t count, const std::string& note) {
   done_ += count;
   if (verbosity() == Verbosity::quiet) return;
   const auto now = std::chrono::steady_clock::now();
+  if (now - start_ < patience_) return;
   const int tenths = total_ > 0 ? static_cast<int>(10 * done_ / total_) : 10;
   if (terminal_ ? (done_ >= total_ || now - last_shown_ > std::chrono::milliseconds(200)) : tenths > tenths_shown_) {
     last_shown_ = now;
     tenths_shown_ = tenths;
+    shown_ = true;
     show(note, done_ >= total_);
   }
 }

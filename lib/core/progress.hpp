@@ -18,7 +18,9 @@ Verbosity verbosity();
 class Progress {
  public:
   /// `unit` is what is counted: "samples", "epochs", "coalitions".
-  Progress(std::string label, std::int64_t total, std::string unit);
+  /// Nothing is shown of work that is done within `patience`.
+  Progress(std::string label, std::int64_t total, std::string unit,
+           std::chrono::steady_clock::duration patience = std::chrono::seconds(0));
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -31,7 +33,8 @@ class Progress {
   std::string label_, unit_;
   std::int64_t total_, done_ = 0;
   int tenths_shown_ = 0;
-  bool terminal_;
+  bool terminal_, shown_ = false;
+  std::chrono::steady_clock::duration patience_;
   std::chrono::steady_clock::time_point start_, last_shown_;
   std::mutex mutex_;
 };
