@@ -13,8 +13,10 @@
 #include "core/partition.hpp"
 #include "core/progress.hpp"
 #include "core/rng.hpp"
+#include "core/threads.hpp"
 #include "estimators/mean_field.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/blas.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
 #include "training/adamw.hpp"
@@ -95,6 +97,7 @@ void mean_field_value(benchmark::State& state, int dimension) {
 /// GFLOP/s of a product of large square matrices, on all threads.
 void sgemm(benchmark::State& state) {
   const std::int64_t size = state.range(0);
+  at::set_num_threads(threads());  // others leave it at one
   const torch::Tensor a = torch::rand({size, size}), b = torch::rand({size, size});
   torch::Tensor c = torch::mm(a, b);
   for (auto _ : state) torch::mm_out(c, a, b);
@@ -180,6 +183,8 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, 256 << 20);
   opshap::set_verbosity(opshap::Verbosity::quiet);
   benchmark::Initialize(&argc, argv);
+  benchmark::AddCustomContext("libtorch", opshap::examine_torch().compiled);
+  benchmark::AddCustomContext("blas", opshap::examine_blas().name);
   opshap::register_all();
   benchmark::RunSpecifiedBenchmarks();
 }
