@@ -1,16 +1,27 @@
-// What a Fourier neural operator of the paper's size costs: fields a second forward, at a point, with gradient, and samples a second in training.
+// What a Fourier neural operator of the paper's size costs: fields a second forward, at a point, with gradient; its Shapley value by the mean field; samples a
+// second in training as a backbone and as an explainer. And what the machine's matrix products give, to measure all of it by.
 
 #include <benchmark/benchmark.h>
 #include <malloc.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
 
 #include "core/fast_blas.hpp"
+#include "core/partition.hpp"
+#include "core/progress.hpp"
 #include "core/rng.hpp"
+#include "core/threads.hpp"
+#include "estimators/mean_field.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/blas.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
 #include "training/adamw.hpp"
 #include "training/batch_loss.hpp"
+#include "training/training.hpp"
 
 namespace opshap {
 namespace {
@@ -66,6 +77,34 @@ void one_forward(benchmark::State& state, int dimension) {
   state.SetItemsProcessed(state.iterations());
 }
 
+void one_value(benchmark::State& state, int dimension) {
+  const auto op = make_operator(config(dimension), 1);
+  const FieldBatch field = random_fields(shape(state, dimension), 1);
+  for (auto _ : state) benchmark::DoNotOptimize(op->values_at(field, {.point = field.domain.centre()}));
+  state.SetItemsProcessed(state.iterations());
+}
+
+void mean_field_value(benchmark::State& state, int dimension) {
+  const auto op = make_operator(config(dimension), 1);
+  const FieldBatch field = random_fields(shape(state, dimension), 1);
+  const auto game = cell_mask_game(*op, field, FieldBatch::zeros(field.domain, 1, 1),
+                                   Partition::one_player_per_point(field.domain), {.point = field.domain.centre()});
+  const auto estimator = mean_field(static_cast<int>(state.range(1)));
+  for (auto _ : state) benchmark::DoNotOptimize(attribute(*estimator, *game, {2}, 1));
+  state.SetItemsProcessed(state.iterations());
+}
+
+/// GFLOP/s of a product of large square matrices, on all threads.
+void sgemm(benchmark::State& state) {
+  const std::int64_t size = state.range(0);
+  at::set_num_threads(threads());  // others leave it at one
+  const torch::Tensor a = torch::rand({size, size}), b = torch::rand({size, size});
+  torch::Tensor c = torch::mm(a, b);
+  for (auto _ : state) torch::mm_out(c, a, b);
+  const double operations = 2.0 * static_cast<double>(size * size * size) * static_cast<double>(state.iterations());
+  state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsRate);
+}
+
 void training_step(benchmark::State& state) {
   constexpr std::int64_t batch = 32;
   const auto network = make_network(config(1), torch::kFloat32);
@@ -87,6 +126,32 @@ void training_step(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * batch);
 }
 
+/// A whole epoch of the real training, its validation and checkpoint too.
+void explainer_training(benchmark::State& state) {
+  constexpr std::int64_t batch = 32, steps = 16;
+  const auto backbone = make_operator(config(1), 1);
+  Dataset data{.pde = "random",
+               .inputs = random_fields(shape(state, 1), batch * steps + 1),
+               .targets = {},
+               .split = std::vector<Split>(batch * steps + 1, Split::train),
+               .resolution_slot = std::vector<std::uint8_t>(batch * steps + 1, 0),
+               .resolutions = {static_cast<int>(state.range(0))},
+               .content_hash = "random"};
+  data.split.back() = Split::validation;
+  const ExplainerRecipe recipe{.model = config(1),
+                               .resolutions = data.resolutions,
+                               .epochs = 1,
+                               .batch = batch,
+                               .warmup_epochs = 0,
+                               .coalitions = static_cast<int>(state.range(1))};
+  const auto folder = std::filesystem::temp_directory_path() / ("bench_operators." + std::to_string(::getpid()));
+  for (auto _ : state) {
+    state.SetIterationTime(train_explainer(recipe, *backbone, data, 1, folder).seconds);
+    std::filesystem::remove_all(folder);
+  }
+  state.SetItemsProcessed(state.iterations() * batch * steps);
+}
+
 void register_all() {
   const auto add = [](const std::string& name, auto function, std::vector<std::int64_t> sizes, auto... arguments) {
     auto* row = benchmark::RegisterBenchmark(name.c_str(), function, arguments...);
@@ -97,8 +162,14 @@ void register_all() {
   add("fno1d_value_at", value_at, {16, 64, 256, 1024}, 1);
   add("fno1d_gradient_at", gradient_at, {16, 256, 1024}, 1);
   add("fno1d_one_forward", one_forward, {16, 1024}, 1);
+  add("fno1d_one_value", one_value, {16, 1024}, 1);
   add("fno1d_training_step", training_step, {64, 256, 1024});
   add("fno2d_forward", forward, {4, 32}, 2);
+  add("sgemm", sgemm, {1024, 2048});
+  auto* row = benchmark::RegisterBenchmark("fno1d_mean_field", mean_field_value, 1);
+  row->ArgNames({"n", "nodes"})->Args({1024, 8})->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+  row = benchmark::RegisterBenchmark("fno1d_explainer_training", explainer_training);
+  row->ArgNames({"n", "coalitions"})->Args({256, 32})->Args({256, 128})->Unit(benchmark::kMillisecond)->UseManualTime();
 }
 
 }  // namespace
@@ -110,7 +181,10 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 256 << 20);
+  opshap::set_verbosity(opshap::Verbosity::quiet);
   benchmark::Initialize(&argc, argv);
+  benchmark::AddCustomContext("libtorch", opshap::examine_torch().compiled);
+  benchmark::AddCustomContext("blas", opshap::examine_blas().name);
   opshap::register_all();
   benchmark::RunSpecifiedBenchmarks();
 }

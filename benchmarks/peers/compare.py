@@ -28,12 +28,12 @@ def repeat_for(seconds, work):
     return calls / (time.perf_counter() - start)
 
 
-def neuralop_fno():
+def neuralop_fno(dimension=1, seed=0):
     import torch
     from neuralop.models import FNO
 
-    torch.manual_seed(0)
-    return FNO(n_modes=(16,), in_channels=1, out_channels=1, hidden_channels=64, n_layers=4, domain_padding=0.5)
+    torch.manual_seed(seed)
+    return FNO(n_modes=(16,) * dimension, in_channels=1, out_channels=1, hidden_channels=64, n_layers=4, domain_padding=0.5)
 
 
 def neuralop_forward(points):
@@ -172,16 +172,21 @@ def limited_to(threads):
         os.sched_setaffinity(0, cpus)
 
 
-def our_rate(build, program, benchmark, threads):
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    output = subprocess.run([os.path.join(build, program), f"--benchmark_filter=^{benchmark}(/|$)", "--benchmark_format=json"],
-                            check=True, capture_output=True, text=True, env=environment).stdout
-    entries = [entry for entry in json.loads(output or '{"benchmarks": []}')["benchmarks"] if entry.get("run_type") == "iteration"]
-    # Estimators say what they took beyond the game.
-    rates = [entry["items_per_second"] if "items_per_second" in entry else 1 / entry["estimator_seconds"] for entry in entries]
-    if not rates:
+def run_benchmark(build, program, benchmark, threads, arguments=(), **environment):
+    """The context and the iterations that our program reports for one benchmark."""
+    command = [os.path.join(build, program), f"--benchmark_filter=^{benchmark}(/|$)", "--benchmark_format=json", *arguments]
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads), **environment)).stdout
+    report = json.loads(output or '{"context": {}, "benchmarks": []}')
+    entries = [entry for entry in report["benchmarks"] if entry.get("run_type") == "iteration"]
+    if not entries:
         sys.exit(f"peers: benchmark={benchmark} (not in {program}). Build it, or correct the table.")
-    return max(rates)
+    return report["context"], entries
+
+
+def our_rate(build, program, benchmark, threads):
+    _, entries = run_benchmark(build, program, benchmark, threads)
+    # Estimators say what they took beyond the game.
+    return max(entry["items_per_second"] if "items_per_second" in entry else 1 / entry["estimator_seconds"] for entry in entries)
 
 
 def processor():
