@@ -66,10 +66,10 @@ inline const Kernels& metered(const Kernels& kernels, std::int64_t width) {
     const Call call(shares ? KernelMeter::first : KernelMeter::query, product(p.rows, p.inner, p.columns));
     inner->multiply(p);
   };
-  metered.gelu = [](float* values, std::int64_t count) {
+  metered.gelu = [](const float* from, float* to, std::int64_t count) {
     const Call call(KernelMeter::query, 0);
     kernel_meter.activations += static_cast<double>(count);
-    inner->gelu(values, count);
+    inner->gelu(from, to, count);
   };
   metered.line = [](const PointwiseBlock& block, const LineBasis& basis, const Line& line, float* scratch) {
     const std::int64_t points = 4 * basis.orbits, skip = line.states == nullptr ? 0 : block.width + 1;
