@@ -1,6 +1,8 @@
 // Training of an explainer by the FastSHAP loss (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <span>
 
 #include "core/coalitions.hpp"
@@ -10,6 +12,7 @@
 #include "core/threads.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
+#include "training/fastshap_loss.hpp"
 #include "training/identity.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
@@ -58,7 +61,9 @@ class Games {
     }
     partition_ = Partition::one_player_per_point(inputs_.domain);
     query_ = {.point = inputs_.domain.centre()};
-    empty_ = backbone.values_at(FieldBatch::zeros(inputs_.domain, 1, inputs_.channels), query_).front();
+    const FieldBatch baseline = FieldBatch::zeros(inputs_.domain, 1, inputs_.channels);
+    has_engine_ = backbone.coalition_engine(baseline, baseline, partition_, query_) != nullptr;
+    empty_ = backbone.values_at(baseline, query_).front();
     grand_ = backbone.values_at(inputs_, query_);
   }
 
@@ -73,10 +78,8 @@ class Games {
   /// v(S) − v(∅) for coalitions [B, K, n] of a batch's members, [B, K].
   torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
     const std::int64_t count = coalitions.size(1);
-    const FieldBatch baseline = FieldBatch::zeros(inputs_.domain, 1, inputs_.channels);
-    const bool engine = backbone_.coalition_engine(baseline, baseline, partition_, query_) != nullptr;
     const std::vector<double> values =
-        engine ? engine_values(members, coalitions, baseline) : operator_values(members, coalitions);
+        has_engine_ ? engine_values(members, coalitions) : operator_values(members, coalitions);
     torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), count}, torch::kFloat32);
     float* out = gains.data_ptr<float>();
     for (std::size_t i = 0; i < values.size(); ++i) out[i] = static_cast<float>(values[i] - empty_);
@@ -84,11 +87,12 @@ class Games {
   }
 
   const Domain& domain() const { return inputs_.domain; }
+  bool has_engine() const { return has_engine_; }
 
  private:
   /// Each member has few coalitions, so each thread takes whole members.
-  std::vector<double> engine_values(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions,
-                                    const FieldBatch& baseline) const {
+  std::vector<double> engine_values(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const {
+    const FieldBatch baseline = FieldBatch::zeros(inputs_.domain, 1, inputs_.channels);
     const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
     std::vector<double> values(members.size() * count);
     const float* rows = coalitions.data_ptr<float>();
@@ -126,8 +130,14 @@ class Games {
   FieldBatch inputs_;
   Partition partition_;
   Query query_;
+  bool has_engine_ = false;
   double empty_ = 0;
   std::vector<double> grand_;
+};
+
+/// A batch's coalitions, [B, K, n], and v(S) − v(∅) of each, [B, K].
+struct Played {
+  torch::Tensor coalitions, gains;
 };
 
 std::vector<Games> games_of(const Operator& backbone, const FieldBatch& fields,
@@ -147,17 +157,6 @@ torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, 
     rows.push_back(draw_pairs(law, count, rng.stream(purpose, static_cast<std::uint64_t>(epoch) << 32 | sample)));
   }
   return torch::stack(rows);
-}
-
-/// Σ over the given samples and coalitions of (v(S) − v(∅) − Σ_{i∈S} φ_i)², with φ from densities [points, B, 1] normalised to the gains.
-torch::Tensor fastshap_errors(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains,
-                              const torch::Tensor& coalitions, const torch::Tensor& coalition_gains) {
-  const std::int64_t n = coalitions.size(2);
-  const torch::Tensor cells = densities.squeeze(2).t() * domain.cell_volume();  // [B, n]
-  // Every cell of a regular grid has the same share of the volume.
-  const torch::Tensor values = cells + (gains - cells.sum(1)).unsqueeze(1) / static_cast<double>(n);
-  const torch::Tensor sums = torch::bmm(coalitions, values.unsqueeze(2)).squeeze(2);
-  return torch::mse_loss(sums, coalition_gains, torch::Reduction::Sum);
 }
 
 }  // namespace
@@ -220,16 +219,28 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
              static_cast<double>(targets.numel());
     });
   };
+  // Without an engine coalitions are LibTorch's, whose threads the explainer has already.
+  const auto ahead = std::ranges::any_of(train_games, &Games::has_engine) ? std::launch::async : std::launch::deferred;
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     double sum = 0;
     std::size_t samples = 0;
-    for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
+    const std::vector<Batch> batches = epoch_batches(train, recipe.batch, seed, epoch);
+    const auto play = [&](const Batch& batch) {
       const Games& games = train_games[batch.group];
-      const torch::Tensor coalitions =
-          draw_coalitions(train[batch.group], batch, static_cast<int>(games.domain().points()), recipe.coalitions, rng,
-                          training_stream, epoch);
-      const torch::Tensor targets = games.coalition_gains(batch.members, coalitions);
-      const double loss = loss_of(batch_loss_and_gradient, train_inputs, games, batch, coalitions, targets);
+      Played played;
+      played.coalitions = draw_coalitions(train[batch.group], batch, static_cast<int>(games.domain().points()),
+                                          recipe.coalitions, rng, training_stream, epoch);
+      played.gains = games.coalition_gains(batch.members, played.coalitions);
+      return played;
+    };
+    // The next batch's coalitions do not wait for the explainer: what a step leaves of the processor's time goes to them.
+    std::future<Played> next = std::async(ahead, play, std::cref(batches.front()));
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const Batch& batch = batches[i];
+      const Played played = next.get();
+      if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
+      const double loss = loss_of(batch_loss_and_gradient, train_inputs, train_games[batch.group], batch,
+                                  played.coalitions, played.gains);
       step();
       sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
