@@ -125,6 +125,34 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
 }
 
+/// A number of each line of a metrics file.
+std::vector<double> curve(const fs::path& folder, const std::string& key) {
+  const std::string metrics = read_file(folder / "metrics.jsonl"), name = "\"" + key + "\":";
+  std::vector<double> numbers;
+  for (std::size_t at = metrics.find(name); at != std::string::npos; at = metrics.find(name, at + 1))
+    numbers.push_back(std::stod(metrics.substr(at + name.size())));
+  return numbers;
+}
+
+TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
+  const Dataset data = small_data(16, 4);
+  train_backbone(small_backbone(4), data, 1, folder_ / "backbone");
+  const fs::path weights = folder_ / "backbone" / "model.safetensors";
+  const auto engine = load_operator(weights), plain = load_operator(weights, "cpu", Precision::float32, false);
+  ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
+  // Four batches of two resolutions an epoch: 52 steps.
+  train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
+  train_explainer(small_explainer(13), *plain, data, 1, folder_ / "plain");
+  for (const char* key : {"loss", "validation"}) {
+    const std::vector<double> ours = curve(folder_ / "engine", key), theirs = curve(folder_ / "plain", key);
+    ASSERT_EQ(ours.size(), 13U);
+    ASSERT_EQ(theirs.size(), 13U);
+    // Targets differ by 1e-7 of their size; AdamW's steps have the size of the learning rate however small a gradient is, so near zero they may differ by more.
+    for (std::size_t epoch = 0; epoch < ours.size(); ++epoch)
+      EXPECT_NEAR(ours[epoch], theirs[epoch], 1e-4 * theirs[epoch]) << key << ", epoch " << epoch;
+  }
+}
+
 TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
   const TrainingSummary summary =
