@@ -77,12 +77,11 @@ class FnoEngine::Workspace {
   std::vector<float> members;       ///< [batch, players rounded up to 4], 0 or 1
 };
 
-struct FnoEngine::Spare {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Workspace>> workspaces;
-};
-
 FnoEngine::~FnoEngine() = default;
+
+auto FnoEngine::workspace() const {
+  return workspaces_.take([this] { return std::make_unique<Workspace>(*this); });
+}
 
 FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels)
     : weights_((weights.check("engine"), weights)),
@@ -93,8 +92,7 @@ FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, c
       last_(AxisBasis::half(grid_.padded(1), std::min<Index>(grid_.padded(1) / 2, weights.modes.back() / 2) + 1)),
       width_(padded(weights.width)),
       hidden_(padded(weights.layers.front().mlp0.outputs)),
-      wide_(padded(weights.projection0.outputs)),
-      spare_(std::make_unique<Spare>()) {
+      wide_(padded(weights.projection0.outputs)) {
   require(static_cast<int>(shape.size()) == weights.dimension(), "engine: axes=", shape.size(),
           " (the network works on ", weights.dimension(), "). Give a grid of that dimension.");
   for (Index row = 0; row < lines(); ++row) {
@@ -267,7 +265,7 @@ void FnoEngine::lift(Subject& subject) const {
 }
 
 void FnoEngine::tabulate_players(Subject& subject, int players) const {
-  const std::unique_ptr<Workspace> work = take_workspace();
+  const auto work = workspace();
   const Index points = grid_.points(), slots = (players + 3) / 4 * 4;
   const auto nothing = static_cast<std::int32_t>(2 * points);
   const auto place_of = [&](Index field, const auto& row_of) {
@@ -522,22 +520,9 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
   }
 }
 
-std::unique_ptr<FnoEngine::Workspace> FnoEngine::take_workspace() const {
-  const std::lock_guard lock(spare_->mutex);
-  if (spare_->workspaces.empty()) return std::make_unique<Workspace>(*this);
-  std::unique_ptr<Workspace> work = std::move(spare_->workspaces.back());
-  spare_->workspaces.pop_back();
-  return work;
-}
-
-void FnoEngine::give_back(std::unique_ptr<Workspace> work) const {
-  const std::lock_guard lock(spare_->mutex);
-  spare_->workspaces.push_back(std::move(work));
-}
-
 void FnoEngine::values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
                        std::span<double> values) const {
-  std::unique_ptr<Workspace> work = take_workspace();
+  const auto work = workspace();
   const std::int32_t nothing = 2 * static_cast<std::int32_t>(grid_.points());
   for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
     const std::size_t count = std::min(batch(), values.size() - begin);
@@ -562,7 +547,6 @@ void FnoEngine::values(const Subject& subject, const Head& head, const Coalition
     }
     finish(*work, head, values.subspan(begin, count));
   }
-  give_back(std::move(work));
 }
 
 }  // namespace opshap

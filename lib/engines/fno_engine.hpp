@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "engines/fno_weights.hpp"
 #include "engines/kernels.hpp"
 #include "engines/padded_grid.hpp"
+#include "engines/spares.hpp"
 
 namespace opshap {
 
@@ -30,6 +30,7 @@ class FnoEngine {
  public:
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
   FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = opshap::kernels());
+  ~FnoEngine();
 
   /// An input, its baseline and the players, as the engine wants them.
   struct Subject {
@@ -64,9 +65,6 @@ class FnoEngine {
   /// How many coalitions are computed together.
   std::size_t batch() const { return static_cast<std::size_t>(batch_); }
   const Kernels& kernels() const { return kernels_; }
-  /// Multiplications and additions for one coalition, and activations.
-  double flops() const;
-  double activations() const;
 
  private:
   struct Block {
@@ -76,7 +74,6 @@ class FnoEngine {
   struct Frequency {
     Mixing::Term re[2], im[2];
     std::int64_t weight_row = 0, weight_column = 0;
-    bool real() const { return im[0].row < 0 && im[1].row < 0; }
   };
   class Workspace;
   friend class FnoSlopes;
@@ -94,8 +91,7 @@ class FnoEngine {
   }
   void find_frequencies();
   void pack_blocks();
-  std::unique_ptr<Workspace> take_workspace() const;
-  void give_back(std::unique_ptr<Workspace> work) const;
+  auto workspace() const;
   /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row fields·p + field.
   AlignedFloats entries(std::initializer_list<std::span<const double>> fields) const;
   /// `middle` gets what goes into the lifting's activation.
@@ -128,12 +124,7 @@ class FnoEngine {
   std::vector<Block> blocks_;
   std::vector<std::vector<double>> last_re_,
       last_im_;  ///< [frequencies][width·hidden]: the last block's mixing times its MLP
-
-  struct Spare;
-  std::unique_ptr<Spare> spare_;  ///< workspaces between calls
-
- public:
-  ~FnoEngine();
+  mutable Spares<Workspace> workspaces_;
 };
 
 }  // namespace opshap

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 
 namespace opshap {
@@ -352,12 +351,13 @@ class FnoSlopes::Pass {
   Buffers tile_;
 };
 
-struct FnoSlopes::Spare {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Pass>> passes;
-};
+FnoSlopes::~FnoSlopes() = default;
 
-FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), spare_(std::make_unique<Spare>()) {
+auto FnoSlopes::pass() const {
+  return passes_.take([this] { return std::make_unique<Pass>(*this); });
+}
+
+FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
   const Index width = engine.width_, hidden = engine.hidden_, square = width * width;
   for (const FnoEngine::Block& block : engine.blocks_) {
     Block back{.skip = transposed(block.skip, width, width),
@@ -377,29 +377,10 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), spare_(std::mak
   lifting1_ = transposed(engine.lifting1_, wide, width);
 }
 
-FnoSlopes::~FnoSlopes() = default;
-
-std::unique_ptr<FnoSlopes::Pass> FnoSlopes::take_pass() const {
-  {
-    const std::lock_guard lock(spare_->mutex);
-    if (!spare_->passes.empty()) {
-      std::unique_ptr<Pass> pass = std::move(spare_->passes.back());
-      spare_->passes.pop_back();
-      return pass;
-    }
-  }
-  return std::make_unique<Pass>(*this);
-}
-
-void FnoSlopes::give_back(std::unique_ptr<Pass> pass) const {
-  const std::lock_guard lock(spare_->mutex);
-  spare_->passes.push_back(std::move(pass));
-}
-
 void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
                            std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places();
-  std::unique_ptr<Pass> pass = take_pass();
+  const auto pass = this->pass();
   for (Index place = 0; place < places; ++place) {
     const Index point = engine_.point_of_[at(place)], nothing = 2 * engine_.grid_.points();
     for (Index branch = 0; branch < 2; ++branch) {
@@ -411,7 +392,6 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
       slopes[at(point)] = static_cast<double>(at_places[at(place)]);
-  give_back(std::move(pass));
 }
 
 void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
@@ -423,7 +403,7 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * subject.hidden[i] + t * subject.shown[i];
   AlignedFloats middle, lifted;
   engine_.lift(engine_.entries({field}), middle, lifted);
-  std::unique_ptr<Pass> pass = take_pass();
+  const auto pass = this->pass();
   std::ranges::fill(pass->states(0), 0.0F);
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
@@ -437,7 +417,6 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
       std::copy_n(pass->towards().data() + place * width, width, of_state.data() + point * width);
-  give_back(std::move(pass));
   const auto multiply = [&](const AlignedFloats& a, Index inner, const AlignedFloats& b, Index columns,
                             AlignedFloats& out) {
     engine_.kernels_.multiply({.a = a.data(),

@@ -26,10 +26,8 @@ class FnoSlopes {
 
  private:
   class Pass;
-  struct Spare;
 
-  std::unique_ptr<Pass> take_pass() const;
-  void give_back(std::unique_ptr<Pass> pass) const;
+  auto pass() const;
 
   /// Transposed weights.
   struct Block {
@@ -39,7 +37,7 @@ class FnoSlopes {
   const FnoEngine& engine_;
   std::vector<Block> blocks_;
   AlignedFloats lifting0_, lifting1_;
-  std::unique_ptr<Spare> spare_;  ///< passes between calls
+  mutable Spares<Pass> passes_;
 };
 
 }  // namespace opshap

@@ -49,8 +49,9 @@ void FnoWeights::check(const std::string& who) const {
     check_tensor(who, block + "convs" + at + ".weight", layer.spectral, size * size * frequencies);
     check_tensor(who, block + "convs" + at + ".bias", layer.spectral_bias, size);
     check_linear(who, block + "fno_skips" + at, layer.skip, width, width, false);
-    check_linear(who, block + "channel_mlp" + at + ".fcs.0", layer.mlp0, width, layer.mlp0.outputs);
-    check_linear(who, block + "channel_mlp" + at + ".fcs.1", layer.mlp1, layer.mlp0.outputs, width);
+    const int hidden = layers.front().mlp0.outputs;
+    check_linear(who, block + "channel_mlp" + at + ".fcs.0", layer.mlp0, width, hidden);
+    check_linear(who, block + "channel_mlp" + at + ".fcs.1", layer.mlp1, hidden, width);
     check_tensor(who, block + "channel_mlp_skips" + at, layer.gate, size);
   }
   check_linear(who, "projection.fcs.0", projection0, width, projection0.outputs);

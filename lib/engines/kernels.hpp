@@ -65,7 +65,6 @@ struct Mixing {
 /// The arithmetic of the engine for one instruction set. All sums run in one order, whatever the number of rows: results do not depend on it.
 struct Kernels {
   const char* name;
-  int lanes;
   void (*multiply)(const Product&);
   /// From and to may be the same.
   void (*gelu)(const float* from, float* to, std::int64_t count);

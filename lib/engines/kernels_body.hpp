@@ -502,7 +502,7 @@ void gather(const LineBasis& basis, Index orbit, Index columns, Index width, con
 }  // namespace
 
 extern const Kernels OPSHAP_KERNELS;
-const Kernels OPSHAP_KERNELS = {OPSHAP_SET, OPSHAP_LANES, multiply,   gelu_all, line,       transform, mix,
-                                spread,     gather,       gelu_slope, blend,    add_scaled, add_gated, dot_difference};
+const Kernels OPSHAP_KERNELS = {OPSHAP_SET, multiply,   gelu_all, line,       transform, mix,           spread,
+                                gather,     gelu_slope, blend,    add_scaled, add_gated, dot_difference};
 
 }  // namespace opshap
