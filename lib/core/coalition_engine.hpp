@@ -15,10 +15,12 @@ class CoalitionEngine {
   virtual ~CoalitionEngine() = default;
   /// values[i] = v(S) for row first + i of the coalitions. On the calling thread; the bits do not depend on what else is in the batch.
   virtual void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const = 0;
+  /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw std::logic_error then.
+  virtual bool has_slopes() const { return false; }
   /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), for each point p: one reverse pass, on the calling thread.
-  virtual void diagonal_slopes(double t, std::span<double> slopes) const = 0;
+  virtual void diagonal_slopes(double t, std::span<double> slopes) const;
   /// The same of the operator's mean-field closure (Operator::mean_field_at).
-  virtual void mean_field_slopes(double t, std::span<double> slopes) const = 0;
+  virtual void mean_field_slopes(double t, std::span<double> slopes) const;
   /// How many coalitions it likes to see in one call of a thread.
   virtual std::size_t batch() const = 0;
 };

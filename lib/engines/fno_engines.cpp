@@ -17,6 +17,7 @@ class FnoCoalitionEngine final : public CoalitionEngine {
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
     engine_->values(subject_, *head_, coalitions, first, values);
   }
+  bool has_slopes() const override { return true; }
   void diagonal_slopes(double t, std::span<double> slopes) const override {
     slopes_->diagonal(subject_, *head_, t, slopes);
   }

@@ -35,7 +35,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
     const auto use = by_player(gradients);
-    if (!engine_) {
+    if (!engine_ || !engine_->has_slopes()) {
       masked_.diagonal_slopes(nodes, use);
     } else {
       for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->diagonal_slopes(t, slopes); });
@@ -48,7 +48,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
     std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
     const auto use = by_player(gradients);
-    if (!engine_) {
+    if (!engine_ || !engine_->has_slopes()) {
       masked_.mean_field_slopes(nodes, use);
     } else {
       for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->mean_field_slopes(t, slopes); });
