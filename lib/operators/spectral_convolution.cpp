@@ -127,8 +127,11 @@ torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const 
 torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
   const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = weights.size(0),
                      outputs = weights.size(1);
-  torch::Tensor kept = weights.narrow(-2, 0, basis.columns());
-  if (weights.dim() == 5) kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
+  // The reverse of narrow() forgets the layout and then copies number by number: not for the grids on which all weights are used.
+  torch::Tensor kept = weights;
+  if (weights.size(-2) != basis.columns()) kept = kept.narrow(-2, 0, basis.columns());
+  if (weights.dim() == 5 && weights.size(2) != basis.rows())
+    kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
   kept = (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1}))
              .reshape({count, inputs, 2 * outputs});
   const auto products =
