@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -105,25 +106,50 @@ void sgemm(benchmark::State& state) {
   state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * operations, benchmark::Counter::kIsRate);
 }
 
-void training_step(benchmark::State& state) {
-  constexpr std::int64_t batch = 32;
+/// The loss of outputs for fields first..first+count-1.
+using Loss = std::function<torch::Tensor(const torch::Tensor& outputs, std::int64_t first, std::int64_t count)>;
+
+constexpr std::int64_t training_batch = 32;
+
+/// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations alone.
+void step(benchmark::State& state, bool fused, const Loss& loss) {
   const auto network = make_network(config(1), torch::kFloat32);
+  network->set_fused(fused);
   initialise(*network, 1);
   AdamW::Tensors parameters;
   for (Parameter& parameter : network->parameters())
     parameters[parameter.name] = parameter.value.set_requires_grad(true);
   AdamW optimiser(parameters, 1e-4);
-  const FieldBatch fields = random_fields(shape(state, 1), batch);
-  const torch::Tensor inputs = to_tensor(fields, 0, batch, torch::kFloat32), targets = inputs.flip(0);
+  const FieldBatch fields = random_fields(shape(state, 1), training_batch);
+  const torch::Tensor inputs = to_tensor(fields, 0, training_batch, torch::kFloat32);
   for (auto _ : state) {
-    batch_loss_and_gradient(*network, batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
-      const torch::Tensor outputs = network->forward(inputs.narrow(1, first, count), fields.domain.shape);
-      return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
-             static_cast<double>(targets.numel());
+    batch_loss_and_gradient(*network, training_batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
+      return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape), first, count);
     });
     optimiser.step(1e-3);
   }
-  state.SetItemsProcessed(state.iterations() * batch);
+  state.SetItemsProcessed(state.iterations() * training_batch);
+}
+
+/// Mean squared error of the whole fields.
+void training_step(benchmark::State& state, bool fused) {
+  const torch::Tensor targets = torch::ones({state.range(0), training_batch, 1});
+  step(state, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
+    return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
+           static_cast<double>(targets.numel());
+  });
+}
+
+/// Mean squared error of the sums over 32 coalitions of each field.
+void explainer_step(benchmark::State& state, bool fused) {
+  const torch::Tensor coalitions = torch::ones({training_batch, 32, state.range(0)}),
+                      targets = torch::ones({training_batch, 32, 1});
+  step(state, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
+    const torch::Tensor values = outputs.squeeze(2).t() - outputs.mean(0);
+    const torch::Tensor sums = torch::bmm(coalitions.narrow(0, first, count), values.unsqueeze(2));
+    return torch::mse_loss(sums, targets.narrow(0, first, count), torch::Reduction::Sum) /
+           static_cast<double>(targets.numel());
+  });
 }
 
 /// A whole epoch of the real training, its validation and checkpoint too.
@@ -163,7 +189,10 @@ void register_all() {
   add("fno1d_gradient_at", gradient_at, {16, 256, 1024}, 1);
   add("fno1d_one_forward", one_forward, {16, 1024}, 1);
   add("fno1d_one_value", one_value, {16, 1024}, 1);
-  add("fno1d_training_step", training_step, {64, 256, 1024});
+  add("fno1d_training_step", training_step, {64, 256, 1024}, true);
+  add("fno1d_training_step_plain", training_step, {64, 256, 1024}, false);
+  add("fno1d_explainer_step", explainer_step, {64, 256, 1024}, true);
+  add("fno1d_explainer_step_plain", explainer_step, {64, 256, 1024}, false);
   add("fno2d_forward", forward, {4, 32}, 2);
   add("sgemm", sgemm, {1024, 2048});
   auto* row = benchmark::RegisterBenchmark("fno1d_mean_field", mean_field_value, 1);

@@ -3,9 +3,12 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/fused_layers.hpp"
+#include "operators/pointwise.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
@@ -17,28 +20,9 @@ using torch::Tensor;
 using Shape = std::vector<std::int64_t>;
 
 struct Layer {
-  Tensor spectral_weight, spectral_bias, skip, gate;
-  Tensor mlp0_weight, mlp0_bias, mlp1_weight, mlp1_bias;
+  Tensor spectral_weight, spectral_bias;
+  PointwiseWeights pointwise;
 };
-
-/// GELU, the one with erf; in place when nothing is kept for a gradient.
-Tensor activated(const Tensor& x) {
-  Tensor y = x;
-  return c10::GradMode::is_enabled() ? torch::gelu(x) : torch::gelu_(y);
-}
-
-/// x·Wᵀ + b for rows x; W is [Cout, Cin, 1] as in the state_dict.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return torch::addmm(bias, x, weight.squeeze(-1).t());
-}
-
-/// Two layers at each point of [..., C].
-Tensor perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
-                  const Tensor& bias1) {
-  Shape shape = x.sizes().vec();
-  shape.back() = weight1.size(0);
-  return linear(activated(linear(x.reshape({-1, x.size(-1)}), weight0, bias0)), weight1, bias1).view(shape);
-}
 
 /// Where the fields lie in the padded grid.
 struct Padding {
@@ -61,8 +45,20 @@ struct Padding {
     if (shape.size() == 1) return point + before[0];
     return (point / shape[1] + before[0]) * padded[1] + point % shape[1] + before[1];
   }
+  /// The unpadded part, all of the padded grid, and one point of it.
+  Box inside() const {
+    if (shape.size() == 1) return {.first_line = 0, .lines = 1, .first = before[0], .points = shape[0]};
+    return {.first_line = before[0], .lines = shape[0], .first = before[1], .points = shape[1]};
+  }
+  Box whole() const {
+    return {.first_line = 0, .lines = shape.size() == 1 ? 1 : padded[0], .first = 0, .points = padded.back()};
+  }
+  Box one(std::int64_t point) const {
+    const std::int64_t place = padded_point(point);
+    return {.first_line = place / padded.back(), .lines = 1, .first = place % padded.back(), .points = 1};
+  }
   /// The unpadded part of a padded [points, B, C], as a view.
-  Tensor inside(const Tensor& x) const {
+  Tensor cropped(const Tensor& x) const {
     if (shape.size() == 1) return x.narrow(0, before[0], shape[0]);
     return x.view({padded[0], padded[1], x.size(1), x.size(2)})
         .narrow(0, before[0], shape[0])
@@ -77,7 +73,7 @@ struct Padding {
     grid.insert(grid.end(), {x.size(1), x.size(2)});
     return torch::constant_pad_nd(x.view(grid), amounts).view({padded_points(), x.size(1), x.size(2)});
   }
-  Tensor crop(const Tensor& x) const { return none() ? x : inside(x).reshape({points(), x.size(1), x.size(2)}); }
+  Tensor crop(const Tensor& x) const { return none() ? x : cropped(x).reshape({points(), x.size(1), x.size(2)}); }
 
  private:
   static std::int64_t product(const Shape& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[0] * sizes[1]; }
@@ -135,10 +131,13 @@ class Fno final : public Network {
           add_complex("fno_blocks.convs" + at + ".weight.tensor",
                       spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
       layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
-      layer.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
-      std::tie(layer.mlp0_weight, layer.mlp0_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
-      std::tie(layer.mlp1_weight, layer.mlp1_bias) = add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
-      layer.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
+      PointwiseWeights& pointwise = layer.pointwise;
+      pointwise.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
+      std::tie(pointwise.mlp0_weight, pointwise.mlp0_bias) =
+          add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
+      std::tie(pointwise.mlp1_weight, pointwise.mlp1_bias) =
+          add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+      pointwise.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
       layers_.push_back(layer);
     }
     std::tie(projection0_weight_, projection0_bias_) = add_linear("projection.fcs.0", width, wide);
@@ -147,6 +146,7 @@ class Fno final : public Network {
 
   Tensor forward(const Tensor& fields, const std::vector<int>& shape) const override {
     const Padding padding(shape, config());
+    if (fused()) return fused_forward(fields, shape, padding, padding.inside());
     const auto basis = fourier_basis(padding.padded, config().n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
@@ -155,6 +155,7 @@ class Fno final : public Network {
 
   Tensor forward_at(const Tensor& fields, const std::vector<int>& shape, std::int64_t point) const override {
     const Padding padding(shape, config());
+    if (fused()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
     const auto basis = fourier_basis(padding.padded, config().n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
@@ -202,10 +203,10 @@ class Fno final : public Network {
       const std::vector<float> pairs = numbers(layer.spectral_weight);
       FnoWeights::Layer packed_layer{.spectral = {},
                                      .spectral_bias = numbers(layer.spectral_bias),
-                                     .skip = packed(layer.skip, {}),
-                                     .mlp0 = packed(layer.mlp0_weight, layer.mlp0_bias),
-                                     .mlp1 = packed(layer.mlp1_weight, layer.mlp1_bias),
-                                     .gate = numbers(layer.gate)};
+                                     .skip = packed(layer.pointwise.skip, {}),
+                                     .mlp0 = packed(layer.pointwise.mlp0_weight, layer.pointwise.mlp0_bias),
+                                     .mlp1 = packed(layer.pointwise.mlp1_weight, layer.pointwise.mlp1_bias),
+                                     .gate = numbers(layer.pointwise.gate)};
       for (std::size_t i = 0; i < pairs.size(); i += 2) packed_layer.spectral.emplace_back(pairs[i], pairs[i + 1]);
       weights.layers.push_back(std::move(packed_layer));
     }
@@ -221,15 +222,14 @@ class Fno final : public Network {
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
     const std::int64_t points = fields.size(0), batch = fields.size(1);
     const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
-    return perceptron(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
-                      lifting1_bias_);
+    return at_each_point(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
+                         lifting1_bias_);
   }
 
   /// Mixed coefficients, the bias among them: it is the constant part of the field.
   Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
     const Tensor mixed = mix(basis.transform(x), layer.spectral_weight, basis);
-    const std::int64_t constant = basis.rows() / 2 * basis.columns();
-    mixed.select(0, constant).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
+    mixed.select(0, basis.constant()).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
     return mixed;
   }
 
@@ -240,19 +240,43 @@ class Fno final : public Network {
   /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's input. The last block has no
   /// activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
-    const Layer& layer = layers_[index];
-    const bool last = index + 1 == layers_.size();
-    const std::int64_t width = x.size(-1);
-    const Tensor flat = x.reshape({-1, width});
-    Tensor y = spectral.view({-1, width}).addmm_(flat, layer.skip.squeeze(-1).t());
-    if (!last) y = activated(y);
-    const Tensor hidden = activated(linear(y, layer.mlp0_weight, layer.mlp0_bias));
-    const Tensor z = linear(hidden, layer.mlp1_weight, layer.mlp1_bias).addcmul_(flat, layer.gate.view({width}));
-    return (last ? z : activated(z)).view(x.sizes());
+    const Shape rows = {-1, x.size(-1)};
+    return pointwise_block(spectral.view(rows), x.reshape(rows), layers_[index].pointwise, index + 1 == layers_.size())
+        .view(x.sizes());
+  }
+
+  /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
+  Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const Padding& padding,
+                       const Box& wanted) const {
+    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    const std::int64_t batch = fields.size(1), width = config().hidden_channels;
+    Box box = padding.inside();
+    Tensor x = lift(fields, shape).view({-1, width});
+    Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
+    for (std::size_t index = 0; index < layers_.size(); ++index) {
+      const Layer& layer = layers_[index];
+      const bool last = index + 1 == layers_.size();
+      const Box to = last ? wanted : padding.whole();
+      const Tensor mixed =
+          fused_mix(basis->from_lines(lines, box.first_line), layer.spectral_weight, layer.spectral_bias, *basis);
+      std::tie(x, lines) = fused_block(basis->to_lines(mixed, to.first_line, to.lines), x, layer.pointwise, *basis,
+                                       {.from = box, .to = to}, last);
+      box = to;
+    }
+    return project(x.view({-1, batch, width}));
   }
 
   Tensor project(const Tensor& x) const {
-    return perceptron(x, projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_);
+    return at_each_point(x, projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_);
+  }
+
+  /// A perceptron at each point of [..., C].
+  Tensor at_each_point(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
+                       const Tensor& bias1) const {
+    Shape shape = x.sizes().vec();
+    shape.back() = weight1.size(0);
+    return (fused() ? fused_perceptron : perceptron)(x.reshape({-1, x.size(-1)}), weight0, bias0, weight1, bias1)
+        .view(shape);
   }
 
   std::vector<Layer> layers_;

@@ -42,7 +42,8 @@ struct Parameter {
 class Network {
  public:
   /// The parameters are real tensors of the options' dtype and device.
-  Network(OperatorConfig config, const torch::TensorOptions& options) : config_(std::move(config)), options_(options) {}
+  Network(OperatorConfig config, const torch::TensorOptions& options)
+      : config_(std::move(config)), options_(options), fused_(options.device().is_cpu()) {}
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
   virtual ~Network() = default;
@@ -52,6 +53,11 @@ class Network {
   int dimension() const { return static_cast<int>(config_.n_modes.size()); }
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  /// Whether layers run as kernels of our own, where there are any, rather than as operations of LibTorch alone. True on the CPU; setting it to false gives the
+  /// formulation that the kernels are compared with.
+  bool fused() const { return fused_; }
+  void set_fused(bool fused) { fused_ = fused && options_.device().is_cpu(); }
 
   /// [points, B, Cin] to [points, B, Cout] on a grid of this shape (points = its product, axis 1 fastest).
   virtual torch::Tensor forward(const torch::Tensor& fields, const std::vector<int>& shape) const = 0;
@@ -78,6 +84,7 @@ class Network {
  private:
   OperatorConfig config_;
   torch::TensorOptions options_;
+  bool fused_;
   std::vector<Parameter> parameters_;
 };
 

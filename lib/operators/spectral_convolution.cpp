@@ -71,38 +71,50 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   first_inverse_ = inverse.to(options);
 }
 
-torch::Tensor FourierBasis::transform(const torch::Tensor& fields) const {
-  const std::int64_t batch = fields.size(1), channels = fields.size(2), width = batch * channels;
-  if (shape_.size() == 1)
-    return torch::mm(last_forward_, fields.reshape({shape_[0], width})).view({columns_, 2, batch, channels});
-  const auto lines =
-      torch::matmul(last_forward_, fields.reshape({shape_[0], shape_[1], width}));  // [N0, (re|im, column), B·C]
+torch::Tensor FourierBasis::from_lines(const torch::Tensor& lines, std::int64_t first_line) const {
+  const std::int64_t batch = lines.size(2), channels = lines.size(3), width = batch * channels;
+  if (shape_.size() == 1) return lines.view({columns_, 2, batch, channels});
   const auto spectrum =
-      torch::mm(first_forward_, lines.view({2 * shape_[0], columns_ * width}));  // [(row, re|im), (column, B·C)]
+      torch::mm(first_forward_.narrow(1, 2 * first_line, 2 * lines.size(0)),
+                lines.reshape({2 * lines.size(0), columns_ * width}));  // [(row, re|im), (column, B·C)]
   return spectrum.view({rows_, 2, columns_, batch, channels})
       .transpose(1, 2)
       .reshape({frequencies(), 2, batch, channels});
+}
+
+torch::Tensor FourierBasis::to_lines(const torch::Tensor& coefficients, std::int64_t first, std::int64_t count) const {
+  const std::int64_t batch = coefficients.size(2), channels = coefficients.size(3), width = batch * channels;
+  if (shape_.size() == 1) return coefficients.view({1, 2 * columns_, batch, channels});
+  const auto spectrum =
+      coefficients.view({rows_, columns_, 2, width}).transpose(1, 2).reshape({2 * rows_, columns_ * width});
+  return torch::mm(first_inverse_.narrow(0, 2 * first, 2 * count), spectrum)
+      .view({count, 2 * columns_, batch, channels});
+}
+
+torch::Tensor FourierBasis::analysed(const torch::Tensor& fields, std::int64_t first_point) const {
+  const std::int64_t lines = fields.size(0), points = fields.size(1), batch = fields.size(2), channels = fields.size(3);
+  const torch::Tensor basis = last_forward_.narrow(1, first_point, points);
+  const torch::Tensor values = lines == 1 ? torch::mm(basis, fields.reshape({points, batch * channels}))
+                                          : torch::matmul(basis, fields.reshape({lines, points, batch * channels}));
+  return values.view({lines, 2 * columns_, batch, channels});
+}
+
+torch::Tensor FourierBasis::transform(const torch::Tensor& fields) const {
+  return from_lines(analysed(fields.reshape({-1, shape_.back(), fields.size(1), fields.size(2)})));
 }
 
 torch::Tensor FourierBasis::inverse(const torch::Tensor& coefficients) const {
   const std::int64_t batch = coefficients.size(2), channels = coefficients.size(3), width = batch * channels;
   if (shape_.size() == 1)
     return torch::mm(last_inverse_, coefficients.view({2 * columns_, width})).view({shape_[0], batch, channels});
-  const auto spectrum =
-      coefficients.view({rows_, columns_, 2, width}).transpose(1, 2).reshape({2 * rows_, columns_ * width});
-  const auto lines = torch::mm(first_inverse_, spectrum).view({shape_[0], 2 * columns_, width});
-  return torch::matmul(last_inverse_, lines).view({shape_[0] * shape_[1], batch, channels});
+  return torch::matmul(last_inverse_, to_lines(coefficients, 0, shape_[0]).view({shape_[0], 2 * columns_, width}))
+      .view({shape_[0] * shape_[1], batch, channels});
 }
 
 torch::Tensor FourierBasis::inverse_at(const torch::Tensor& coefficients, std::int64_t point) const {
   const std::int64_t batch = coefficients.size(2), channels = coefficients.size(3), width = batch * channels;
-  if (shape_.size() == 1)
-    return torch::mv(coefficients.view({2 * columns_, width}).t(), last_inverse_[point]).view({batch, channels});
-  const auto spectrum =
-      coefficients.view({rows_, columns_, 2, width}).transpose(1, 2).reshape({2 * rows_, columns_ * width});
-  const auto line =
-      torch::mm(first_inverse_.narrow(0, 2 * (point / shape_[1]), 2), spectrum).view({2 * columns_, width});
-  return torch::mv(line.t(), last_inverse_[point % shape_[1]]).view({batch, channels});
+  const auto line = to_lines(coefficients, point / shape_.back(), 1).view({2 * columns_, width});
+  return torch::mv(line.t(), last_inverse_[point % shape_.back()]).view({batch, channels});
 }
 
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
@@ -124,15 +136,21 @@ torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const 
   return torch::zeros({modes[0], columns, inputs, 2, outputs}, options).permute({2, 4, 0, 1, 3});
 }
 
+torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis) {
+  // The reverse of narrow() forgets the layout and then copies number by number: not for the grids on which all weights are used.
+  torch::Tensor kept = weights;
+  if (weights.size(-2) != basis.columns()) kept = kept.narrow(-2, 0, basis.columns());
+  if (weights.dim() == 5 && weights.size(2) != basis.rows())
+    kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
+  return (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1}))
+      .reshape({basis.frequencies(), weights.size(0), 2 * weights.size(1)});
+}
+
 torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
   const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = weights.size(0),
                      outputs = weights.size(1);
-  torch::Tensor kept = weights.narrow(-2, 0, basis.columns());
-  if (weights.dim() == 5) kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
-  kept = (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1}))
-             .reshape({count, inputs, 2 * outputs});
-  const auto products =
-      torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept).view({count, 2, batch, 2, outputs});
+  const auto products = torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept_weights(weights, basis))
+                            .view({count, 2, batch, 2, outputs});
   const auto from_re = products.select(1, 0), from_im = products.select(1, 1);  // [count, B, re|im of W, Cout]
   return torch::stack({from_re.select(2, 0) - from_im.select(2, 1), from_re.select(2, 1) + from_im.select(2, 0)}, 1);
 }

@@ -27,6 +27,8 @@ class FourierBasis {
   std::int64_t rows() const { return rows_; }
   std::int64_t first_weight_row() const { return first_weight_row_; }
   std::int64_t columns() const { return columns_; }
+  /// The frequency 0 among the kept ones.
+  std::int64_t constant() const { return rows_ / 2 * columns_; }
 
   /// [points, B, C] to [frequencies, 2 (re, im), B, C].
   torch::Tensor transform(const torch::Tensor& fields) const;
@@ -34,6 +36,17 @@ class FourierBasis {
   torch::Tensor inverse(const torch::Tensor& coefficients) const;
   /// The inverse at one point: [B, C].
   torch::Tensor inverse_at(const torch::Tensor& coefficients, std::int64_t point) const;
+
+  /// The part of the transform along the last axis, [2·columns, N], and of its inverse, [N, 2·columns].
+  const torch::Tensor& analysis() const { return last_forward_; }
+  const torch::Tensor& synthesis() const { return last_inverse_; }
+  /// What analysis() makes of the points from `first_point` on, [lines, points, B, C] to [lines, 2·columns, B, C]. Other points are zero.
+  torch::Tensor analysed(const torch::Tensor& fields, std::int64_t first_point = 0) const;
+  /// The rest of the transform: what analysis() makes of the lines from `first_line` on, [lines, 2·columns, B, C], to [frequencies, 2, B, C]. Other lines are
+  /// zero. In one dimension there is one line, and nothing to do.
+  torch::Tensor from_lines(const torch::Tensor& lines, std::int64_t first_line = 0) const;
+  /// The inverse of from_lines() for the lines first..first+count-1.
+  torch::Tensor to_lines(const torch::Tensor& coefficients, std::int64_t first, std::int64_t count) const;
 
  private:
   std::vector<std::int64_t> shape_;
@@ -49,6 +62,9 @@ std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t
 /// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
 torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
                                const torch::TensorOptions& options);
+
+/// The weights of the kept frequencies as [frequencies, inputs, 2·outputs].
+torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis);
 
 /// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with spectral weights W: complex products as one batch of real ones.
 torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis);

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "operators/pointwise.hpp"
+#include "operators/spectral_convolution.hpp"
+#include "operators/torch.hpp"
+
+namespace opshap {
+
+// The layers of an FNO as few passes over tiles that stay in a core's caches, with reverse passes written by hand: less than half the memory is kept and moved
+// than by the operations of LibTorch, which are the oracle. On the CPU, float32 or float64; no second derivatives.
+
+/// perceptron() for rows x [rows, Cin].
+torch::Tensor fused_perceptron(const torch::Tensor& x, const torch::Tensor& weight0, const torch::Tensor& bias0,
+                               const torch::Tensor& weight1, const torch::Tensor& bias1);
+
+/// mix() with a bias [Cout] added to the constant part.
+torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const torch::Tensor& bias,
+                        const FourierBasis& basis);
+
+/// Points first..first+points-1 of lines first_line..first_line+lines-1. A line is the last axis; there is one of them in one dimension.
+struct Box {
+  std::int64_t first_line = 0, lines = 1, first = 0, points = 0;
+
+  bool holds_line(std::int64_t line) const { return line >= first_line && line < first_line + lines; }
+  bool holds(const Box& other) const {
+    return holds_line(other.first_line) && holds_line(other.first_line + other.lines - 1) && other.first >= first &&
+           other.end() <= end();
+  }
+  std::int64_t end() const { return first + points; }
+  /// Rows of a batch before those of a point of the box, when the box is stored as [lines, points, batch].
+  std::int64_t row(std::int64_t line, std::int64_t point, std::int64_t batch) const {
+    return ((line - first_line) * points + point - first) * batch;
+  }
+  std::int64_t rows(std::int64_t batch) const { return lines * points * batch; }
+};
+
+/// Where a block's input is not zero, and where its output is wanted.
+struct BlockBoxes {
+  Box from, to;
+};
+
+/// One block of an FNO with the transforms along the last axis on either side: spectral lines [to.lines, 2·columns, B, C] of the mixed coefficients and states x
+/// [from.rows, C] to states in `to` and the transform of its lines. The last block (see pointwise_block) transforms nothing.
+std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectral_lines, const torch::Tensor& x,
+                                                     const PointwiseWeights& weights, const FourierBasis& basis,
+                                                     const BlockBoxes& boxes, bool last);
+
+}  // namespace opshap
