@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
@@ -210,6 +211,10 @@ class Fno final : public Network {
       weights.layers.push_back(std::move(packed_layer));
     }
     return weights;
+  }
+
+  std::unique_ptr<FnoCoalitions> device_engines() const override {
+    return std::make_unique<FnoCoalitions>(config(), options(), parameters());
   }
 
   std::int64_t activations(const std::vector<int>& shape) const override {
