@@ -13,8 +13,8 @@ namespace opshap {
 class CoalitionEngine {
  public:
   virtual ~CoalitionEngine() = default;
-  /// values[i] = v(S) for row first + i of the coalitions; S shows the points p with player_of[p] in S. On the calling thread; the bits do not depend on what
-  /// else is in the batch.
+  /// values[i] = v(S) for row first + i of the coalitions; S shows the points p with player_of[p] in S. On the calling thread, or a device in its
+  /// turn. An engine of the CPU gives the same bits whatever else is in the batch; one of a device the same values to rounding.
   virtual void values(std::span<const int> player_of, const Coalitions& coalitions, std::size_t first,
                       std::span<double> values) const = 0;
   /// How many coalitions it likes to see in one call of a thread.
