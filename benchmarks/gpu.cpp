@@ -77,7 +77,8 @@ double error(const OperatorConfig& config, const Question& of, const Coalitions&
 }
 
 void coalitions(benchmark::State& state, int dimension, const std::string& device) {
-  constexpr double tolerance = 1e-4;  // of the spread, which is down to a twentieth of the values: some tens of roundings of single precision
+  // Of the spread, which is down to a twentieth of the values: some tens of roundings of single precision.
+  constexpr double tolerance = 1e-4;
   const auto axes = static_cast<std::size_t>(dimension);
   OperatorConfig config;
   config.n_modes.assign(axes, 16);

@@ -96,8 +96,10 @@ std::unique_ptr<Network> network(const OperatorConfig& config, std::uint64_t see
   return result;
 }
 
+/// On one thread: LibTorch's own threads would wait for each other longer than these small networks take.
 std::vector<double> engine_values(const Network& network, const Question& question,
                                   std::int64_t largest_batch = 65536) {
+  at::set_num_threads(1);
   const FnoCoalitions engines(network.config(), network.options(), network.parameters(), largest_batch);
   std::vector<double> values(question.coalitions.size());
   engines.coalition_engine(question.input, question.baseline, question.query)
