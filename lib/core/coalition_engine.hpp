@@ -13,7 +13,8 @@ namespace opshap {
 class CoalitionEngine {
  public:
   virtual ~CoalitionEngine() = default;
-  /// values[i] = v(S) for row first + i of the coalitions. On the calling thread; the bits do not depend on what else is in the batch.
+  /// values[i] = v(S) for row first + i of the coalitions. On the calling thread, or a device in its turn. An engine of the CPU gives the same bits whatever else
+  /// is in the batch; one of a device the same values to rounding.
   virtual void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const = 0;
   /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw std::logic_error then.
   virtual bool has_slopes() const { return false; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "operators/fused_layers.hpp"
 #include "operators/pointwise.hpp"
 #include "operators/registry.hpp"
@@ -211,6 +212,10 @@ class Fno final : public Network {
       weights.layers.push_back(std::move(packed_layer));
     }
     return weights;
+  }
+
+  std::unique_ptr<FnoCoalitions> device_engines() const override {
+    return std::make_unique<FnoCoalitions>(config(), options(), parameters());
   }
 
   std::int64_t activations(const std::vector<int>& shape) const override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "operators/registry.hpp"
 
 namespace opshap {
@@ -28,6 +29,8 @@ torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::
                                              const std::vector<int>&, std::int64_t) const {
   throw std::logic_error("forward_mean_field_at of a network without mean field");
 }
+
+std::unique_ptr<FnoCoalitions> Network::device_engines() const { return nullptr; }
 
 void initialise(Network& network, std::uint64_t seed) {
   const torch::NoGradGuard no_grad;

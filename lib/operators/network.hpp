@@ -16,6 +16,8 @@
 
 namespace opshap {
 
+class FnoCoalitions;
+
 /// How a parameter is drawn before training.
 struct Initial {
   /// On (−scale, scale); with standard deviation `scale`; equal to `scale`.
@@ -70,8 +72,10 @@ class Network {
   virtual torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
                                               const torch::Tensor& inclusion, const std::vector<int>& shape,
                                               std::int64_t point) const;
-  /// The parameters for the coalition engine, where it covers this network.
+  /// The parameters for the coalition engine of the CPU, where it covers this network.
   virtual std::optional<FnoWeights> engine_weights() const { return std::nullopt; }
+  /// Coalition engines for any device, or nullptr where they do not cover this network. The parameters must not change any more.
+  virtual std::unique_ptr<FnoCoalitions> device_engines() const;
   /// Numbers in the widest activation of one field on this grid.
   virtual std::int64_t activations(const std::vector<int>& shape) const = 0;
 

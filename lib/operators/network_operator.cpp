@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "engines/fno_engines.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
 #include "operators/parallel_chunks.hpp"
 
@@ -21,9 +22,10 @@ class NetworkOperator final : public Operator {
     if (!engine) {
       no_engine_ = "the engine is switched off";
     } else if (!network_->options().device().is_cpu()) {
-      no_engine_ = "the engine works on the CPU";
+      device_engines_ = network_->device_engines();
+      if (!device_engines_) no_engine_ = message("there is no engine for ", network_->config().model);
     } else if (!single) {
-      no_engine_ = "the engine works in float32";
+      no_engine_ = "the CPU's engine works in float32";
     } else if (auto weights = network_->engine_weights()) {
       engines_ = std::make_unique<FnoEngines>(std::move(*weights));
     } else {
@@ -109,13 +111,15 @@ class NetworkOperator final : public Operator {
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                     const Partition& partition, Query query) const override {
+    if (device_engines_) return device_engines_->coalition_engine(shown, hidden, partition, query);
     return engines_ ? engines_->coalition_engine(shown, hidden, partition, query) : nullptr;
   }
   std::string coalition_path() const override {
     if (engines_) return "engine, " + engines_->instruction_set();
     const bool single = network_->options().dtype() == torch::kFloat32;
-    return message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64", " (",
-                   no_engine_, ")");
+    const std::string library =
+        message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64");
+    return device_engines_ ? "engine, " + library : message(library, " (", no_engine_, ")");
   }
 
   std::int64_t preferred_batch(const Domain& domain) const override {
@@ -153,7 +157,8 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<Network> network_;
-  std::unique_ptr<FnoEngines> engines_;  ///< null: for the reason in no_engine_
+  std::unique_ptr<FnoEngines> engines_;            ///< on the CPU; both null: for the reason in no_engine_
+  std::unique_ptr<FnoCoalitions> device_engines_;  ///< on other devices
   std::string no_engine_;
 };
 

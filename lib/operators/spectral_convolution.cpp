@@ -71,6 +71,18 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   first_inverse_ = inverse.to(options);
 }
 
+FourierBasis FourierBasis::inside(const std::vector<std::int64_t>& first,
+                                  const std::vector<std::int64_t>& shape) const {
+  FourierBasis box = *this;
+  box.shape_ = shape;
+  box.last_forward_ = last_forward_.narrow(1, first.back(), shape.back()).contiguous();
+  box.last_inverse_ = last_inverse_.narrow(0, first.back(), shape.back());
+  if (shape.size() == 1) return box;
+  box.first_forward_ = first_forward_.narrow(1, 2 * first[0], 2 * shape[0]).contiguous();
+  box.first_inverse_ = first_inverse_.narrow(0, 2 * first[0], 2 * shape[0]);
+  return box;
+}
+
 torch::Tensor FourierBasis::from_lines(const torch::Tensor& lines, std::int64_t first_line) const {
   const std::int64_t batch = lines.size(2), channels = lines.size(3), width = batch * channels;
   if (shape_.size() == 1) return lines.view({columns_, 2, batch, channels});
@@ -79,7 +91,8 @@ torch::Tensor FourierBasis::from_lines(const torch::Tensor& lines, std::int64_t 
                 lines.reshape({2 * lines.size(0), columns_ * width}));  // [(row, re|im), (column, B·C)]
   return spectrum.view({rows_, 2, columns_, batch, channels})
       .transpose(1, 2)
-      .reshape({frequencies(), 2, batch, channels});
+      .reshape({frequencies(), 2, batch, channels})
+      .contiguous();  // with one frequency on an axis the transposed view needs no copy to have this shape
 }
 
 torch::Tensor FourierBasis::to_lines(const torch::Tensor& coefficients, std::int64_t first, std::int64_t count) const {
@@ -146,11 +159,11 @@ torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& bas
       .reshape({basis.frequencies(), weights.size(0), 2 * weights.size(1)});
 }
 
-torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
-  const std::int64_t count = basis.frequencies(), batch = coefficients.size(2), inputs = weights.size(0),
-                     outputs = weights.size(1);
-  const auto products = torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept_weights(weights, basis))
-                            .view({count, 2, batch, 2, outputs});
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept) {
+  const std::int64_t count = coefficients.size(0), batch = coefficients.size(2), inputs = coefficients.size(3),
+                     outputs = kept.size(2) / 2;
+  const auto products =
+      torch::bmm(coefficients.view({count, 2 * batch, inputs}), kept).view({count, 2, batch, 2, outputs});
   const auto from_re = products.select(1, 0), from_im = products.select(1, 1);  // [count, B, re|im of W, Cout]
   return torch::stack({from_re.select(2, 0) - from_im.select(2, 1), from_re.select(2, 1) + from_im.select(2, 0)}, 1);
 }

@@ -21,6 +21,10 @@ class FourierBasis {
   FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                const torch::TensorOptions& options);
 
+  /// This transform for fields that are zero outside a box of the grid and given there alone; its inverse is the field in the box. `first` and `shape`: the
+  /// box's first point and size on each axis.
+  FourierBasis inside(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& shape) const;
+
   /// Kept frequencies: product over the axes.
   std::int64_t frequencies() const { return rows_ * columns_; }
   /// Frequencies kept on the first of two axes, and the first weight row they use; 1 and 0 in one dimension.
@@ -63,10 +67,13 @@ std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t
 torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
                                const torch::TensorOptions& options);
 
-/// The weights of the kept frequencies as [frequencies, inputs, 2·outputs].
+/// Those of the spectral weights that the basis uses, as mix() wants them: [frequencies, Cin, 2·Cout], re before im. A view where the basis uses all.
 torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis);
 
-/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with spectral weights W: complex products as one batch of real ones.
-torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis);
+/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with kept spectral weights W: complex products as one batch of real ones.
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept);
+inline torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
+  return mix(coefficients, kept_weights(weights, basis));
+}
 
 }  // namespace opshap

@@ -1,0 +1,420 @@
+#include "operators/fno_coalitions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "engines/padded_grid.hpp"
+#include "operators/memory_batches.hpp"
+#include "operators/spectral_convolution.hpp"
+
+namespace opshap {
+
+namespace {
+
+using torch::Tensor;
+
+/// y = x·W + b for rows x, W [Cin, Cout].
+struct Linear {
+  Tensor weight, bias;
+
+  Tensor operator()(const Tensor& x) const { return torch::addmm(bias, x, weight); }
+  Linear in(const torch::Dtype dtype) const { return {weight.to(dtype), bias.to(dtype)}; }
+};
+
+/// x in place.
+Tensor activated(Tensor x) { return torch::gelu_(x); }
+
+/// The last block and the projection at one query: its linear parts are multiplied out.
+struct Head {
+  Query query;
+  std::int64_t place = 0;  ///< of the query's point in the padded grid
+  Tensor first, first_here,
+      first_bias;  ///< coefficients [2·frequencies·C, hidden] and the state at the query [C, hidden] to the MLP's hidden layer
+  Tensor second, second_here, second_bias;  ///< [hidden, wide] and [C, wide] to the projection's hidden layer
+  Tensor third, bias;                       ///< [wide], [1]: to the output's channel
+
+  /// Coefficients [frequencies, 2, B, C] of the last block's input and that input at the query [B, C] to values [B].
+  Tensor operator()(const Tensor& coefficients, const Tensor& here) const {
+    const std::int64_t batch = here.size(0);
+    Tensor hidden = torch::addmm(first_bias, coefficients.permute({2, 0, 1, 3}).reshape({batch, first.size(0)}), first);
+    hidden = activated(hidden.addmm_(here, first_here));
+    const Tensor wide = activated(torch::addmm(second_bias, hidden, second).addmm_(here, second_here));
+    return torch::addmv(bias, wide, third);
+  }
+};
+
+/// One input and its baseline: what each point makes of them, shown and hidden, [axis 0, axis 1, 1, C].
+struct Lifted {
+  struct Pair {
+    Tensor shown, hidden;
+
+    /// One of the two for each point and coalition, by masks [axis 0, axis 1, B, 1].
+    Tensor by(const Tensor& masks) const { return torch::where(masks, shown, hidden); }
+  };
+  Pair states, skips, gates;  ///< after the lifting; what the first block's skip and gate make of them
+};
+
+/// Who owns which point.
+struct Players {
+  std::int64_t count = 0;
+  Tensor owner;        ///< [points]
+  Tensor word, shift;  ///< [players]: where the player's bit is in a coalition's row
+  Tensor
+      table;  ///< [2·frequencies, players, C]: what each of them adds to the first block's coefficients; undefined where it does not pay
+
+  /// Rows of coalitions [B, words] as booleans [B, players].
+  Tensor members(const Tensor& words) const {
+    return torch::bitwise_right_shift(words.index_select(1, word), shift).bitwise_and(1).to(torch::kBool);
+  }
+};
+
+}  // namespace
+
+struct FnoCoalitions::Weights {
+  struct Block {
+    Tensor spectral, spectral_bias, skip, gate;  ///< gate [C]
+    Linear mlp0, mlp1;
+  };
+
+  OperatorConfig config;
+  torch::TensorOptions options;
+  Linear lifting0, lifting1, projection0, projection1;  ///< in double, since they are only used to prepare
+  std::vector<Block> blocks;
+
+  Weights(OperatorConfig of, const torch::TensorOptions& in, const std::vector<Parameter>& parameters)
+      : config(std::move(of)), options(in) {
+    std::map<std::string, Tensor> known;
+    for (const Parameter& parameter : parameters) {
+      known[parameter.name] = parameter.value.detach();
+      require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "engine: ", parameter.name,
+                         " (has numbers that are not finite). Train again or repair the file.");
+    }
+    const auto linear = [&](const std::string& name) {
+      return Linear{known.at(name + ".weight").squeeze(-1).t(), known.at(name + ".bias")};
+    };
+    lifting0 = linear("lifting.fcs.0").in(torch::kFloat64);
+    lifting1 = linear("lifting.fcs.1").in(torch::kFloat64);
+    projection0 = linear("projection.fcs.0").in(torch::kFloat64);
+    projection1 = linear("projection.fcs.1").in(torch::kFloat64);
+    for (int index = 0; index < config.n_layers; ++index) {
+      const std::string at = message(".", index);
+      blocks.push_back({.spectral = known.at("fno_blocks.convs" + at + ".weight.tensor"),
+                        .spectral_bias = known.at("fno_blocks.convs" + at + ".bias").flatten(),
+                        .skip = known.at("fno_blocks.fno_skips" + at + ".conv.weight").squeeze(-1).t(),
+                        .gate = known.at("fno_blocks.channel_mlp_skips" + at + ".weight").flatten(),
+                        .mlp0 = linear("fno_blocks.channel_mlp" + at + ".fcs.0"),
+                        .mlp1 = linear("fno_blocks.channel_mlp" + at + ".fcs.1")});
+    }
+  }
+};
+
+/// The network on one grid: what does not depend on input, query and players.
+class FnoCoalitions::OnGrid {
+ public:
+  OnGrid(std::shared_ptr<const Weights> weights, const std::vector<int>& shape, std::int64_t largest_batch)
+      : weights_(std::move(weights)),
+        grid_(shape, weights_->config.domain_padding, weights_->config.domain_padding_mode == "symmetric"),
+        width_(weights_->config.hidden_channels) {
+    const auto& options = weights_->options;
+    std::vector<std::int64_t> padded(shape.size()), first(shape.size()), sizes(shape.begin(), shape.end());
+    const std::int64_t origin = grid_.padded_point(0);
+    padded_ = {static_cast<std::int64_t>(grid_.padded(0)), static_cast<std::int64_t>(grid_.padded(1))};
+    first_ = {origin / padded_[1], origin % padded_[1]};
+    shape_ = {shape.size() == 1 ? 1 : shape.front(), shape.back()};
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      padded[axis] = padded_[axis + 2 - shape.size()];
+      first[axis] = first_[axis + 2 - shape.size()];
+    }
+    basis_ = fourier_basis(padded, weights_->config.n_modes, options);
+    double_basis_ = fourier_basis(padded, weights_->config.n_modes, options.dtype(torch::kFloat64));
+    inside_.emplace(basis_->inside(first, sizes));
+    for (const Weights::Block& block : weights_->blocks) mixing_.push_back(kept_weights(block.spectral, *basis_));
+
+    std::vector<Tensor> axes;
+    for (const int size : shape) axes.push_back(torch::arange(size, options.dtype(torch::kFloat64)) / size);
+    std::vector<Tensor> columns;
+    for (const Tensor& positions : torch::meshgrid(axes, "ij")) columns.push_back(positions.reshape({-1}));
+    positions_ = torch::stack(columns, 1);
+
+    // As many as make the launches cheap beside the work, and no more than half of the free memory: five states at once and the steps of the mixing.
+    const auto item = static_cast<std::int64_t>(options.dtype().itemsize());
+    const std::int64_t state = grid_.padded_points() * width_ * item;
+    const std::int64_t worthwhile = options.device().is_cpu() ? 1 << 22 : 1 << 28;
+    batch_ = worthwhile / state;
+    if (const auto free = free_memory(options.device()))
+      batch_ = std::min(batch_.load(), *free / 2 / (5 * state + 8 * rows() * width_ * item));
+    batch_ = std::clamp<std::int64_t>(batch_, 1, largest_batch);
+  }
+
+  const torch::TensorOptions& options() const { return weights_->options; }
+  std::int64_t points() const { return grid_.points(); }
+  std::atomic<std::int64_t>& batch() { return batch_; }
+  std::mutex& turn() { return turn_; }
+
+  std::shared_ptr<const Head> head(Query query) {
+    const std::lock_guard lock(head_mutex_);
+    if (!head_ || head_->query.point != query.point || head_->query.channel != query.channel) head_ = make_head(query);
+    return head_;
+  }
+
+  /// Fields [points, 1, Cin] in double.
+  Lifted lift(const Tensor& shown, const Tensor& hidden) const {
+    const Weights::Block& block = weights_->blocks.front();
+    const auto lifted = [&](const Tensor& field) {
+      const Tensor rows = torch::cat({field.squeeze(1), positions_}, 1);
+      return weights_->lifting1(activated(weights_->lifting0(rows)));
+    };
+    const auto of_points = [&](const Tensor& rows) {
+      return rows.to(options().dtype()).view({shape_[0], shape_[1], 1, width_});
+    };
+    const Tensor a = lifted(shown), b = lifted(hidden);
+    const Tensor skip = block.skip.to(torch::kFloat64), gate = block.gate.to(torch::kFloat64);
+    return {.states = {of_points(a), of_points(b)},
+            .skips = {of_points(a.mm(skip)), of_points(b.mm(skip))},
+            .gates = {of_points(a * gate), of_points(b * gate)}};
+  }
+
+  /// `coalitions`: how many are asked for now, which tells whether a table pays.
+  Players players(const std::vector<int>& player_of, std::int64_t count, std::int64_t coalitions,
+                  const Lifted& lifted) {
+    std::vector<std::int64_t> word(static_cast<std::size_t>(count)), shift(word.size());
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      word[i] = static_cast<std::int64_t>(i / 64);
+      shift[i] = static_cast<std::int64_t>(i % 64);
+    }
+    const auto on_device = [&](const auto& numbers) {
+      return torch::tensor(std::vector<std::int64_t>(numbers.begin(), numbers.end()), torch::kInt64)
+          .to(options().device());
+    };
+    Players players{
+        .count = count, .owner = on_device(player_of), .word = on_device(word), .shift = on_device(shift), .table = {}};
+    if (table_pays(count, coalitions)) players.table = table(players, lifted);
+    return players;
+  }
+  bool table_pays(std::int64_t players, std::int64_t coalitions) const {
+    constexpr std::int64_t largest = 1 << 28;
+    const std::int64_t direct = first_block_cost(), from_table = players * rows() * width_;
+    return from_table * static_cast<std::int64_t>(options().dtype().itemsize()) <= largest &&
+           coalitions * (direct - from_table) >= players * direct;
+  }
+
+  /// The coefficients of the first block for no player at all, [2·frequencies, 1, C]: what the table adds to.
+  Tensor empty_coefficients(const Lifted& lifted) const {
+    return coefficients(lifted.states.hidden, true).view({rows(), 1, width_});
+  }
+
+  /// Values [B] of coalitions [B, words].
+  Tensor values(const Tensor& words, const Players& players, const Lifted& lifted, const Tensor& empty,
+                const Head& head) const {
+    const std::int64_t batch = words.size(0), last = static_cast<std::int64_t>(weights_->blocks.size()) - 1;
+    const Tensor members = players.members(words);
+    const Tensor masks = masks_of(members, players);
+    Tensor spectrum =
+        players.table.defined()
+            ? torch::baddbmm(empty, members.to(options().dtype()).expand({rows(), batch, players.count}), players.table)
+                  .view({basis_->frequencies(), 2, batch, width_})
+            : coefficients(lifted.states.by(masks), true);
+    if (last == 0) return head(spectrum, at_query(lifted.states.by(at_query(masks, head)), head));
+    Tensor x = first_block(spectrum, masks, lifted);
+    for (std::int64_t index = 1; index < last; ++index) x = block(x, static_cast<std::size_t>(index));
+    return head(basis_->transform(x), x.select(0, head.place));
+  }
+
+ private:
+  std::int64_t rows() const { return 2 * basis_->frequencies(); }
+
+  /// [axis 0, axis 1, B, 1] from members [B, players].
+  Tensor masks_of(const Tensor& members, const Players& players) const {
+    return members.t().index_select(0, players.owner).view({shape_[0], shape_[1], members.size(0), 1});
+  }
+
+  /// Multiplications for the first block's coefficients of one coalition, from its masked states.
+  std::int64_t first_block_cost() const {
+    const std::int64_t columns = 2 * basis_->columns();
+    const std::int64_t transform =
+        shape_[0] == 1 ? shape_[1] * columns : shape_[0] * (shape_[1] + basis_->rows() * 2) * columns;
+    return width_ * (transform + (weights_->blocks.size() > 1 ? 2 * rows() * width_ : 0));
+  }
+
+  /// Coefficients [frequencies, 2, B, C] of states [axis 0, axis 1, B, C]; where there is a block before the last one, mixed by it, with its bias if it is `whole`.
+  Tensor coefficients(const Tensor& states, bool whole) const {
+    const Tensor spectrum = inside_->transform(states.reshape({points(), states.size(2), width_}));
+    return weights_->blocks.size() > 1 ? mixed(spectrum, 0, whole) : spectrum;
+  }
+  Tensor mixed(const Tensor& spectrum, std::size_t index, bool whole = true) const {
+    Tensor result = mix(spectrum, mixing_[index]);
+    const std::int64_t constant = basis_->rows() / 2 * basis_->columns();
+    if (whole) result.select(0, constant).select(0, 0).add_(weights_->blocks[index].spectral_bias);
+    return result;
+  }
+
+  /// What each player adds to the first block's coefficients, [2·frequencies, players, C].
+  Tensor table(const Players& players, const Lifted& lifted) {
+    const Tensor gain = lifted.states.shown - lifted.states.hidden;
+    Tensor table = torch::empty({rows(), players.count, width_}, options());
+    const Tensor alone = torch::eye(players.count, options().dtype(torch::kBool));
+    memory_batches("engine", players.count, batch_, [&](std::int64_t first, std::int64_t count) {
+      const Tensor states = gain * masks_of(alone.narrow(0, first, count), players);
+      table.narrow(1, first, count).copy_(coefficients(states, false).view({rows(), count, width_}));
+    });
+    return table;
+  }
+
+  /// The part of x [padded points, B, C] that is not padding, [axis 0, axis 1, B, C].
+  Tensor field(const Tensor& x) const {
+    return x.view({padded_[0], padded_[1], x.size(1), width_})
+        .narrow(0, first_[0], shape_[0])
+        .narrow(1, first_[1], shape_[1]);
+  }
+
+  Tensor perceptron(const Tensor& y, const Weights::Block& block) const {
+    return block.mlp1(activated(block.mlp0(y.view({-1, width_}))));
+  }
+
+  Tensor first_block(const Tensor& spectrum, const Tensor& masks, const Lifted& lifted) const {
+    Tensor y = basis_->inverse(spectrum);
+    field(y).add_(lifted.skips.by(masks));
+    Tensor z = perceptron(activated(y), weights_->blocks.front()).view_as(y);
+    field(z).add_(lifted.gates.by(masks));
+    return activated(z);
+  }
+
+  Tensor block(const Tensor& x, std::size_t index) const {
+    const Weights::Block& block = weights_->blocks[index];
+    const Tensor flat = x.view({-1, width_});
+    const Tensor y = basis_->inverse(mixed(basis_->transform(x), index)).view_as(flat).addmm_(flat, block.skip);
+    return activated(perceptron(activated(y), block).addcmul_(flat, block.gate)).view_as(x);
+  }
+
+  std::shared_ptr<const Head> make_head(Query query) const {
+    const torch::NoGradGuard no_grad;
+    const Weights::Block& last = weights_->blocks.back();
+    const std::int64_t place = grid_.padded_point(query.point), frequencies = basis_->frequencies();
+    const auto wide = options().dtype(torch::kFloat64);
+    const auto exact = [](const Tensor& numbers) { return numbers.to(torch::kFloat64); };
+    const auto rounded = [&](const Tensor& numbers) { return numbers.to(options().dtype()).contiguous(); };
+
+    // What each coefficient is at the query, Re and Im; then the mixing, (X_re + i·X_im)·(W_re + i·W_im), seen through it.
+    const Tensor unit = torch::eye(rows(), wide).view({frequencies, 2, rows(), 1});
+    const Tensor seen = double_basis_->inverse_at(unit, place).view({frequencies, 2, 1, 1});
+    const Tensor kept = exact(mixing_.back()).view({frequencies, width_, 2, width_});
+    const Tensor seen_re = seen.select(1, 0), seen_im = seen.select(1, 1), w_re = kept.select(2, 0),
+                 w_im = kept.select(2, 1);
+    const Tensor of_re = seen_re * w_re + seen_im * w_im, of_im = seen_im * w_re - seen_re * w_im;
+    const Linear mlp0 = last.mlp0.in(torch::kFloat64), mlp1 = last.mlp1.in(torch::kFloat64);
+    const Linear& projection = weights_->projection0;
+    return std::make_shared<const Head>(
+        Head{.query = query,
+             .place = place,
+             .first = rounded(torch::stack({of_re, of_im}, 1).reshape({rows() * width_, width_}).mm(mlp0.weight)),
+             .first_here = rounded(exact(last.skip).mm(mlp0.weight)),
+             .first_bias = rounded(mlp0(exact(last.spectral_bias).unsqueeze(0)).squeeze(0)),
+             .second = rounded(mlp1.weight.mm(projection.weight)),
+             .second_here = rounded(exact(last.gate).unsqueeze(1) * projection.weight),
+             .second_bias = rounded(projection(mlp1.bias.unsqueeze(0)).squeeze(0)),
+             .third = rounded(weights_->projection1.weight.select(1, query.channel)),
+             .bias = rounded(weights_->projection1.bias.narrow(0, query.channel, 1))});
+  }
+
+  /// What [axis 0, axis 1, B, C] has at the query's point, [B, C].
+  Tensor at_query(const Tensor& x, const Head& head) const {
+    return x.select(0, head.query.point / shape_[1]).select(0, head.query.point % shape_[1]);
+  }
+
+  std::shared_ptr<const Weights> weights_;
+  PaddedGrid grid_;
+  std::int64_t width_;
+  std::array<std::int64_t, 2> padded_{}, first_{},
+      shape_{};  ///< of the padded grid, of the field in it, of the field; a line is a plane with one row
+  std::shared_ptr<const FourierBasis> basis_, double_basis_;
+  std::optional<FourierBasis> inside_;
+  std::vector<Tensor> mixing_;  ///< kept weights of each block
+  Tensor positions_;            ///< [points, axes], in double
+  std::atomic<std::int64_t> batch_;
+  std::mutex turn_, head_mutex_;
+  std::shared_ptr<const Head> head_;
+};
+
+class FnoCoalitions::Engine final : public CoalitionEngine {
+ public:
+  Engine(std::shared_ptr<OnGrid> grid, std::shared_ptr<const Head> head, Lifted lifted, Partition partition)
+      : grid_(std::move(grid)),
+        head_(std::move(head)),
+        lifted_(std::move(lifted)),
+        partition_(std::move(partition)),
+        empty_(grid_->empty_coefficients(lifted_)) {}
+
+  void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
+    if (values.empty()) return;
+    const torch::NoGradGuard no_grad;
+    const auto count = static_cast<std::int64_t>(values.size());
+    Tensor found;
+    {
+      const std::lock_guard turn(grid_->turn());
+      // The rows of a batch lie one after the other.
+      auto* rows = const_cast<std::uint64_t*>(coalitions.row(first).data());
+      const Tensor words =
+          torch::from_blob(rows, {count, static_cast<std::int64_t>(coalitions.words_per_row())}, torch::kInt64)
+              .to(grid_->options().device());
+      prepare_players(count);
+      found = torch::empty({count}, grid_->options());
+      memory_batches("engine", count, grid_->batch(), [&](std::int64_t start, std::int64_t size) {
+        found.narrow(0, start, size)
+            .copy_(grid_->values(words.narrow(0, start, size), players_, lifted_, empty_, *head_));
+      });
+    }
+    const Tensor numbers = found.to(torch::kCPU, torch::kFloat64);
+    std::copy_n(numbers.data_ptr<double>(), count, values.begin());
+  }
+
+  /// Several batches of the device, so that it need not wait between them.
+  std::size_t batch() const override { return static_cast<std::size_t>(8 * grid_->batch().load()); }
+
+ private:
+  /// With a table from the first call on that is large enough to pay for it.
+  void prepare_players(std::int64_t coalitions) const {
+    const bool ready = players_.owner.defined();
+    if (ready && (players_.table.defined() || !grid_->table_pays(players_.count, coalitions))) return;
+    players_ = grid_->players(partition_.player_of, partition_.players, coalitions, lifted_);
+  }
+
+  std::shared_ptr<OnGrid> grid_;
+  std::shared_ptr<const Head> head_;
+  Lifted lifted_;
+  Partition partition_;
+  Tensor empty_;
+  mutable Players players_;  ///< changed in this engine's turn only
+};
+
+FnoCoalitions::FnoCoalitions(OperatorConfig config, const torch::TensorOptions& options,
+                             const std::vector<Parameter>& parameters, std::int64_t largest_batch)
+    : weights_(std::make_shared<const Weights>(std::move(config), options, parameters)),
+      largest_batch_(largest_batch) {}
+
+FnoCoalitions::~FnoCoalitions() = default;
+
+std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                                 const Partition& partition, Query query) const {
+  require_finite(shown, "engine: input");
+  require_finite(hidden, "engine: baseline");
+  const torch::NoGradGuard no_grad;
+  std::shared_ptr<OnGrid> grid;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& known = grids_[shown.domain.shape];
+    if (!known) known = std::make_shared<OnGrid>(weights_, shown.domain.shape, largest_batch_);
+    grid = known;
+  }
+  const auto in_double = weights_->options.dtype(torch::kFloat64);
+  Lifted lifted = grid->lift(to_tensor(shown, 0, 1, in_double), to_tensor(hidden, 0, 1, in_double));
+  auto head = grid->head(query);
+  return std::make_unique<Engine>(std::move(grid), std::move(head), std::move(lifted), partition);
+}
+
+}  // namespace opshap

@@ -1,0 +1,220 @@
+// The coalition engine that runs on any device, on CPU tensors, against the network applied to masked fields.
+
+#include "operators/fno_coalitions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/threads.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/memory_batches.hpp"
+#include "operators/network.hpp"
+#include "support/for_all.hpp"
+#include "support/operator_inputs.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+/// A network, one input and baseline, players and coalitions.
+struct Question {
+  OperatorConfig config;
+  FieldBatch input, baseline;
+  Partition players;
+  Coalitions coalitions;
+  Query query;
+};
+
+OperatorConfig random_config(int dimension, Rng& rng) {
+  const auto up_to = [&](int least, int most) {
+    return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
+  OperatorConfig config{.n_modes = {},
+                        .hidden_channels = up_to(2, 12),
+                        .n_layers = up_to(1, 4),
+                        .in_channels = up_to(1, 3),
+                        .out_channels = up_to(1, 3)};
+  for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, 9));
+  config.domain_padding = 0.25 * up_to(0, 3);
+  config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
+  return config;
+}
+
+Question random_question(Rng& rng) {
+  const int dimension = 1 + static_cast<int>(rng.below(2));
+  const OperatorConfig config = random_config(dimension, rng);
+  std::vector<int> shape;
+  for (int axis = 0; axis < dimension; ++axis)
+    shape.push_back(2 + static_cast<int>(rng.below(dimension == 1 ? 70 : 9)));
+  const Domain domain = Domain::unit(shape);
+  const auto points = static_cast<std::uint64_t>(domain.points());
+  Partition players = rng.below(2) == 0 ? Partition::one_player_per_point(domain)
+                                        : random_cells(domain, 1 + static_cast<int>(rng.below(points)), rng);
+  // The empty and the grand coalition, then any; few enough to look up, or enough for a table of the players.
+  Coalitions coalitions(players.players);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  const std::size_t count = rng.below(2) == 0 ? 10 : 150;
+  while (coalitions.size() < count) {
+    coalitions.append_empty();
+    for (int player = 0; player < players.players; ++player)
+      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
+  }
+  return {.config = config,
+          .input = random_field(domain, config.in_channels, rng),
+          .baseline = random_field(domain, config.in_channels, rng),
+          .players = std::move(players),
+          .coalitions = std::move(coalitions),
+          .query = {.point = static_cast<std::int64_t>(rng.below(points)),
+                    .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))}};
+}
+
+template <typename Property>
+void for_all_questions(const Property& property) {
+  for_all([&property] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    property(random_question(rng), rng.below(1000));
+  });
+}
+
+/// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the start of a training, so that the layers are not nearly linear.
+std::unique_ptr<Network> network(const OperatorConfig& config, std::uint64_t seed, torch::Dtype dtype) {
+  auto made = make_network(config, torch::kFloat32);
+  initialise(*made, seed);
+  auto result = make_network(config, dtype);
+  const torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < result->parameters().size(); ++i)
+    result->parameters()[i].value.copy_(2 * made->parameters()[i].value);
+  return result;
+}
+
+/// On one thread: LibTorch's own threads would wait for each other longer than these small networks take.
+std::vector<double> engine_values(const Network& network, const Question& question,
+                                  std::int64_t largest_batch = 65536) {
+  at::set_num_threads(1);
+  const FnoCoalitions engines(network.config(), network.options(), network.parameters(), largest_batch);
+  std::vector<double> values(question.coalitions.size());
+  engines.coalition_engine(question.input, question.baseline, question.players, question.query)
+      ->values(question.coalitions, 0, values);
+  return values;
+}
+
+/// The operator applied to the masked fields, one by one.
+std::vector<double> plain_values(const Operator& op, const Question& question) {
+  return cell_mask_game(op, question.input, question.baseline, question.players, question.query)
+      ->values(question.coalitions);
+}
+
+/// What an error is measured by: the standard deviation over the coalitions, since single values may be near 0; for a network that hardly sees its input, 1 %
+/// of the values, since they have no more digits than their precision.
+double spread(const std::vector<double>& values) {
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double square = 0;
+  for (const double value : values) square += (value - mean) * (value - mean);
+  return std::max(std::sqrt(square / static_cast<double>(values.size())), 0.01 * largest(values));
+}
+
+/// max |difference| over the spread.
+double error(const std::vector<double>& exact, const std::vector<double>& found) {
+  double worst = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) worst = std::max(worst, std::abs(exact[i] - found[i]));
+  return worst / spread(exact);
+}
+
+TEST(FnoCoalitions, AreTheNetworkAppliedToMaskedFields) {
+  for_all_questions([](const Question& question, std::uint64_t seed) {
+    const auto in_double = make_operator(network(question.config, seed, torch::kFloat64));
+    const std::vector<double> exact = plain_values(*in_double, question);
+    // A thousand roundings of numbers ten times as large as the differences.
+    RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat64), question)) < 1e-12);
+    // A network may be sensitive to roundings itself.
+    const auto single = make_operator(network(question.config, seed, torch::kFloat32), false);
+    const double bound = std::max(2e-5, 4 * error(exact, plain_values(*single, question)));
+    RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat32), question)) < bound);
+  });
+}
+
+TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
+  for_all_questions([](const Question& question, std::uint64_t seed) {
+    const auto network = opshap::network(question.config, seed, torch::kFloat64);
+    const std::vector<double> whole = engine_values(*network, question);
+    for (const std::int64_t batch : {1, 7}) RC_ASSERT(error(whole, engine_values(*network, question, batch)) < 1e-12);
+
+    const FnoCoalitions engines(network->config(), network->options(), network->parameters());
+    const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.query);
+    std::vector<double> parts(whole.size());
+    for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
+      engine->values(question.coalitions, first, std::span(parts).subspan(first, std::min(size, parts.size() - first)));
+    }
+    RC_ASSERT(error(whole, parts) < 1e-12);
+  });
+}
+
+TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
+  Rng rng(1, "engine threads");
+  const OperatorConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
+  const auto network = opshap::network(config, 1, torch::kFloat64);
+  const auto op = make_operator(opshap::network(config, 1, torch::kFloat64));
+  const Domain domain = Domain::unit({24});
+  const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
+  const Query query{.point = 5};
+  const FnoCoalitions engines(network->config(), network->options(), network->parameters(), 50);
+  std::vector<Partition> players;
+  for (int i = 0; i < 12; ++i) players.push_back(random_cells(domain, 4, rng));
+  const auto shared = engines.coalition_engine(input, baseline, players.front(), query);
+  const Coalitions all = Coalitions::enumerate(4, 0, 16);
+  std::vector<std::vector<double>> values(players.size(), std::vector<double>(all.size()));
+  set_threads(4);
+  parallel_for(players.size(), [&](std::size_t i) {
+    const auto own = engines.coalition_engine(input, baseline, players[i], query);
+    (i < 8 ? own : shared)->values(all, 0, values[i]);
+  });
+  for (std::size_t i = 0; i < players.size(); ++i) {
+    const auto game = cell_mask_game(*op, input, baseline, players[i < 8 ? i : 0], query);
+    EXPECT_LT(error(game->values(all), values[i]), 1e-12) << i;
+  }
+}
+
+TEST(FnoCoalitions, NameWhatIsNotFinite) {
+  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
+  auto network = opshap::network(config, 1, torch::kFloat32);
+  const FnoCoalitions engines(network->config(), network->options(), network->parameters());
+  FieldBatch input = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  const FieldBatch baseline = input;
+  input.values[3] = NAN;
+  EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
+  network->parameters()[2].value[0] = INFINITY;
+  try {
+    const FnoCoalitions broken(network->config(), network->options(), network->parameters());
+    ADD_FAILURE() << "took an infinite parameter";
+  } catch (const DataError& failure) {
+    EXPECT_NE(std::string(failure.what()).find(network->parameters()[2].name), std::string::npos) << failure.what();
+  }
+}
+
+TEST(MemoryBatches, AreHalvedUntilTheyFit) {
+  std::atomic<std::int64_t> size = 100;
+  std::vector<int> done(250, 0);
+  const auto fits_seven = [&](std::int64_t first, std::int64_t count) {
+    TORCH_CHECK(count <= 7, "CUDA out of memory. Tried to allocate 2.00 GiB");
+    for (std::int64_t i = first; i < first + count; ++i) ++done[static_cast<std::size_t>(i)];
+  };
+  memory_batches("test", 250, size, fits_seven);
+  EXPECT_EQ(done, std::vector<int>(250, 1));
+  EXPECT_EQ(size, 6);
+  const auto never = [](std::int64_t, std::int64_t) { TORCH_CHECK(false, "can't allocate memory"); };
+  EXPECT_THROW(memory_batches("test", 250, size, never), EnvironmentError);
+  const auto other = [](std::int64_t, std::int64_t) { TORCH_CHECK(false, "sizes do not match"); };
+  EXPECT_THROW(memory_batches("test", 250, size, other), c10::Error);
+}
+
+}  // namespace
+}  // namespace opshap
