@@ -88,15 +88,17 @@ inline const Kernels& metered(const Kernels& kernels, std::int64_t width) {
     const Call call(KernelMeter::mixing, product(real ? 1 : 3, mixing.count, mixing.width, mixing.width));
     inner->mix(mixing, scratch);
   };
-  metered.spread = [](const LineBasis& basis, std::int64_t orbit, std::int64_t columns, std::int64_t channels,
-                      const float* rows, std::int64_t stride, float* lines) {
-    const Call call(KernelMeter::axis, product(basis.folded ? 1 : 4, basis.rows, columns, channels));
-    inner->spread(basis, orbit, columns, channels, rows, stride, lines);
+  metered.spread = [](const LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
+                      std::int64_t channels, const float* rows, std::int64_t stride, float* lines) {
+    const Call call(KernelMeter::axis,
+                    product(basis.folded ? 1 : 4, basis.rows, columns, channels) * static_cast<double>(count));
+    inner->spread(basis, orbit, count, columns, channels, rows, stride, lines);
   };
-  metered.gather = [](const LineBasis& basis, std::int64_t orbit, std::int64_t columns, std::int64_t channels,
-                      const float* lines, float* rows, std::int64_t stride) {
-    const Call call(KernelMeter::axis, product(basis.folded ? 1 : 4, basis.rows, columns, channels));
-    inner->gather(basis, orbit, columns, channels, lines, rows, stride);
+  metered.gather = [](const LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
+                      std::int64_t channels, const float* lines, float* rows, std::int64_t stride) {
+    const Call call(KernelMeter::axis,
+                    product(basis.folded ? 1 : 4, basis.rows, columns, channels) * static_cast<double>(count));
+    inner->gather(basis, orbit, count, columns, channels, lines, rows, stride);
   };
   return metered;
 }

@@ -33,6 +33,9 @@ AlignedFloats packed(const std::vector<float>& row) {
 
 AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
+/// So many orbits of lines go through the first of two axes together.
+constexpr Index line_orbits = 4;
+
 /// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
 constexpr int few_players = 32;
 
@@ -61,7 +64,7 @@ class FnoEngine::Workspace {
       : coefficients(at((engine.rows() + 1) * engine.row_stride())),
         mixed(coefficients.size()),
         states(at(engine.batch_ * engine.places() * engine.width_)),
-        lines(engine.last_.rows.size() * at(8 * engine.width_)),
+        lines(engine.last_.rows.size() * at(8 * line_orbits * engine.width_)),
         hidden(at(engine.batch_ * (engine.hidden_ + engine.width_))),
         wide(at(engine.batch_ * engine.wide_)),
         scratch(at(kernel_scratch(engine.width_, engine.hidden_))),
@@ -71,7 +74,7 @@ class FnoEngine::Workspace {
   AlignedFloats coefficients,
       mixed;             ///< rows + 1 of row_stride(), each [batch, width]; the last one holds the states at the query
   AlignedFloats states;  ///< [batch, places, width]
-  AlignedFloats lines;   ///< [8, line rows, width]: four lines that come, four that go
+  AlignedFloats lines;   ///< [2, 4·line_orbits, line rows, width]: lines that come, lines that go
   AlignedFloats hidden, wide, scratch;
   std::vector<std::int32_t> place;  ///< [batch, places]
   std::vector<float> members;       ///< [batch, players rounded up to 4], 0 or 1
@@ -380,16 +383,17 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
     kernels_.transform(last, width_, place, states.data(), coefficients, stride, work.scratch.data());
     return;
   }
-  for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-    if (std::all_of(empty_line_.begin() + 4 * orbit, empty_line_.begin() + 4 * orbit + 4, [](char e) { return e; }))
-      continue;
-    std::fill_n(work.lines.data(), 4 * size, 0.0F);
-    for (Index line = 0; line < 4; ++line) {
+  for (Index orbit = 0; orbit < first_.orbits; orbit += line_orbits) {
+    const Index orbits = std::min(line_orbits, first_.orbits - orbit);
+    const auto begin = empty_line_.begin() + 4 * orbit;
+    if (std::all_of(begin, begin + 4 * orbits, [](char empty) { return empty; })) continue;
+    std::fill_n(work.lines.data(), 4 * orbits * size, 0.0F);
+    for (Index line = 0; line < 4 * orbits; ++line) {
       if (empty_line_[at(4 * orbit + line)]) continue;
       kernels_.transform(last, width_, place + (4 * orbit + line) * line_places(), states.data(),
                          work.lines.data() + line * size, width_, work.scratch.data());
     }
-    kernels_.gather(view(first_), orbit, columns, width_, work.lines.data(), coefficients, stride);
+    kernels_.gather(view(first_), orbit, orbits, columns, width_, work.lines.data(), coefficients, stride);
   }
 }
 
@@ -472,14 +476,16 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
     kernels_.line(block, last, line, work.scratch.data());
   };
   if (!plane()) return run_line(0, mixed, coefficients, stride);
-  float *come = work.lines.data(), *go = come + 4 * size;
-  for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-    kernels_.spread(view(first_), orbit, columns, width_, mixed, stride, come);
-    std::fill_n(go, 4 * size, 0.0F);
-    for (Index line = 0; line < 4; ++line)
+  float *come = work.lines.data(), *go = come + 4 * line_orbits * size;
+  for (Index orbit = 0; orbit < first_.orbits; orbit += line_orbits) {
+    const Index orbits = std::min(line_orbits, first_.orbits - orbit);
+    kernels_.spread(view(first_), orbit, orbits, columns, width_, mixed, stride, come);
+    std::fill_n(go, 4 * orbits * size, 0.0F);
+    for (Index line = 0; line < 4 * orbits; ++line) {
       if (first_.order[at(4 * orbit + line)] >= 0)
         run_line(4 * orbit + line, come + line * size, go + line * size, width_);
-    kernels_.gather(view(first_), orbit, columns, width_, go, coefficients, stride);
+    }
+    kernels_.gather(view(first_), orbit, orbits, columns, width_, go, coefficients, stride);
   }
 }
 

@@ -149,12 +149,13 @@ class FnoSlopes::Pass {
     const Index size = last_.rows * width_;
     float *of_mixed = lines_.data(), *of_mean = of_mixed + 4 * size, *of_back = of_mean + 4 * size;
     for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-      if (mixed != nullptr) kernels_.spread(first_, orbit, last_.rows, width_, mixed->data(), stride_, of_mixed);
-      kernels_.spread(adjoint(first_), orbit, last_.rows, width_, coefficients_.data(), stride_, of_mean);
+      if (mixed != nullptr) kernels_.spread(first_, orbit, 1, last_.rows, width_, mixed->data(), stride_, of_mixed);
+      kernels_.spread(adjoint(first_), orbit, 1, last_.rows, width_, coefficients_.data(), stride_, of_mean);
       std::fill_n(of_back, 4 * size, 0.0F);
       for (Index line = 0; line < 4; ++line)
         work(4 * orbit + line, of_mixed + line * size, of_mean + line * size, of_back + line * size, width_);
-      if (back != nullptr) kernels_.gather(adjoint(first_), orbit, last_.rows, width_, of_back, back->data(), stride_);
+      if (back != nullptr)
+        kernels_.gather(adjoint(first_), orbit, 1, last_.rows, width_, of_back, back->data(), stride_);
     }
   }
 
@@ -170,7 +171,7 @@ class FnoSlopes::Pass {
       const float* states = inputs_[0][branch].data();
       const auto transform = [&](Index line, float* to, Index stride) {
         for (Index orbit = 0; orbit < last_.orbits; ++orbit)
-          kernels_.gather(last_, orbit, 1, width_, states + (line * engine_.line_places() + 4 * orbit) * width_, to,
+          kernels_.gather(last_, orbit, 1, 1, width_, states + (line * engine_.line_places() + 4 * orbit) * width_, to,
                           stride);
       };
       if (!engine_.plane()) {
@@ -180,7 +181,7 @@ class FnoSlopes::Pass {
         for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
           std::fill_n(lines_.data(), 4 * size, 0.0F);
           for (Index line = 0; line < 4; ++line) transform(4 * orbit + line, lines_.data() + line * size, width_);
-          kernels_.gather(first_, orbit, last_.rows, width_, lines_.data(), other_coefficients_.data(), stride_);
+          kernels_.gather(first_, orbit, 1, last_.rows, width_, lines_.data(), other_coefficients_.data(), stride_);
         }
       }
       join(branch, other_coefficients_, coefficients_);
@@ -211,11 +212,11 @@ class FnoSlopes::Pass {
         const Index size = last_.rows * width_;
         float *come = lines_.data(), *go = come + 4 * size;
         for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-          kernels_.spread(first_, orbit, last_.rows, width_, mixed.data(), stride_, come);
+          kernels_.spread(first_, orbit, 1, last_.rows, width_, mixed.data(), stride_, come);
           std::fill_n(go, 4 * size, 0.0F);
           for (Index line = 0; line < 4; ++line)
             run_line(4 * orbit + line, come + line * size, go + line * size, width_);
-          kernels_.gather(first_, orbit, last_.rows, width_, go, other_coefficients_.data(), stride_);
+          kernels_.gather(first_, orbit, 1, last_.rows, width_, go, other_coefficients_.data(), stride_);
         }
       }
       join(branch, other_coefficients_, coefficients_);
@@ -226,7 +227,7 @@ class FnoSlopes::Pass {
   void take_mean(std::size_t layer, const Tile& tile, const float* towards_mean, Index stride) {
     const Index from = tile.place * width_, size = 4 * tile.orbits * width_;
     for (Index orbit = 0; orbit < tile.orbits; ++orbit)
-      kernels_.spread(adjoint(last_), tile.first + orbit, 1, width_, towards_mean, stride,
+      kernels_.spread(adjoint(last_), tile.first + orbit, 1, 1, width_, towards_mean, stride,
                       tile_.mean.data() + 4 * orbit * width_);
     if (branches_ == 2) {
       for (Index i = 0; i < 4 * tile.orbits; ++i)
@@ -250,7 +251,7 @@ class FnoSlopes::Pass {
       const float* states = inputs_[layer][branch].data() + from;
       float *first = tile_.first.data(), *second = tile_.second.data(), *third = tile_.third.data();
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
-        kernels_.spread(last_, tile.first + orbit, 1, width_, mixed, stride, first + 4 * orbit * width_);
+        kernels_.spread(last_, tile.first + orbit, 1, 1, width_, mixed, stride, first + 4 * orbit * width_);
       multiply(rows, states, width_, block.skip, width_, first, nullptr, true);
       kernels_.gelu(first, tile_.field.data(), size);
       multiply(rows, tile_.field.data(), width_, block.mlp0, hidden_width_, second, block.mlp0_bias.data(), false);
@@ -265,7 +266,7 @@ class FnoSlopes::Pass {
       multiply(rows, tile_.hidden.data(), hidden_width_, back.mlp0, width_, tile_.field.data(), nullptr, false);
       kernels_.gelu_slope(first, tile_.field.data(), size);
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
-        kernels_.gather(adjoint(last_), tile.first + orbit, 1, width_, tile_.field.data() + 4 * orbit * width_,
+        kernels_.gather(adjoint(last_), tile.first + orbit, 1, 1, width_, tile_.field.data() + 4 * orbit * width_,
                         of_mixed, stride);
       // The mean field's first states do not depend on t.
       if (layer == 0 && branches_ == 2) continue;

@@ -74,12 +74,12 @@ struct Kernels {
   void (*transform)(const LineBasis&, std::int64_t width, const std::int32_t* place, const float* table,
                     float* coefficients, std::int64_t stride, float* scratch);
   void (*mix)(const Mixing&, float* scratch);
-  /// First axis of two: coefficients [rows, columns, width], with `stride` from column to column, to the four lines of an orbit, [4, columns, width].
-  void (*spread)(const LineBasis&, std::int64_t orbit, std::int64_t columns, std::int64_t width, const float* rows,
-                 std::int64_t stride, float* lines);
-  /// Adds what the lines of an orbit give to the coefficients.
-  void (*gather)(const LineBasis&, std::int64_t orbit, std::int64_t columns, std::int64_t width, const float* lines,
-                 float* rows, std::int64_t stride);
+  /// First axis of two: coefficients [rows, columns, width], with `stride` from column to column, to the lines of `count` orbits from `orbit` on, [count·4, columns, width].
+  void (*spread)(const LineBasis&, std::int64_t orbit, std::int64_t count, std::int64_t columns, std::int64_t width,
+                 const float* rows, std::int64_t stride, float* lines);
+  /// Adds what the lines of these orbits give to the coefficients.
+  void (*gather)(const LineBasis&, std::int64_t orbit, std::int64_t count, std::int64_t columns, std::int64_t width,
+                 const float* lines, float* rows, std::int64_t stride);
 
   /// For reverse passes. gradient ⊙= gelu'(at).
   void (*gelu_slope)(const float* at, float* gradient, std::int64_t count);

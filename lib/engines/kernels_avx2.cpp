@@ -12,7 +12,7 @@ namespace {
 
 using Indices [[gnu::vector_size(OPSHAP_LANES * sizeof(int)), gnu::may_alias]] = int;
 
-constexpr int most_vectors = 3, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1;
+constexpr int most_vectors = 3, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1, orbits_together = 2;
 constexpr int gelu_intervals = 8, gelu_degree = 6;
 
 [[gnu::always_inline]] inline __m256 minimum(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }

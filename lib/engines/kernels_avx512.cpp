@@ -12,7 +12,7 @@ namespace {
 
 using Indices [[gnu::vector_size(OPSHAP_LANES * sizeof(int)), gnu::may_alias]] = int;
 
-constexpr int most_vectors = 4, narrow_vectors = 2, narrow_points = 8, mixing_vectors = 2;
+constexpr int most_vectors = 4, narrow_vectors = 2, narrow_points = 8, mixing_vectors = 2, orbits_together = 4;
 constexpr int gelu_intervals = 16, gelu_degree = 4;
 
 [[gnu::always_inline]] inline __m512 minimum(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }

@@ -19,7 +19,7 @@ namespace {
 using Vec4 [[gnu::vector_size(16), gnu::may_alias]] = float;
 using Bits4 [[gnu::vector_size(16), gnu::may_alias]] = int;
 
-constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1;
+constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1, orbits_together = 2;
 constexpr int gelu_intervals = 16, gelu_degree = 4;
 
 [[gnu::always_inline]] inline Vec4 minimum(Vec4 a, Vec4 b) { return a < b ? a : b; }
@@ -475,8 +475,8 @@ void mix(const Mixing& mixing, float* scratch) {
   }
 }
 
-void spread(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
-            float* lines) {
+void spread_orbit(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
+                  float* lines) {
   for (Index column = 0; column < columns; ++column) {
     for_columns<most_vectors>(width, [&]<int NV>(Index channel) {
       Vec sum[4][NV];
@@ -489,8 +489,8 @@ void spread(const LineBasis& basis, Index orbit, Index columns, Index width, con
   }
 }
 
-void gather(const LineBasis& basis, Index orbit, Index columns, Index width, const float* lines, float* rows,
-            Index stride) {
+void gather_orbit(const LineBasis& basis, Index orbit, Index columns, Index width, const float* lines, float* rows,
+                  Index stride) {
   const float* values = basis.forward + (basis.folded ? 1 : 4) * orbit * basis.rows;
   for (Index column = 0; column < columns; ++column) {
     for_columns<most_vectors>(width, [&]<int NV>(Index channel) {
@@ -525,6 +525,76 @@ void gather(const LineBasis& basis, Index orbit, Index columns, Index width, con
       }
     });
   }
+}
+
+/// The same for several orbits: a coefficient is read, or changed, once for all of them.
+void spread_orbits(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
+                   float* lines) {
+  for (Index column = 0; column < columns; ++column) {
+    for (Index channel = 0; channel < width; channel += lanes) {
+      Vec sum[orbits_together][4];
+      clear(sum);
+      const float* first = rows + column * stride + channel;
+#pragma GCC unroll 4
+      for (int c = 0; c < 4; ++c) {
+        for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
+          const Vec coefficient = load(first + r * columns * stride);
+          const float* values = basis.inverse + orbit * basis.rows + r;
+#pragma GCC unroll 4
+          for (int o = 0; o < orbits_together; ++o) sum[o][c] += values[o * basis.rows] * coefficient;
+        }
+      }
+#pragma GCC unroll 4
+      for (int o = 0; o < orbits_together; ++o) {
+        inverse_butterfly(sum[o][0], sum[o][1], sum[o][2], sum[o][3]);
+#pragma GCC unroll 4
+        for (int m = 0; m < 4; ++m) store(lines + ((4 * o + m) * columns + column) * width + channel, sum[o][m]);
+      }
+    }
+  }
+}
+
+void gather_orbits(const LineBasis& basis, Index orbit, Index columns, Index width, const float* lines, float* rows,
+                   Index stride) {
+  for (Index column = 0; column < columns; ++column) {
+    for (Index channel = 0; channel < width; channel += lanes) {
+      Vec x[orbits_together][4];
+#pragma GCC unroll 4
+      for (int o = 0; o < orbits_together; ++o) {
+#pragma GCC unroll 4
+        for (int m = 0; m < 4; ++m) x[o][m] = load(lines + ((4 * o + m) * columns + column) * width + channel);
+        butterfly(x[o][0], x[o][1], x[o][2], x[o][3]);
+      }
+      float* first = rows + column * stride + channel;
+#pragma GCC unroll 4
+      for (int c = 0; c < 4; ++c) {
+        for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
+          float* to = first + r * columns * stride;
+          const float* values = basis.forward + orbit * basis.rows + r;
+          Vec sum = load(to);
+#pragma GCC unroll 4
+          for (int o = 0; o < orbits_together; ++o) sum += values[o * basis.rows] * x[o][c];
+          store(to, sum);
+        }
+      }
+    }
+  }
+}
+
+void spread(const LineBasis& basis, Index orbit, Index count, Index columns, Index width, const float* rows,
+            Index stride, float* lines) {
+  const Index last = orbit + count, size = 4 * columns * width;
+  for (; basis.folded && orbit + orbits_together <= last; orbit += orbits_together, lines += orbits_together * size)
+    spread_orbits(basis, orbit, columns, width, rows, stride, lines);
+  for (; orbit < last; ++orbit, lines += size) spread_orbit(basis, orbit, columns, width, rows, stride, lines);
+}
+
+void gather(const LineBasis& basis, Index orbit, Index count, Index columns, Index width, const float* lines,
+            float* rows, Index stride) {
+  const Index last = orbit + count, size = 4 * columns * width;
+  for (; basis.folded && orbit + orbits_together <= last; orbit += orbits_together, lines += orbits_together * size)
+    gather_orbits(basis, orbit, columns, width, lines, rows, stride);
+  for (; orbit < last; ++orbit, lines += size) gather_orbit(basis, orbit, columns, width, lines, rows, stride);
 }
 
 }  // namespace
