@@ -84,8 +84,12 @@ inline const Kernels& metered(const Kernels& kernels, std::int64_t width) {
     inner->transform(basis, channels, place, table, coefficients, stride, scratch);
   };
   metered.mix = [](const Mixing& mixing, float* scratch) {
-    const bool real = mixing.im[0].row < 0 && mixing.im[1].row < 0;
-    const Call call(KernelMeter::mixing, product(real ? 1 : 3, mixing.count, mixing.width, mixing.width));
+    int products = 0;
+    for (int i = 0; i < mixing.size; ++i) {
+      const Frequency& frequency = mixing.frequencies[i];
+      products += frequency.im[0].row < 0 && frequency.im[1].row < 0 ? 1 : 3;
+    }
+    const Call call(KernelMeter::mixing, product(products, mixing.count, mixing.width, mixing.width));
     inner->mix(mixing, scratch);
   };
   metered.spread = [](const LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,

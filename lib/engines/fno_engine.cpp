@@ -125,16 +125,19 @@ void FnoEngine::find_frequencies() {
   };
   const Index wanted = plane() ? weights_.modes[0] : 1, kept = std::min(grid_.padded(0), wanted);
   const Index columns = std::min<Index>(grid_.padded(1) / 2, weights_.modes.back() / 2) + 1;
-  for (Index row = 0; row < kept; ++row) {
+  const Index least = -(kept / 2), most = least + kept - 1;
+  for (Index a = 0; a <= kept / 2; ++a) {
     for (Index k = 0; k < columns; ++k) {
-      // exp(−i(fα + kβ)) for f = ±a as products of the axes' cosines and sines.
-      const Index f = row - kept / 2, a = std::abs(f);
-      const float sign = f < 0 ? -1 : 1;
-      Frequency frequency{.re = {{number(a, false, k, false), 1}, {number(a, true, k, true), -sign}},
-                          .im = {{number(a, true, k, false), -sign}, {number(a, false, k, true), -1}},
-                          .weight_row = (wanted - kept) / 2 + row,
-                          .weight_column = k};
-      frequencies_.push_back(frequency);
+      pairs_.push_back(0);
+      for (const Index f : {a, -a}) {
+        if (f > most || f < least || (a == 0 && pairs_.back() == 1)) continue;
+        // exp(−i(fα + kβ)) for f = ±a as products of the axes' cosines and sines.
+        const float sign = f < 0 ? -1 : 1;
+        frequencies_.push_back({.re = {{number(a, false, k, false), 1}, {number(a, true, k, true), -sign}},
+                                .im = {{number(a, true, k, false), -sign}, {number(a, false, k, true), -1}}});
+        weighted_.push_back({.row = (wanted - kept) / 2 + f - least, .column = k});
+        ++pairs_.back();
+      }
     }
   }
 }
@@ -142,9 +145,9 @@ void FnoEngine::find_frequencies() {
 void FnoEngine::pack_blocks() {
   const Index width = weights_.width, square = width_ * width_, columns = weights_.modes.back() / 2 + 1;
   const Index wanted_rows = plane() ? weights_.modes[0] : 1;
-  const auto spectral = [&](const FnoWeights::Layer& layer, const Frequency& f, Index in, Index out) {
+  const auto spectral = [&](const FnoWeights::Layer& layer, std::size_t q, Index in, Index out) {
     return std::complex<double>(
-        layer.spectral[at(((in * width + out) * wanted_rows + f.weight_row) * columns + f.weight_column)]);
+        layer.spectral[at(((in * width + out) * wanted_rows + weighted_[q].row) * columns + weighted_[q].column)]);
   };
   for (const FnoWeights::Layer& layer : weights_.layers) {
     Block block{.skip = packed(layer.skip),
@@ -161,7 +164,7 @@ void FnoEngine::pack_blocks() {
         float* to = block.spectral.data() + q * at(2 * square);
         for (Index in = 0; in < width; ++in) {
           for (Index out = 0; out < width; ++out) {
-            const std::complex<double> w = spectral(layer, frequencies_[q], in, out);
+            const std::complex<double> w = spectral(layer, q, in, out);
             to[in * width_ + out] = static_cast<float>(w.real());
             to[square + in * width_ + out] = static_cast<float>(w.imag());
           }
@@ -172,11 +175,11 @@ void FnoEngine::pack_blocks() {
   }
   const FnoWeights::Layer& layer = weights_.layers.back();
   const Index hidden = layer.mlp0.outputs;
-  for (const Frequency& frequency : frequencies_) {
+  for (std::size_t q = 0; q < frequencies_.size(); ++q) {
     std::vector<double> re(at(width * hidden)), im(re.size());
     for (Index in = 0; in < width; ++in) {
       for (Index out = 0; out < width; ++out) {
-        const std::complex<double> w = spectral(layer, frequency, in, out);
+        const std::complex<double> w = spectral(layer, q, in, out);
         for (Index h = 0; h < hidden; ++h) {
           const auto mlp = static_cast<double>(layer.mlp0.weight[at(h * width + out)]);
           re[at(in * hidden + h)] += w.real() * mlp;
@@ -328,7 +331,7 @@ FnoEngine::Head FnoEngine::head(Query query) const {
       if (term.row >= 0) alpha += static_cast<double>(term.sign) * inverse_at(term.row);
     for (const auto& term : frequency.im)
       if (term.row >= 0) beta += static_cast<double>(term.sign) * inverse_at(term.row);
-    const auto add = [&](const Mixing::Term& term, double of_re, double of_im) {
+    const auto add = [&](const Frequency::Term& term, double of_re, double of_im) {
       if (term.row < 0) return;
       for (Index c = 0; c < width; ++c) {
         for (Index h = 0; h < hidden; ++h)
@@ -397,24 +400,27 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
   }
 }
 
-void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biased) const {
-  std::ranges::fill(work.mixed, 0.0F);
-  for (Index field = 0; biased && field < count; ++field)  // a constant field has this coefficient alone
-    std::ranges::copy(block.spectral_bias, row(work.mixed, constant_row(), field));
-  Mixing mixing{.re = {},
-                .im = {},
-                .weights = block.spectral.data(),
+void FnoEngine::mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out, Index count,
+                    Index stride, AlignedFloats& scratch) const {
+  Mixing mixing{.frequencies = frequencies_.data(),
+                .weights = weights.data(),
                 .width = width_,
-                .count = (count + 3) / 4 * 4,
-                .in = work.coefficients.data(),
-                .out = work.mixed.data(),
-                .stride = row_stride()};
-  for (const Frequency& frequency : frequencies_) {
-    std::ranges::copy(frequency.re, mixing.re);
-    std::ranges::copy(frequency.im, mixing.im);
-    kernels_.mix(mixing, work.scratch.data());
-    mixing.weights += 2 * width_ * width_;
+                .count = count,
+                .in = in.data(),
+                .out = out.data(),
+                .stride = stride};
+  for (const int size : pairs_) {
+    mixing.size = size;
+    kernels_.mix(mixing, scratch.data());
+    mixing.frequencies += size;
+    mixing.weights += size * 2 * width_ * width_;
   }
+}
+
+void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biased) const {
+  mix(block.spectral, work.coefficients, work.mixed, (count + 3) / 4 * 4, row_stride(), work.scratch);
+  for (Index field = 0; biased && field < count; ++field)  // a constant field has this coefficient alone
+    kernels_.add_scaled(1, block.spectral_bias.data(), row(work.mixed, constant_row(), field), width_);
   std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them
 }
 

@@ -71,9 +71,8 @@ class FnoEngine {
     AlignedFloats skip, mlp0, mlp0_bias, mlp1, mlp1_bias, gate;
     AlignedFloats spectral, spectral_bias;  ///< [frequencies][2, width, width]
   };
-  struct Frequency {
-    Mixing::Term re[2], im[2];
-    std::int64_t weight_row = 0, weight_column = 0;
+  struct Weighted {
+    std::int64_t row = 0, column = 0;  ///< of the spectral weights
   };
   class Workspace;
   friend class FnoSlopes;
@@ -109,6 +108,9 @@ class FnoEngine {
     return coefficients.data() + row * row_stride() + field * width_;
   }
   void mix(Workspace& work, const Block& block, std::int64_t count, bool biased = true) const;
+  /// All frequencies of coefficients with these weights, [rows] of `stride` with `count` fields each.
+  void mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out, std::int64_t count,
+           std::int64_t stride, AlignedFloats& scratch) const;
   void run_block(Workspace& work, const Subject& subject, std::size_t layer, std::int64_t field) const;
   void finish(Workspace& work, const Head& head, std::span<double> values) const;
 
@@ -119,7 +121,9 @@ class FnoEngine {
   std::int64_t width_, hidden_, wide_, batch_;  ///< widths rounded up to channel_block
   std::vector<std::int32_t> point_of_;          ///< [places] point of the field, −1 in the padding
   std::vector<char> empty_line_;                ///< [lines]: no point of the field in it
-  std::vector<Frequency> frequencies_;
+  std::vector<Frequency> frequencies_;          ///< ±f one after the other
+  std::vector<Weighted> weighted_;              ///< [frequencies]
+  std::vector<int> pairs_;                      ///< sizes of 1 or 2 that frequencies_ falls into
   AlignedFloats lifting0_, lifting0_bias_, lifting1_, lifting1_bias_;
   std::vector<Block> blocks_;
   std::vector<std::vector<double>> last_re_,

@@ -77,7 +77,7 @@ class FnoSlopes::Pass {
                   for (Index first = 0; first < last_.orbits; first += tile_orbits)
                     backward_tile(layer - 1, number, first, mixed, towards_mean, back, stride);
                 });
-      mix(slopes_.blocks_[layer - 1].spectral, other_coefficients_, coefficients_);
+      engine_.mix(slopes_.blocks_[layer - 1].spectral, other_coefficients_, coefficients_, 4, stride_, scratch_);
     }
     for_lines(nullptr, nullptr, [&](Index number, const float*, const float* towards_mean, float*, Index stride) {
       for (Index first = 0; first < last_.orbits; first += tile_orbits)
@@ -118,24 +118,6 @@ class FnoSlopes::Pass {
                        .columns = columns,
                        .bias = bias,
                        .add = add});
-  }
-
-  void mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out) {
-    std::ranges::fill(out, 0.0F);
-    Mixing mixing{.re = {},
-                  .im = {},
-                  .weights = weights.data(),
-                  .width = width_,
-                  .count = 4,
-                  .in = in.data(),
-                  .out = out.data(),
-                  .stride = stride_};
-    for (const FnoEngine::Frequency& frequency : engine_.frequencies_) {
-      std::ranges::copy(frequency.re, mixing.re);
-      std::ranges::copy(frequency.im, mixing.im);
-      kernels_.mix(mixing, scratch_.data());
-      mixing.weights += 2 * width_ * width_;
-    }
   }
 
   /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row to row) for each line. The cotangents are
@@ -192,7 +174,7 @@ class FnoSlopes::Pass {
   void forward(std::size_t layer) {
     const FnoEngine::Block& block = engine_.blocks_[layer];
     AlignedFloats& mixed = mixed_[layer];
-    mix(block.spectral, coefficients_, mixed);
+    engine_.mix(block.spectral, coefficients_, mixed, 4, stride_, scratch_);
     kernels_.add_scaled(1, block.spectral_bias.data(), mixed.data() + engine_.constant_row() * stride_, width_);
     for (std::size_t branch = 0; branch < branches_; ++branch) {
       std::ranges::fill(other_coefficients_, 0.0F);

@@ -48,17 +48,24 @@ struct Line {
   float* out_coefficients = nullptr;  ///< like the coefficients, added to
 };
 
-/// The complex products of one kept frequency for `count` fields, by three real ones.
-struct Mixing {
+/// One kept frequency in terms of real rows.
+struct Frequency {
   struct Term {
     int row = -1;  ///< −1 for none
     float sign = 0;
   };
-  Term re[2], im[2];                  ///< the complex number of the real rows, and what it gives back to them
-  const float* weights = nullptr;     ///< [2, width, width]: Re w, Im w; Re w alone is used when im has no terms
+  Term re[2],
+      im[2];  ///< the complex number of the real rows, and what it gives back to them; the first frequency of a pair owns all rows of both
+};
+
+/// The complex products of one kept frequency, or of a pair ±f that share their rows, for `count` fields, by three real products each.
+struct Mixing {
+  const Frequency* frequencies = nullptr;
+  int size = 1;                       ///< 1 or 2
+  const float* weights = nullptr;     ///< [size, 2, width, width]: Re w, Im w; Re w alone is used when im has no terms
   std::int64_t width = 0, count = 0;  ///< count in multiples of 4
   const float* in = nullptr;          ///< [rows, count, width] with `stride` from row to row
-  float* out = nullptr;               ///< the same, added to
+  float* out = nullptr;               ///< the same; the rows of these frequencies are written
   std::int64_t stride = 0;
 };
 
