@@ -60,80 +60,79 @@ double spread(const std::vector<double>& values) {
   return std::sqrt(square);
 }
 
-TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
-  Rng rng(test_seed(), "coalition engine test");
-  for (int trial = 0; trial < 24; ++trial) {
-    const int dimension = 1 + trial % 2;
-    OperatorConfig config{.n_modes = {},
-                          .hidden_channels = 4 + static_cast<int>(rng.below(40)),
-                          .n_layers = 1 + static_cast<int>(rng.below(4)),
-                          .in_channels = 1 + static_cast<int>(rng.below(2)),
-                          .out_channels = 1 + static_cast<int>(rng.below(2)),
-                          .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
-                          .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
+/// The same random network by the engine, by LibTorch, and by LibTorch in double; a field and a baseline for it.
+struct Trial {
+  OperatorConfig config;
+  std::unique_ptr<Operator> engine, plain, precise;
+  FieldBatch input, baseline;
+
+  Trial(int dimension, std::uint64_t most_channels, std::uint64_t most_points, Rng& rng) {
+    config = {.n_modes = {},
+              .hidden_channels = 4 + static_cast<int>(rng.below(most_channels)),
+              .n_layers = 1 + static_cast<int>(rng.below(4)),
+              .in_channels = 1 + static_cast<int>(rng.below(2)),
+              .out_channels = 1 + static_cast<int>(rng.below(2)),
+              .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
+              .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
     std::vector<int> shape;
     for (int axis = 0; axis < dimension; ++axis) {
       config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));
-      shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? 60 : 9)));
+      shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? most_points : 9)));
     }
     const std::uint64_t seed = rng.bits64();
-    const auto engine = make_operator(doubled_network(config, seed, Precision::float32));
-    const auto plain = make_operator(doubled_network(config, seed, Precision::float32), false);
-    const auto precise = make_operator(doubled_network(config, seed, Precision::float64));
-    const FieldBatch input = random_field(shape, config.in_channels, 0, 2, rng),
-                     baseline = random_field(shape, config.in_channels, -1, 0, rng);
-    const auto points = static_cast<std::uint64_t>(input.domain.points());
+    engine = make_operator(doubled_network(config, seed, Precision::float32));
+    plain = make_operator(doubled_network(config, seed, Precision::float32), false);
+    precise = make_operator(doubled_network(config, seed, Precision::float64));
+    input = random_field(shape, config.in_channels, 0, 2, rng);
+    baseline = random_field(shape, config.in_channels, -1, 0, rng);
+  }
+
+  Query query(Rng& rng) const {
+    return {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(input.domain.points()))),
+            .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
+  }
+  std::string describe() const { return message(to_json(config), ", ", input.domain.points(), " points; ", replay()); }
+};
+
+TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
+  Rng rng(test_seed(), "coalition engine test");
+  for (int trial = 0; trial < 24; ++trial) {
+    const Trial of(1 + trial % 2, 40, 60, rng);
+    const auto points = static_cast<std::uint64_t>(of.input.domain.points());
     const int players = 1 + static_cast<int>(rng.below(std::min<std::uint64_t>(points, 50)));
     Partition partition{
         .players = players, .player_of = {}, .volumes = std::vector<double>(static_cast<std::size_t>(players), 1)};
     for (std::uint64_t point = 0; point < points; ++point)
       partition.player_of.push_back(static_cast<int>(point % static_cast<std::uint64_t>(players)));
-    const Query query{.point = static_cast<std::int64_t>(rng.below(points)),
-                      .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
+    const Query query = of.query(rng);
     const Coalitions coalitions = random_coalitions(players, 40, rng);
     const auto values_of = [&](const Operator& op) {
-      return cell_mask_game(op, input, baseline, partition, query)->values(coalitions);
+      return cell_mask_game(op, of.input, of.baseline, partition, query)->values(coalitions);
     };
-    const std::vector<double> exact = values_of(*precise), found = values_of(*engine), torch = values_of(*plain);
+    const std::vector<double> exact = values_of(*of.precise), found = values_of(*of.engine),
+                              torch = values_of(*of.plain);
     // LibTorch rounds as often as the engine does: where a network is so ill conditioned that it errs by more, so may the engine.
     EXPECT_LT(largest_difference(found, exact), 2e-5 * spread(exact) + 4 * largest_difference(torch, exact))
-        << "trial " << trial << ": " << to_json(config) << ", " << points << " points; " << replay();
+        << "trial " << trial << ": " << of.describe();
   }
 }
 
 TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
   Rng rng(test_seed(), "coalition engine slopes");
   for (int trial = 0; trial < 16; ++trial) {
-    const int dimension = 1 + trial % 2;
-    OperatorConfig config{.n_modes = {},
-                          .hidden_channels = 4 + static_cast<int>(rng.below(24)),
-                          .n_layers = 1 + static_cast<int>(rng.below(4)),
-                          .in_channels = 1 + static_cast<int>(rng.below(2)),
-                          .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
-                          .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
-    std::vector<int> shape;
-    for (int axis = 0; axis < dimension; ++axis) {
-      config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));
-      shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? 40 : 8)));
-    }
-    const std::uint64_t seed = rng.bits64();
-    const auto engine = make_operator(doubled_network(config, seed, Precision::float32));
-    const auto plain = make_operator(doubled_network(config, seed, Precision::float32), false);
-    const auto precise = make_operator(doubled_network(config, seed, Precision::float64));
-    const FieldBatch input = random_field(shape, config.in_channels, 0, 2, rng),
-                     baseline = random_field(shape, config.in_channels, -1, 0, rng);
-    const Partition cells = Partition::one_player_per_point(input.domain);
-    const Query query{.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(input.domain.points())))};
+    const Trial of(1 + trial % 2, 24, 40, rng);
+    const Partition cells = Partition::one_player_per_point(of.input.domain);
+    const Query query = of.query(rng);
     const std::vector<double> nodes = {0, 0.3, 0.8, 1};
     const auto compare = [&](const auto& slopes_of, const char* what) {
-      const std::vector<double> exact = slopes_of(*precise), found = slopes_of(*engine), torch = slopes_of(*plain);
+      const std::vector<double> exact = slopes_of(*of.precise), found = slopes_of(*of.engine),
+                                torch = slopes_of(*of.plain);
       double size = 0;
       for (const double slope : exact) size = std::max(size, std::abs(slope));
       EXPECT_LT(largest_difference(found, exact), 2e-5 * size + 4 * largest_difference(torch, exact))
-          << what << ", trial " << trial << ": " << to_json(config) << ", " << input.domain.points() << " points; "
-          << replay();
+          << what << ", trial " << trial << ": " << of.describe();
     };
-    const auto game_of = [&](const Operator& op) { return cell_mask_game(op, input, baseline, cells, query); };
+    const auto game_of = [&](const Operator& op) { return cell_mask_game(op, of.input, of.baseline, cells, query); };
     compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
     compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
   }

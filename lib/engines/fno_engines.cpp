@@ -10,25 +10,24 @@ namespace {
 
 class FnoCoalitionEngine final : public CoalitionEngine {
  public:
-  FnoCoalitionEngine(std::shared_ptr<const FnoEngine> engine, std::shared_ptr<const FnoSlopes> slopes,
-                     std::shared_ptr<const FnoEngine::Head> head, FnoEngine::Subject subject)
-      : engine_(std::move(engine)), slopes_(std::move(slopes)), head_(std::move(head)), subject_(std::move(subject)) {}
+  FnoCoalitionEngine(std::shared_ptr<const FnoEngineAndSlopes> engine, std::shared_ptr<const FnoEngine::Head> head,
+                     FnoEngine::Subject subject)
+      : engine_(std::move(engine)), head_(std::move(head)), subject_(std::move(subject)) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
-    engine_->values(subject_, *head_, coalitions, first, values);
+    engine_->engine().values(subject_, *head_, coalitions, first, values);
   }
   bool has_slopes() const override { return true; }
   void diagonal_slopes(double t, std::span<double> slopes) const override {
-    slopes_->diagonal(subject_, *head_, t, slopes);
+    engine_->slopes().diagonal(subject_, *head_, t, slopes);
   }
   void mean_field_slopes(double t, std::span<double> slopes) const override {
-    slopes_->mean_field(subject_, *head_, t, slopes);
+    engine_->slopes().mean_field(subject_, *head_, t, slopes);
   }
-  std::size_t batch() const override { return engine_->batch(); }
+  std::size_t batch() const override { return engine_->engine().batch(); }
 
  private:
-  std::shared_ptr<const FnoEngine> engine_;
-  std::shared_ptr<const FnoSlopes> slopes_;  ///< refers to the engine
+  std::shared_ptr<const FnoEngineAndSlopes> engine_;
   std::shared_ptr<const FnoEngine::Head> head_;
   FnoEngine::Subject subject_;
 };
@@ -43,27 +42,22 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
                                                               const Partition& partition, Query query) const {
   require_finite(shown, "engine: input");
   require_finite(hidden, "engine: baseline");
-  std::shared_ptr<const FnoEngine> engine;
-  std::shared_ptr<const FnoSlopes> slopes;
+  std::shared_ptr<const FnoEngineAndSlopes> engine;
   std::shared_ptr<const FnoEngine::Head> head;
   {
     const std::lock_guard lock(mutex_);
     OnGrid& grid = grids_[shown.domain.shape];
-    if (!grid.engine) {
-      grid.engine = std::make_shared<const FnoEngine>(weights_, shown.domain.shape, kernels_);
-      grid.slopes = std::make_shared<const FnoSlopes>(*grid.engine);
-    }
+    if (!grid.engine) grid.engine = std::make_shared<const FnoEngineAndSlopes>(weights_, shown.domain.shape, kernels_);
     if (!grid.head || grid.query.point != query.point || grid.query.channel != query.channel) {
-      grid.head = std::make_shared<const FnoEngine::Head>(grid.engine->head(query));
+      grid.head = std::make_shared<const FnoEngine::Head>(grid.engine->engine().head(query));
       grid.query = query;
     }
     engine = grid.engine;
-    slopes = grid.slopes;
     head = grid.head;
   }
-  FnoEngine::Subject subject = engine->subject(shown.values, hidden.values, partition.player_of, partition.players);
-  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(slopes), std::move(head),
-                                              std::move(subject));
+  FnoEngine::Subject subject =
+      engine->engine().subject(shown.values, hidden.values, partition.player_of, partition.players);
+  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
 }
 
 }  // namespace opshap

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,24 @@
 #include "engines/fno_slopes.hpp"
 
 namespace opshap {
+
+/// An engine with its reverse passes, made when they are first asked for: trainings want values alone.
+class FnoEngineAndSlopes {
+ public:
+  FnoEngineAndSlopes(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels)
+      : engine_(weights, shape, kernels) {}
+
+  const FnoEngine& engine() const { return engine_; }
+  const FnoSlopes& slopes() const {
+    std::call_once(once_, [this] { slopes_.emplace(engine_); });
+    return *slopes_;
+  }
+
+ private:
+  FnoEngine engine_;
+  mutable std::once_flag once_;
+  mutable std::optional<FnoSlopes> slopes_;
+};
 
 /// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest query.
 class FnoEngines {
@@ -28,8 +47,7 @@ class FnoEngines {
 
  private:
   struct OnGrid {
-    std::shared_ptr<const FnoEngine> engine;
-    std::shared_ptr<const FnoSlopes> slopes;
+    std::shared_ptr<const FnoEngineAndSlopes> engine;
     Query query;
     std::shared_ptr<const FnoEngine::Head> head;
   };

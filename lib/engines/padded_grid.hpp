@@ -25,6 +25,8 @@ class PaddedGrid {
   std::int64_t points() const { return shape_[0] * shape_[1]; }
   std::int64_t padded_points() const { return padded_[0] * padded_[1]; }
   std::int64_t padded(std::size_t axis) const { return padded_[axis]; }
+  /// Points of padding before the field.
+  std::int64_t before(std::size_t axis) const { return before_[axis]; }
   std::int64_t padded_point(std::int64_t point) const {
     return (point / shape_[1] + before_[0]) * padded_[1] + point % shape_[1] + before_[1];
   }

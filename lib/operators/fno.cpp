@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "engines/padded_grid.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/fused_layers.hpp"
 #include "operators/pointwise.hpp"
@@ -27,25 +28,22 @@ struct Layer {
 
 /// Where the fields lie in the padded grid.
 struct Padding {
+  PaddedGrid grid;
   Shape shape, padded, before;
 
-  Padding(const std::vector<int>& grid, const OperatorConfig& config) {
-    for (const int size : grid) {
-      const long added = std::lrint(config.domain_padding * size);  // half to even, as Python's round
-      const bool both_sides = config.domain_padding_mode == "symmetric";
-      shape.push_back(size);
-      padded.push_back(size + (both_sides ? 2 : 1) * added);
-      before.push_back(both_sides ? added : 0);
+  Padding(const std::vector<int>& sizes, const OperatorConfig& config)
+      : grid(sizes, config.domain_padding, config.domain_padding_mode == "symmetric"),
+        shape(sizes.begin(), sizes.end()) {
+    for (std::size_t axis = 2 - sizes.size(); axis < 2; ++axis) {
+      padded.push_back(grid.padded(axis));
+      before.push_back(grid.before(axis));
     }
   }
 
-  std::int64_t points() const { return product(shape); }
-  std::int64_t padded_points() const { return product(padded); }
+  std::int64_t points() const { return grid.points(); }
+  std::int64_t padded_points() const { return grid.padded_points(); }
   bool none() const { return shape == padded; }
-  std::int64_t padded_point(std::int64_t point) const {
-    if (shape.size() == 1) return point + before[0];
-    return (point / shape[1] + before[0]) * padded[1] + point % shape[1] + before[1];
-  }
+  std::int64_t padded_point(std::int64_t point) const { return grid.padded_point(point); }
   /// The unpadded part, all of the padded grid, and one point of it.
   Box inside() const {
     if (shape.size() == 1) return {.first_line = 0, .lines = 1, .first = before[0], .points = shape[0]};
@@ -70,14 +68,11 @@ struct Padding {
     std::vector<std::int64_t> amounts = {0, 0, 0, 0};
     for (std::size_t axis = shape.size(); axis-- > 0;)
       amounts.insert(amounts.end(), {before[axis], padded[axis] - shape[axis] - before[axis]});
-    Shape grid = shape;
-    grid.insert(grid.end(), {x.size(1), x.size(2)});
-    return torch::constant_pad_nd(x.view(grid), amounts).view({padded_points(), x.size(1), x.size(2)});
+    Shape field = shape;
+    field.insert(field.end(), {x.size(1), x.size(2)});
+    return torch::constant_pad_nd(x.view(field), amounts).view({padded_points(), x.size(1), x.size(2)});
   }
   Tensor crop(const Tensor& x) const { return none() ? x : cropped(x).reshape({points(), x.size(1), x.size(2)}); }
-
- private:
-  static std::int64_t product(const Shape& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[0] * sizes[1]; }
 };
 
 /// Position i/n on each axis for each point, [points, axes].
