@@ -97,12 +97,15 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   fs::remove_all(run_);
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
-  const StoppingOperator stopping(40);
+  const StoppingOperator stopping(70);
   EXPECT_THROW(
       evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
                run_),
       Stopped);
-  EXPECT_FALSE(fs::exists(run_ / "results.jsonl"));
+  // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.
+  const Results finished = read_results(run_);
+  EXPECT_EQ(2u * 5u + 4u, finished.attributions.size());
+  for (const AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
   EXPECT_FALSE(fs::is_empty(run_ / "units"));
   run();
   EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));

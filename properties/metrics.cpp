@@ -117,6 +117,20 @@ TEST(WeightedR2, ComparesResidualsWithTheSpread) {
   EXPECT_DOUBLE_EQ(-1, *metrics::weighted_r2(Vector{0, 0}, game.coalitions, game.gains).value);
 }
 
+TEST(WeightedR2, DoesNotDependOnTheUnitOfV) {
+  const Sums game({0.3, -0.7, 0.2}, 1);
+  const double expected = *metrics::weighted_r2(Vector{0.5, 0.25, 1}, game.coalitions, game.gains).value;
+  // Powers of two keep every digit; squares of the smallest would be 2^-2000, of the largest 2^2000.
+  for (const int exponent : {-1000, -300, 300, 1000}) {
+    Vector gains = game.gains;
+    for (double& gain : gains) gain = std::ldexp(gain, exponent);
+    const Vector values = {std::ldexp(0.5, exponent), std::ldexp(0.25, exponent), std::ldexp(1, exponent)};
+    EXPECT_EQ(expected, metrics::weighted_r2(values, game.coalitions, gains).value) << exponent;
+  }
+  EXPECT_EQ("v is the same on all coalitions",
+            metrics::weighted_r2(Vector{1, 1, 1}, game.coalitions, Vector(game.gains.size(), 0)).why);
+}
+
 TEST(WeightedR2, CountsMembersInEveryWord) {
   Coalitions coalitions(130);
   coalitions.append_empty();

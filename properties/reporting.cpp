@@ -285,6 +285,7 @@ TEST_F(RunFolder, EveryTextOfTheRunIsEscaped) {
   manifest["environment"][attack] = "key";
   manifest["settings"]["toml"] = "line\n" + attack;
   manifest["seconds"][attack] = 1.0;
+  manifest["resumed"] = {{{"time", attack}, {"commit", attack}, {"environment", {{"processor", attack}}}}};
   Results results = made.results();
   for (AttributionRow& row : results.attributions) {
     if (row.method == "permutation") row.method = attack;
@@ -364,6 +365,22 @@ TEST_F(RunFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
   EXPECT_EQ(4u, count(page, "Not in this profile: ")) << "density, budget, amortisation and example";
   EXPECT_FALSE(fs::exists(folder_ / "figures/budget_error.svg")) << "the one of the earlier report would be stale";
   EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg"));
+}
+
+TEST_F(RunFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
+  const SyntheticRun made;
+  EXPECT_EQ(0u, count(report(made.results(), made.manifest()), "not finished"));
+  SyntheticRun planned = made;
+  planned.resolutions.push_back(128);
+  planned.resolutions.push_back(256);
+  auto manifest = planned.manifest();
+  manifest["resumed"] = {{{"time", "2026-01-02T03:04:05Z"}, {"commit", "abcdef"}, {"dirty", true}}};
+  const std::string page = report(made.results(), manifest);
+  EXPECT_EQ(1u, count(page, "nothing is known yet about n = 128, 256."));
+  EXPECT_EQ(1u, count(page, "2026-01-02T03:04:05Z by commit abcdef (with uncommitted changes)"));
+  EXPECT_EQ((std::vector<int>{128, 256}), read_run(folder_).missing_resolutions());
+  const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
+  EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
 }
 
 TEST_F(RunFolder, OneRowIsEnoughForAPage) {

@@ -13,7 +13,8 @@ namespace opshap {
 /// What ran, where, and how: manifest.json of a run folder. Everything a reported number needs beside it.
 ///
 /// Keys: schema, profile, pde, seed, command, commit, dirty, started, seconds {data, backbone, explainer, evaluation}, environment {processor, threads, blas,
-/// libtorch, compiler, system}, settings (the resolved profile as TOML text and its sizes), departures (sentences), comparable_with_paper.
+/// libtorch, compiler, system}, settings (the resolved profile as TOML text and its sizes), departures (sentences), comparable_with_paper; and when it was stopped and
+/// resumed, resumed: a list of {time, commit, dirty, environment (where it is another one)}.
 class Manifest {
  public:
   /// Of a new run, or of the one found in `run`. Throws InvalidArgument when the folder holds a run of other settings or another seed.

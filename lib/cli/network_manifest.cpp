@@ -17,6 +17,11 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
     require(json_["settings"].value("toml", "") == settings && json_.value("seed", std::uint64_t{0}) == globals.seed,
             "reproduce: --out=", run.string(),
             " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
+    nlohmann::ordered_json sitting = {{"time", now_utc()}, {"commit", version::commit}, {"dirty", version::dirty}};
+    if (const auto environment = network_environment(globals); environment != json_["environment"])
+      sitting["environment"] = environment;
+    json_["resumed"].push_back(sitting);
+    write();
     return;
   }
   const std::vector<std::string> sentences = departures(profile);

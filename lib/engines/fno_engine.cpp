@@ -127,13 +127,20 @@ void FnoEngine::find_frequencies() {
   for (Index a = 0; a <= kept / 2; ++a) {
     for (Index k = 0; k < columns; ++k) {
       pairs_.push_back(0);
+      // A field is real: without a sine on the last axis the coefficients of −f are the conjugates of those of f.
+      const bool conjugates = last_.row(k, true) < 0;
       for (const Index f : {a, -a}) {
         if (f > most || f < least || (a == 0 && pairs_.back() == 1)) continue;
+        const Index row = (wanted - kept) / 2 + f - least;
+        if (conjugates && pairs_.back() == 1) {
+          weighted_.back().mirrored = row;
+          continue;
+        }
         // exp(−i(fα + kβ)) for f = ±a as products of the axes' cosines and sines.
         const float sign = f < 0 ? -1 : 1;
         frequencies_.push_back({.re = {{number(a, false, k, false), 1}, {number(a, true, k, true), -sign}},
                                 .im = {{number(a, true, k, false), -sign}, {number(a, false, k, true), -1}}});
-        weighted_.push_back({.row = (wanted - kept) / 2 + f - least, .column = k});
+        weighted_.push_back({.row = row, .column = k});
         ++pairs_.back();
       }
     }
@@ -144,8 +151,13 @@ void FnoEngine::pack_blocks() {
   const Index width = weights_.width, square = width_ * width_, columns = weights_.modes.back() / 2 + 1;
   const Index wanted_rows = plane() ? weights_.modes[0] : 1;
   const auto spectral = [&](const FnoWeights::Layer& layer, std::size_t q, Index in, Index out) {
-    return std::complex<double>(
-        layer.spectral[at(((in * width + out) * wanted_rows + weighted_[q].row) * columns + weighted_[q].column)]);
+    const auto weight = [&](Index row) {
+      return std::complex<double>(
+          layer.spectral[at(((in * width + out) * wanted_rows + row) * columns + weighted_[q].column)]);
+    };
+    // w·z for f and w′·conj(z) for −f add up to the real part of (w + conj(w′))·z.
+    const Weighted& of = weighted_[q];
+    return of.mirrored < 0 ? weight(of.row) : weight(of.row) + std::conj(weight(of.mirrored));
   };
   for (const FnoWeights::Layer& layer : weights_.layers) {
     Block block{.skip = packed(layer.skip),

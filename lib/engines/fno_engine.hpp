@@ -73,6 +73,7 @@ class FnoEngine {
   };
   struct Weighted {
     std::int64_t row = 0, column = 0;  ///< of the spectral weights
+    std::int64_t mirrored = -1;        ///< row of −f, where f and −f see the same coefficients; −1 for none
   };
   class Workspace;
   friend class FnoSlopes;

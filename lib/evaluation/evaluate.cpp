@@ -245,35 +245,32 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
 }  // namespace
 
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
-  if (std::filesystem::exists(run / "results.jsonl")) return;
+  const std::filesystem::path folder = run / "units", done = temporary_name(folder);
+  if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   for (const std::string& method : evaluation.settings.methods)
     estimators::find(method);  // an unknown name stops here, not after an hour
 
-  const std::filesystem::path folder = run / "units";
-  std::vector<std::filesystem::path> units;
+  std::string results, attributions, fields;
+  describe_backbone(evaluation, samples, results, fields);
+  write_file(run / "fields.jsonl", fields);
   Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * evaluation.settings.resolutions.size()),
                     "inputs");
   for (const int players : evaluation.settings.resolutions) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
-      units.push_back(folder / message(players, "-", sample, ".jsonl"));
-      if (!std::filesystem::exists(units.back())) write_file(units.back(), Unit(evaluation, players, sample).rows());
+      const std::filesystem::path unit = folder / message(players, "-", sample, ".jsonl");
+      if (!std::filesystem::exists(unit)) write_file(unit, Unit(evaluation, players, sample).rows());
+      std::istringstream lines(read_file(unit));
+      for (std::string line; std::getline(lines, line);)
+        (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
       progress.advance(1, message("n = ", players));
     }
+    write_file(run / "attributions.jsonl", attributions);
+    write_file(run / "results.jsonl", results);
   }
-
-  std::string results, attributions, fields;
-  describe_backbone(evaluation, samples, results, fields);
-  for (const std::filesystem::path& unit : units) {
-    std::istringstream lines(read_file(unit));
-    for (std::string line; std::getline(lines, line);)
-      (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
-  }
-  write_file(run / "fields.jsonl", fields);
-  write_file(run / "attributions.jsonl", attributions);
-  write_file(run / "results.jsonl", results);  // last: its presence says that all is there
-  std::filesystem::remove_all(folder);
+  std::filesystem::rename(folder, done);  // in one step: without its units an evaluation is finished
+  std::filesystem::remove_all(done);
 }
 
 }  // namespace opshap

@@ -24,7 +24,8 @@ struct Evaluation {
 /// query is the centre of the domain.
 ///
 /// One (resolution, input) is a unit: its rows go into a file of their own in run/units, in one step, and units already there are skipped, so an evaluation
-/// that was stopped or killed resumes. When all are done they become the files above, and nothing is evaluated again. A method that cannot work at a budget (a rank-deficient design, say) keeps its row, with the reason in place of the scores.
+/// that was stopped or killed resumes. The files above grow by whole resolutions: what `opshap report` sees of an unfinished evaluation has all its inputs.
+/// When all are done run/units goes, and nothing is evaluated again. A method that cannot work at a budget (a rank-deficient design, say) keeps its row, with the reason in place of the scores.
 /// The coalitions of R² are drawn once per (resolution, input) and shared by all methods; no method sees them.
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run);
 

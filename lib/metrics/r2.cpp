@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/coalition_sum.hpp"
 #include "core/error.hpp"
@@ -27,16 +27,22 @@ Measured weighted_r2(std::span<const double> values, const Coalitions& coalition
   require(gains.size() == coalitions.size() && !gains.empty(), "r2: gains=", gains.size(), " (there are ",
           coalitions.size(), " coalitions). Give one value a coalition.");
   const auto count = static_cast<double>(gains.size());
-  const double mean = std::accumulate(gains.begin(), gains.end(), 0.0) / count;
-  double residual = 0, variance = 0, largest = 0;
+  double largest = 0;
+  for (const double gain : gains) largest = std::isnan(gain) ? gain : std::max(largest, std::abs(gain));
+  if (!std::isfinite(largest)) return Measured::undefined("a value is not finite");
+  // In units of the largest gain, by a power of two, so that squares of tiny games do not underflow.
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  const auto scaled = [exponent](double value) { return std::ldexp(value, -exponent); };
+  double mean = 0, residual = 0, variance = 0;
+  for (const double gain : gains) mean += scaled(gain);
+  mean /= count;
   for (std::size_t i = 0; i < gains.size(); ++i) {
-    residual += std::pow(gains[i] - coalition_sum(values, coalitions.row(i)), 2);
-    variance += std::pow(gains[i] - mean, 2);
-    largest = std::max(largest, std::abs(gains[i]));
+    residual += std::pow(scaled(gains[i] - coalition_sum(values, coalitions.row(i))), 2);
+    variance += std::pow(scaled(gains[i]) - mean, 2);
   }
-  if (!std::isfinite(residual) || !std::isfinite(variance)) return Measured::undefined("a value is not finite");
+  if (!std::isfinite(residual)) return Measured::undefined("a value is not finite");
   // What the rounding of the mean leaves of gains that are all equal.
-  if (variance <= count * std::pow(count * std::numeric_limits<double>::epsilon() * largest, 2))
+  if (variance <= count * std::pow(count * std::numeric_limits<double>::epsilon() * scaled(largest), 2))
     return Measured::undefined("v is the same on all coalitions");
   return Measured::of(1 - residual / variance);
 }

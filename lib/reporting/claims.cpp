@@ -53,6 +53,7 @@ std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
 std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) {
   nlohmann::ordered_json json = {
       {"schema", "opshap.claims/1"}, {"profile", run.profile}, {"claims", nlohmann::ordered_json::array()}};
+  if (const auto missing = run.missing_resolutions(); !missing.empty()) json["missing_resolutions"] = missing;
   for (const auto& [claim, judgement] : claims) {
     json["claims"].push_back({{"id", claim.id},
                               {"source", claim.source},

@@ -70,6 +70,12 @@ std::string verdict_header(const ReportContents& contents) {
       run.comparable_with_paper
           ? ""
           : " The cells of the paper's table are shown for orientation only: this run's sizes are not the paper's.");
+  if (const auto missing = run.missing_resolutions(); !missing.empty()) {
+    text += fmt::format(
+        "<p class=\"lead\"><strong>The evaluation is not finished:</strong> nothing is known yet about n = {}. The "
+        "command of this run resumes it.</p>\n",
+        fmt::join(missing, ", "));
+  }
   text += "<ul class=\"counts\">";
   text += "<li>" + badge(Verdict::reproduced, fmt::format("{} reproduced", yes)) + "</li>";
   text += "<li>" + badge(Verdict::not_reproduced, fmt::format("{} not reproduced", no)) + "</li>";
@@ -236,6 +242,7 @@ std::string environment_section(const Run& run) {
       {"command", run.command},           {"commit", run.commit + (run.dirty ? " (with uncommitted changes)" : "")},
       {"profile", run.profile},           {"PDE", run.pde},
       {"seed", std::to_string(run.seed)}, {"started", run.started}};
+  for (const std::string& sitting : run.resumed) provenance.emplace_back("resumed", sitting);
   for (const auto& [stage, seconds] : run.seconds)
     provenance.emplace_back("wall time of stage " + stage, show_seconds(seconds));
   std::erase_if(provenance, [](const auto& entry) { return entry.second.empty(); });

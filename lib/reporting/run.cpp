@@ -1,6 +1,7 @@
 #include "reporting/run.hpp"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -35,6 +36,14 @@ std::string joined_command(const Json& manifest) {
   return line;
 }
 
+std::string sitting_in_words(const Json& sitting) {
+  std::string words =
+      message(sitting.at("time").get<std::string>(), " by commit ", sitting.at("commit").get<std::string>(),
+              sitting.value("dirty", false) ? " (with uncommitted changes)" : "");
+  for (const auto& [name, value] : pairs_in_words(sitting, "environment")) words += message("; ", name, ": ", value);
+  return words;
+}
+
 void read_manifest(Run& run, const std::filesystem::path& path) {
   run.manifest = read_file(path);
   const Json manifest = Json::parse(run.manifest, nullptr, false);
@@ -55,6 +64,10 @@ void read_manifest(Run& run, const std::filesystem::path& path) {
     }
     run.environment = pairs_in_words(manifest, "environment");
     run.settings = pairs_in_words(manifest, "settings");
+    if (manifest.contains("settings")) run.resolutions = manifest["settings"].value("resolutions", std::vector<int>{});
+    if (manifest.contains("resumed")) {
+      for (const Json& sitting : manifest["resumed"]) run.resumed.push_back(sitting_in_words(sitting));
+    }
     run.departures = manifest.value("departures", std::vector<std::string>{});
     run.comparable_with_paper = manifest.value("comparable_with_paper", false);
   } catch (const Json::exception& error) {
@@ -69,6 +82,12 @@ double Run::total_seconds() const {
   double total = 0;
   for (const auto& [stage, stage_seconds] : seconds) total += stage_seconds;
   return total;
+}
+
+std::vector<int> Run::missing_resolutions() const {
+  std::set<int> missing(resolutions.begin(), resolutions.end());
+  for (const AttributionRow& row : results.attributions) missing.erase(row.players);
+  return {missing.begin(), missing.end()};
 }
 
 Run read_run(const std::filesystem::path& folder) {
