@@ -11,7 +11,9 @@ const char* fast_blas_core_type() {
   __builtin_cpu_init();
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return avx512 && __builtin_cpu_is("amd") ? "SKYLAKEX" : "";
+  if (avx512) return "SKYLAKEX";
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return avx2 && __builtin_cpu_is("intel") ? "HASWELL" : "";
 }
 
 void restart_with_fast_blas(char** argv) {
