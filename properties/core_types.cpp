@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string>
+#include <thread>
 
 #include "core/checksum.hpp"
 #include "core/coalitions.hpp"
@@ -18,6 +22,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/partition.hpp"
+#include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 
@@ -193,6 +198,20 @@ TEST(ParallelFor, DoesEveryTaskOnceAndPassesOnTheFirstFailure) {
     EXPECT_THROW(parallel_for(100, [](std::size_t i) { require(i != 50, "task: i=", i, " (planted). None."); }),
                  InvalidArgument);
   }
+}
+
+TEST(Progress, TakesWhatAnEarlierSittingDidOutOfTheRate) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("work", 100, "items");
+    progress.skip(90);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    progress.advance(1);
+  }
+  const std::string line = testing::internal::GetCapturedStderr();
+  double rate = 0;
+  ASSERT_EQ(1, std::sscanf(line.c_str(), "work 91/100 items, %lf/s", &rate)) << line;
+  EXPECT_LE(rate, 1 / 0.020);  // one item in at least 20 ms; all 91 would be 4550 a second
 }
 
 TEST(Names, FindTheNearestRegisteredOne) {

@@ -61,9 +61,15 @@ void Progress::advance(std::int64_t count, const std::string& note) {
   }
 }
 
+void Progress::skip(std::int64_t count) {
+  const std::lock_guard lock(mutex_);
+  done_ += count;
+  skipped_ += count;
+}
+
 void Progress::show(const std::string& note, bool last) {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
+  const double rate = elapsed > 0 ? static_cast<double>(done_ - skipped_) / elapsed : 0;
   const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
   std::fprintf(stderr, "%s%s %lld/%lld %s, %.3g/s, %s %s%s%s%s", terminal_ ? "\r\033[K" : "", label_.c_str(),
                static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), rate,

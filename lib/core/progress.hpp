@@ -26,12 +26,14 @@ class Progress {
   ~Progress();
   /// `note` is shown after the numbers: "val 0.012".
   void advance(std::int64_t count = 1, const std::string& note = "");
+  /// An earlier sitting did so many: they count as done, not for the rate or the time left.
+  void skip(std::int64_t count);
 
  private:
   void show(const std::string& note, bool last);
 
   std::string label_, unit_;
-  std::int64_t total_, done_ = 0;
+  std::int64_t total_, done_ = 0, skipped_ = 0;
   int tenths_shown_ = 0;
   bool terminal_, shown_ = false;
   std::chrono::steady_clock::duration patience_;

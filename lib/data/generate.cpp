@@ -293,13 +293,15 @@ void generate(const DatasetRequest& request, const fs::path& path) {
     Progress progress(message("data ", request.pde), request.samples, "samples");
     for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
       throw_if_stopped("data generate");
-      if (shards.bytes(shard).empty()) {
-        std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
-        parallel_for(samples.size(), [&](std::size_t i) {
-          samples[i] = generate_sample(*pde, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
-        });
-        shards.store(shard, hdf5_bytes(columns_of(samples, *pde), settled.dump()));
+      if (!shards.bytes(shard).empty()) {
+        progress.skip(shards.size(shard));
+        continue;
       }
+      std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
+      parallel_for(samples.size(), [&](std::size_t i) {
+        samples[i] = generate_sample(*pde, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
+      });
+      shards.store(shard, hdf5_bytes(columns_of(samples, *pde), settled.dump()));
       progress.advance(shards.size(shard));
     }
 

@@ -133,10 +133,14 @@ void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::
   Progress progress("compare", static_cast<std::int64_t>(runs.size()), "runs");
   for (const auto& [method, budget, repeat] : runs) {
     throw_if_stopped("compare");
+    if (known.contains({method, budget, repeat})) {
+      progress.skip(1);
+      continue;
+    }
     const Estimator& registered = estimators::find(method);
     const auto* solves = plan.minimum_norm ? dynamic_cast<const LeastSquares*>(&registered) : nullptr;
     const std::unique_ptr<Estimator> variant = solves != nullptr ? solves->with_minimum_norm() : nullptr;
-    if (!known.contains({method, budget, repeat})) store(contest.row(variant ? *variant : registered, budget, repeat));
+    store(contest.row(variant ? *variant : registered, budget, repeat));
     progress.advance(1, method);
   }
 }

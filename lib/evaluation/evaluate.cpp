@@ -260,11 +260,12 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
       const std::filesystem::path unit = folder / message(players, "-", sample, ".jsonl");
-      if (!std::filesystem::exists(unit)) write_file(unit, Unit(evaluation, players, sample).rows());
+      const bool known = std::filesystem::exists(unit);
+      if (!known) write_file(unit, Unit(evaluation, players, sample).rows());
       std::istringstream lines(read_file(unit));
       for (std::string line; std::getline(lines, line);)
         (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
-      progress.advance(1, message("n = ", players));
+      known ? progress.skip(1) : progress.advance(1, message("n = ", players));
     }
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);

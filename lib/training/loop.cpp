@@ -164,7 +164,7 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
   LineLog metrics(folder / metrics_file);
 
   Progress progress(loop.name, loop.epochs, "epochs");
-  progress.advance(summary.epochs, "resumed");
+  progress.skip(summary.epochs);
   for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && epoch - summary.best_epoch < loop.patience;
        ++epoch) {
     const auto start = std::chrono::steady_clock::now();
