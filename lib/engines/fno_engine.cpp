@@ -31,9 +31,6 @@ AlignedFloats packed(const std::vector<float>& row) {
   return packed;
 }
 
-/// So many orbits of lines go through the first of two axes together.
-constexpr Index line_orbits = 4;
-
 /// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
 constexpr int few_players = 32;
 
@@ -62,7 +59,7 @@ class FnoEngine::Workspace {
       : coefficients(at((engine.rows() + 1) * engine.row_stride())),
         mixed(coefficients.size()),
         states(at(engine.batch_ * engine.places() * engine.width_)),
-        lines(engine.last_.rows.size() * at(8 * line_orbits * engine.width_)),
+        lines(engine.line_room()),
         hidden(at(engine.batch_ * (engine.hidden_ + engine.width_))),
         wide(at(engine.batch_ * engine.wide_)),
         scratch(at(kernel_scratch(engine.width_, engine.hidden_))),
@@ -72,7 +69,7 @@ class FnoEngine::Workspace {
   AlignedFloats coefficients,
       mixed;             ///< rows + 1 of row_stride(), each [batch, width]; the last one holds the states at the query
   AlignedFloats states;  ///< [batch, places, width]
-  AlignedFloats lines;   ///< [2, 4·line_orbits, line rows, width]: lines that come, lines that go
+  AlignedFloats lines;   ///< room of run_lines()
   AlignedFloats hidden, wide, scratch;
   std::vector<std::int32_t> place;  ///< [batch, places]
   std::vector<float> members;       ///< [batch, players rounded up to 4], 0 or 1
@@ -399,12 +396,26 @@ PointwiseBlock FnoEngine::pointwise(std::size_t layer) const {
           .gate = block.gate.data()};
 }
 
+void FnoEngine::run_lines(const float* mixed, float* coefficients, Index stride, float* room,
+                          const RunLine& run) const {
+  if (!plane()) return run(0, mixed, coefficients, stride);
+  const Index columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
+  float *come = room, *go = come + 4 * line_orbits * size;
+  for (Index orbit = 0; orbit < first_.orbits; orbit += line_orbits) {
+    const Index orbits = std::min(line_orbits, first_.orbits - orbit);
+    kernels_.spread(view(first_), orbit, orbits, columns, width_, mixed, stride, come);
+    std::fill_n(go, 4 * orbits * size, 0.0F);
+    for (Index line = 0; line < 4 * orbits; ++line) {
+      if (first_.order[at(4 * orbit + line)] >= 0) run(4 * orbit + line, come + line * size, go + line * size, width_);
+    }
+    kernels_.gather(view(first_), orbit, orbits, columns, width_, go, coefficients, stride);
+  }
+}
+
 void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t layer, Index field) const {
   const PointwiseBlock block = pointwise(layer);
   const LineBasis last = view(last_);
-  const Index stride = row_stride(), columns = static_cast<Index>(last_.rows.size()), size = columns * width_;
-  float *states = work.states.data() + field * places() * width_, *coefficients = row(work.coefficients, 0, field);
-  const float* mixed = row(work.mixed, 0, field);
+  float* states = work.states.data() + field * places() * width_;
   const auto run_line = [&](Index number, const float* from, float* to, Index from_row_to_row) {
     Line line{.coefficients = from,
               .stride = from_row_to_row,
@@ -419,18 +430,7 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
     }
     kernels_.line(block, last, line, work.scratch.data());
   };
-  if (!plane()) return run_line(0, mixed, coefficients, stride);
-  float *come = work.lines.data(), *go = come + 4 * line_orbits * size;
-  for (Index orbit = 0; orbit < first_.orbits; orbit += line_orbits) {
-    const Index orbits = std::min(line_orbits, first_.orbits - orbit);
-    kernels_.spread(view(first_), orbit, orbits, columns, width_, mixed, stride, come);
-    std::fill_n(go, 4 * orbits * size, 0.0F);
-    for (Index line = 0; line < 4 * orbits; ++line) {
-      if (first_.order[at(4 * orbit + line)] >= 0)
-        run_line(4 * orbit + line, come + line * size, go + line * size, width_);
-    }
-    kernels_.gather(view(first_), orbit, orbits, columns, width_, go, coefficients, stride);
-  }
+  run_lines(row(work.mixed, 0, field), row(work.coefficients, 0, field), row_stride(), work.lines.data(), run_line);
 }
 
 void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> values) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -112,6 +113,14 @@ class FnoEngine {
   /// All frequencies of coefficients with these weights, [rows] of `stride` with `count` fields each.
   void mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out, std::int64_t count,
            std::int64_t stride, AlignedFloats& scratch) const;
+  /// Runs a line: its number, its mixed coefficients, where its own are added, from row to row of either.
+  using RunLine = std::function<void(std::int64_t line, const float* mixed, float* coefficients, std::int64_t stride)>;
+  /// So many orbits of lines go through the first of two axes together.
+  static constexpr std::int64_t line_orbits = 4;
+  /// Room that run_lines() needs: lines that come and lines that go.
+  std::size_t line_room() const { return last_.rows.size() * static_cast<std::size_t>(2 * 4 * line_orbits * width_); }
+  /// Runs each line of a field: a plane's come from `mixed` and go to `coefficients` through the first axis.
+  void run_lines(const float* mixed, float* coefficients, std::int64_t stride, float* room, const RunLine& run) const;
   void run_block(Workspace& work, const Subject& subject, std::size_t layer, std::int64_t field) const;
   void finish(Workspace& work, const Head& head, std::span<double> values) const;
 

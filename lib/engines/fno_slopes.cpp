@@ -50,7 +50,7 @@ class FnoSlopes::Pass {
         towards_{AlignedFloats(at(places_ * width_)), AlignedFloats(at(places_ * width_))},
         coefficients_(at(engine_.rows() * stride_)),
         other_coefficients_(coefficients_.size()),
-        lines_(at(12 * last_.rows * width_)),
+        lines_(std::max(engine_.line_room(), at(12 * last_.rows * width_))),
         scratch_(at(kernel_scratch(width_, hidden_width_))),
         slopes_at_(at(places_)) {
     for (AlignedFloats* buffer : {&tile_.mean, &tile_.first, &tile_.third, &tile_.field, &tile_.other})
@@ -188,19 +188,7 @@ class FnoSlopes::Pass {
                        .out_coefficients = to},
                       scratch_.data());
       };
-      if (!engine_.plane()) {
-        run_line(0, mixed.data(), other_coefficients_.data(), stride_);
-      } else {
-        const Index size = last_.rows * width_;
-        float *come = lines_.data(), *go = come + 4 * size;
-        for (Index orbit = 0; orbit < first_.orbits; ++orbit) {
-          kernels_.spread(first_, orbit, 1, last_.rows, width_, mixed.data(), stride_, come);
-          std::fill_n(go, 4 * size, 0.0F);
-          for (Index line = 0; line < 4; ++line)
-            run_line(4 * orbit + line, come + line * size, go + line * size, width_);
-          kernels_.gather(first_, orbit, 1, last_.rows, width_, go, other_coefficients_.data(), stride_);
-        }
-      }
+      engine_.run_lines(mixed.data(), other_coefficients_.data(), stride_, lines_.data(), run_line);
       join(branch, other_coefficients_, coefficients_);
     }
   }
