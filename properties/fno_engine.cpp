@@ -8,6 +8,7 @@
 #include <numbers>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -15,6 +16,7 @@
 #include "core/rng.hpp"
 #include "engines/fno_engines.hpp"
 #include "engines/fno_reference.hpp"
+#include "engines/padded_grid.hpp"
 #include "support/random_fno.hpp"
 #include "support/test_seed.hpp"
 
@@ -307,6 +309,20 @@ TEST(FnoEngine, RefusesAnInstructionSetThatIsNotThere) {
   EXPECT_THROW(kernels("avx1024"), EnvironmentError);
   EXPECT_EQ(instruction_sets().back(), "baseline");
   for (const std::string& set : instruction_sets()) EXPECT_EQ(kernels(set).name, set);
+}
+
+TEST(PaddedGrid, RoundsHalvesToEvenAsPythonDoes) {
+  // round(0.5·n) of the reference: 2 of 5, 4 of 7, 4 of 9; its configurations have padding of half the grid, and grids are odd sometimes.
+  const std::vector<std::pair<int, int>> added = {{4, 2}, {5, 2}, {7, 4}, {9, 4}};
+  for (const auto& [points, padding] : added) {
+    const PaddedGrid both({points}, 0.5, true), end({points}, 0.5, false), plane({points, 6}, 0.5, true);
+    EXPECT_EQ(points + 2 * padding, both.padded(1)) << points;
+    EXPECT_EQ(padding, both.before(1)) << points;
+    EXPECT_EQ(points + padding, end.padded(1)) << points;
+    EXPECT_EQ(0, end.before(1)) << points;
+    EXPECT_EQ(points + 2 * padding, plane.padded(0)) << points;
+    EXPECT_EQ(12, plane.padded(1)) << points;
+  }
 }
 
 TEST(AxisBasis, TransformsBandLimitedFieldsForthAndBack) {
