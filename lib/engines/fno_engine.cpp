@@ -34,12 +34,12 @@ AlignedFloats packed(const std::vector<float>& row) {
 /// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
 constexpr int few_players = 32;
 
-/// Coefficients and states of a batch in less than a core's share of the caches, where that leaves enough fields to share the weights.
+/// Coefficients and states of a batch in half a core's second-level cache of 1 MB, where that leaves enough fields to share the weights.
 Index batch_of(Index field_floats, Index mixing_floats) {
   constexpr Index cache_floats = (Index{1} << 20) / sizeof(float);
   // Weights are read once for each batch; they should not cost more than the fields.
   const Index least = mixing_floats > cache_floats ? 32 : 4;
-  return std::clamp<Index>(cache_floats / field_floats / 4 * 4, least, 64);
+  return std::clamp<Index>(cache_floats / 2 / field_floats / 4 * 4, least, 64);
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, c
   require(static_cast<int>(shape.size()) == weights.dimension(), "engine: axes=", shape.size(),
           " (the network works on ", weights.dimension(), "). Give a grid of that dimension.");
   for (Index row = 0; row < lines(); ++row) {
-    const Index padded_row = plane() ? first_.order[at(row)] : (row == 0 ? 0 : -1);
+    const Index padded_row = plane() ? first_.order[at(row)] : 0;
     empty_line_.push_back(1);
     for (Index column = 0; column < line_places(); ++column) {
       const Index padded_column = last_.order[at(column)];

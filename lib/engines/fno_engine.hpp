@@ -80,7 +80,7 @@ class FnoEngine {
   friend class FnoSlopes;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(first_.rows.size() * last_.rows.size()); }
-  std::int64_t lines() const { return 4 * first_.orbits; }
+  std::int64_t lines() const { return plane() ? 4 * first_.orbits : 1; }
   std::int64_t line_places() const { return 4 * last_.orbits; }
   std::int64_t places() const { return lines() * line_places(); }
   bool plane() const { return weights_.dimension() == 2; }

@@ -20,7 +20,7 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 std::int64_t kernel_scratch(std::int64_t width, std::int64_t hidden) {
-  constexpr std::int64_t tile_points = 32;
+  constexpr std::int64_t tile_points = 48;
   return tile_points * (2 * width + hidden);
 }
 

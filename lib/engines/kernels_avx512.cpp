@@ -15,7 +15,10 @@ using Indices [[gnu::vector_size(OPSHAP_LANES * sizeof(int)), gnu::may_alias]] =
 constexpr int most_vectors = 4, narrow_vectors = 2, narrow_points = 8, mixing_vectors = 2, orbits_together = 4;
 constexpr int gelu_intervals = 16, gelu_degree = 4;
 
-[[gnu::always_inline]] inline __m512 minimum(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+/// min(|x|, limit) in one operation: of absolute values the smaller, without its sign.
+[[gnu::always_inline]] inline __m512 magnitude(__m512 x, float limit) {
+  return _mm512_range_ps(x, _mm512_set1_ps(limit), 0b1010);
+}
 [[gnu::always_inline]] inline __m512 maximum_or_nan(__m512 x) { return _mm512_max_ps(_mm512_setzero_ps(), x); }
 /// The low four bits of each index choose.
 [[gnu::always_inline]] inline __m512 look_up(const float* table, Indices index) {

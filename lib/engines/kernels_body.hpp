@@ -22,7 +22,10 @@ using Bits4 [[gnu::vector_size(16), gnu::may_alias]] = int;
 constexpr int most_vectors = 2, narrow_vectors = 2, narrow_points = 4, mixing_vectors = 1, orbits_together = 2;
 constexpr int gelu_intervals = 16, gelu_degree = 4;
 
-[[gnu::always_inline]] inline Vec4 minimum(Vec4 a, Vec4 b) { return a < b ? a : b; }
+[[gnu::always_inline]] inline Vec4 magnitude(Vec4 x, float limit) {
+  const Vec4 t = reinterpret_cast<Vec4>(reinterpret_cast<Bits4>(x) & 0x7fffffff);
+  return limit < t ? Vec4{} + limit : t;
+}
 [[gnu::always_inline]] inline Vec4 maximum_or_nan(Vec4 x) { return x < 0 ? Vec4{} : x; }
 /// The low four bits of each index choose.
 [[gnu::always_inline]] inline Vec4 look_up(const float* table, Bits4 index) {
@@ -40,7 +43,7 @@ namespace {
 
 using Index = std::int64_t;
 constexpr Index lanes = OPSHAP_LANES;
-constexpr Index tile_orbits = 8;  // 32 points: three buffers of 64 channels fit the first-level cache
+constexpr Index tile_orbits = 12;  // kernel_scratch() knows of them; each tile reads the block's weights once
 
 using Vec [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = float;
 using Bits [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = int;
@@ -59,7 +62,7 @@ const GeluTable& gelu_table() {
 OPSHAP_INLINE Vec tabulated(Vec x, const GeluTable& table) {
   constexpr float rounder = 12582912.0F;  // 1.5·2^23: adding it rounds to an integer, in the low bits
   constexpr float scale = GeluTable::scale(gelu_intervals);
-  const Vec t = minimum(Vec{} + GeluTable::limit, reinterpret_cast<Vec>(reinterpret_cast<Bits>(x) & 0x7fffffff));
+  const Vec t = magnitude(x, GeluTable::limit);
   const Vec rounded = t * scale + rounder;
   const Vec u = t * scale - (rounded - rounder);
   Vec g = look_up(table.coefficients[gelu_degree], reinterpret_cast<Bits>(rounded));
@@ -202,12 +205,23 @@ OPSHAP_INLINE void inverse_transform(Vec (&sum)[4][NV], const LineBasis& basis, 
   clear(sum);
   if (basis.folded) {
     const float* values = basis.inverse + orbit * basis.rows;
+    const auto add = [&](int c, int r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < NV; ++v) sum[c][v] += values[r] * load(coefficients + r * stride + v * lanes);
+    };
+    // The classes side by side, as far as all of them have rows: a class alone would wait for its own last sum.
+    int rows = basis.rows;
+    for (int c = 0; c < 4; ++c) {
+      const int of_class = basis.class_begin[c + 1] - basis.class_begin[c];
+      rows = of_class < rows ? of_class : rows;
+    }
+    for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+      for (int c = 0; c < 4; ++c) add(c, basis.class_begin[c] + r);
+    }
 #pragma GCC unroll 4
     for (int c = 0; c < 4; ++c) {
-      for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
-#pragma GCC unroll 8
-        for (int v = 0; v < NV; ++v) sum[c][v] += values[r] * load(coefficients + r * stride + v * lanes);
-      }
+      for (int r = basis.class_begin[c] + rows; r < basis.class_begin[c + 1]; ++r) add(c, r);
     }
 #pragma GCC unroll 8
     for (int v = 0; v < NV; ++v) inverse_butterfly(sum[0][v], sum[1][v], sum[2][v], sum[3][v]);
@@ -242,33 +256,28 @@ void add_class(const LineBasis& basis, Index first_place, Index places, int begi
   for (; row < end; ++row) add_rows<1>(basis, first_place, places, row, width, values, coefficients, stride);
 }
 
-/// Adds the coefficients of a tile of `orbits` orbits from `first` on; state(i) is a pointer to the state of the tile's i-th point.
-template <typename State>
-OPSHAP_INLINE void transform_tile(const LineBasis& basis, Index first, Index orbits, Index width, const State& state,
-                                  float* coefficients, Index stride, float* sums) {
+/// The signed sums of an orbit's four states, for NV vectors of channels, to the tile's sums of each class.
+template <int NV>
+OPSHAP_INLINE void store_sums(Vec (&state)[4][NV], Index orbit_of_tile, Index width, Index column, float* sums) {
+#pragma GCC unroll 8
+  for (int v = 0; v < NV; ++v) {
+    butterfly(state[0][v], state[1][v], state[2][v], state[3][v]);
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c)
+      store(sums + (c * tile_orbits + orbit_of_tile) * width + column + v * lanes, state[c][v]);
+  }
+}
+
+/// Adds the coefficients of a tile of `orbits` orbits from `first` on: of its sums [4, tile_orbits, width] when folded, else of its states [4·orbits, width].
+void add_tile(const LineBasis& basis, Index first, Index orbits, Index width, const float* sums, float* coefficients,
+              Index stride) {
   if (!basis.folded) {
-    for (Index i = 0; i < 4 * orbits; ++i)
-      for (Index c = 0; c < width; c += lanes) store(sums + i * width + c, load(state(i) + c));
     add_class(basis, 4 * first, 4 * orbits, 0, basis.rows, width, sums, coefficients, stride);
     return;
   }
-  const Index apart = tile_orbits * width;
-  for (Index orbit = 0; orbit < orbits; ++orbit) {
-    const float *s0 = state(4 * orbit), *s1 = state(4 * orbit + 1), *s2 = state(4 * orbit + 2),
-                *s3 = state(4 * orbit + 3);
-    float* out = sums + orbit * width;
-    for (Index c = 0; c < width; c += lanes) {
-      Vec x0 = load(s0 + c), x1 = load(s1 + c), x2 = load(s2 + c), x3 = load(s3 + c);
-      butterfly(x0, x1, x2, x3);
-      store(out + c, x0);
-      store(out + apart + c, x1);
-      store(out + 2 * apart + c, x2);
-      store(out + 3 * apart + c, x3);
-    }
-  }
   for (int c = 0; c < 4; ++c) {
-    add_class(basis, first, orbits, basis.class_begin[c], basis.class_begin[c + 1], width, sums + c * apart,
-              coefficients, stride);
+    add_class(basis, first, orbits, basis.class_begin[c], basis.class_begin[c + 1], width,
+              sums + c * tile_orbits * width, coefficients, stride);
   }
 }
 
@@ -276,8 +285,21 @@ void transform(const LineBasis& basis, Index width, const std::int32_t* place, c
                Index stride, float* scratch) {
   for (Index first = 0; first < basis.orbits; first += tile_orbits) {
     const Index orbits = basis.orbits - first < tile_orbits ? basis.orbits - first : tile_orbits;
-    const auto state = [&](Index i) { return table + place[4 * first + i] * width; };
-    transform_tile(basis, first, orbits, width, state, coefficients, stride, scratch);
+    for (Index i = 0; i < orbits; ++i) {
+      const std::int32_t* row = place + 4 * (first + i);
+      for (Index c = 0; c < width; c += lanes) {
+        Vec state[4][1];
+#pragma GCC unroll 4
+        for (int m = 0; m < 4; ++m) state[m][0] = load(table + row[m] * width + c);
+        if (basis.folded) {
+          store_sums(state, i, width, c, scratch);
+          continue;
+        }
+#pragma GCC unroll 4
+        for (int m = 0; m < 4; ++m) store(scratch + (4 * i + m) * width + c, state[m][0]);
+      }
+    }
+    add_tile(basis, first, orbits, width, scratch, coefficients, stride);
   }
 }
 
@@ -327,11 +349,11 @@ OPSHAP_INLINE void in_mlp(const PointwiseBlock& block, Index column, const float
     for (int v = 0; v < NV; ++v) store(h + m * block.hidden + column + v * lanes, gelu(sum[m][v], table));
 }
 
-/// gelu(W₁·h + b₁ + gate ⊙ x) for four points.
+/// gelu(W₁·h + b₁ + gate ⊙ x) for four points, and their sums when folded.
 template <int NV>
-OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const Line& line, Index orbit, Index column, const float* h,
-                             const GeluTable& table) {
-  const Index width = block.width;
+OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const LineBasis& basis, const Line& line, Index first,
+                             Index orbit_of_tile, Index column, const float* h, float* sums, const GeluTable& table) {
+  const Index width = block.width, orbit = first + orbit_of_tile;
   Vec sum[4][NV];
 #pragma GCC unroll 4
   for (int m = 0; m < 4; ++m) {
@@ -351,7 +373,11 @@ OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const Line& line, Inde
 #pragma GCC unroll 4
   for (int m = 0; m < 4; ++m)
 #pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) store(line.out + (4 * orbit + m) * width + column + v * lanes, gelu(sum[m][v], table));
+    for (int v = 0; v < NV; ++v) {
+      sum[m][v] = gelu(sum[m][v], table);
+      store(line.out + (4 * orbit + m) * width + column + v * lanes, sum[m][v]);
+    }
+  if (basis.folded) store_sums(sum, orbit_of_tile, width, column, sums);
 }
 
 void line(const PointwiseBlock& block, const LineBasis& basis, const Line& line, float* scratch) {
@@ -375,12 +401,11 @@ void line(const PointwiseBlock& block, const LineBasis& basis, const Line& line,
       for (; i < 4 * orbits; i += 4) in_mlp<4, NV>(block, column, y + i * width, h + i * hidden, table);
     });
     for_columns<most_vectors>(width, [&]<int NV>(Index column) {
-      for (Index i = 0; i < orbits; ++i) after_mlp<NV>(block, line, first + i, column, h + 4 * i * hidden, table);
+      for (Index i = 0; i < orbits; ++i)
+        after_mlp<NV>(block, basis, line, first, i, column, h + 4 * i * hidden, sums, table);
     });
-    const float* out = line.out + 4 * first * width;
-    transform_tile(
-        basis, first, orbits, width, [&](Index i) { return out + i * width; }, line.out_coefficients, line.stride,
-        sums);
+    add_tile(basis, first, orbits, width, basis.folded ? sums : line.out + 4 * first * width, line.out_coefficients,
+             line.stride);
   }
 }
 
