@@ -20,8 +20,8 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 std::int64_t kernel_scratch(std::int64_t width, std::int64_t hidden) {
-  constexpr std::int64_t tile_points = 48;
-  return tile_points * (2 * width + hidden);
+  constexpr std::int64_t tile_points = 64;
+  return tile_points * (width + hidden);
 }
 
 std::vector<std::string> instruction_sets() {

@@ -75,7 +75,7 @@ struct Kernels {
   void (*multiply)(const Product&);
   /// From and to may be the same.
   void (*gelu)(const float* from, float* to, std::int64_t count);
-  /// The scratch holds line_scratch(block) floats.
+  /// The scratch holds kernel_scratch(width, hidden) floats.
   void (*line)(const PointwiseBlock&, const LineBasis&, const Line&, float* scratch);
   /// Adds the coefficients of table rows by place, [orbits·4], to [rows, width] with `stride` from row to row.
   void (*transform)(const LineBasis&, std::int64_t width, const std::int32_t* place, const float* table,

@@ -43,7 +43,7 @@ namespace {
 
 using Index = std::int64_t;
 constexpr Index lanes = OPSHAP_LANES;
-constexpr Index tile_orbits = 12;  // kernel_scratch() knows of them; each tile reads the block's weights once
+constexpr Index tile_orbits = 16;  // kernel_scratch() knows of them; each tile reads the block's weights once
 
 using Vec [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = float;
 using Bits [[gnu::vector_size(OPSHAP_LANES * sizeof(float)), gnu::may_alias]] = int;
@@ -383,7 +383,8 @@ OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const LineBasis& basis
 void line(const PointwiseBlock& block, const LineBasis& basis, const Line& line, float* scratch) {
   const GeluTable& table = gelu_table();
   const Index width = block.width, hidden = block.hidden;
-  float *y = scratch, *h = y + 4 * tile_orbits * width, *sums = h + 4 * tile_orbits * hidden;
+  float *y = scratch, *h = y + 4 * tile_orbits * width;
+  float* sums = y;  // which is done with by then
   for (Index first = 0; first < basis.orbits; first += tile_orbits) {
     const Index orbits = basis.orbits - first < tile_orbits ? basis.orbits - first : tile_orbits;
     const bool more = line.states != nullptr && first + orbits < basis.orbits;
