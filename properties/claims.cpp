@@ -130,7 +130,14 @@ const std::map<std::string, Example>& examples() {
           set_nrmse(results, regression_msr, [](int) { return 9.0; });
         }}},
       {"faster_than_baselines",
-       {as_it_is, [](Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
+       {[](Results& results) {  // most inputs refused, which takes no time
+          change_rows(results, "kernel_shap", [](AttributionRow& row) {
+            if (row.sample == 0) return;
+            row.distinct = row.evaluations = 0;
+            row.game_seconds = row.estimator_seconds = 0;
+          });
+        },
+        [](Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
       {"orders_of_magnitude_faster",
        {[](Results& results) { scale_seconds(results, "operator_shap", 0.1); },
         [](Results& results) { scale_seconds(results, "permutation", 0.1); }}},

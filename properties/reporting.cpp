@@ -207,6 +207,33 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
   EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(16, "uniform")->undefined("pearson"));
 }
 
+TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
+  const auto refuse = [](Results& results, std::int64_t up_to) {
+    for (AttributionRow& row : results.attributions) {
+      if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
+      row.distinct = row.evaluations = 0;
+      row.game_seconds = row.estimator_seconds = 0;
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("rank=62");
+    }
+  };
+  auto run = SyntheticRun::full().run();
+  const Cell whole = *Scoreboard(run).cell(64, "kernel_shap_paired");
+  refuse(run.results, 7);
+  const Cell part = *Scoreboard(run).cell(64, "kernel_shap_paired");
+  EXPECT_EQ(whole.seconds()->median, part.seconds()->median) << "which is the same for all inputs of a synthetic run";
+  EXPECT_EQ(3, part.seconds()->count);
+  EXPECT_EQ(1024, part.evaluations());
+  EXPECT_EQ(1024, part.distinct());
+  EXPECT_EQ(0, part.gradients());
+  refuse(run.results, 10);
+  const Scoreboard scores(run);
+  const Cell none = *scores.cell(64, "kernel_shap_paired");
+  EXPECT_FALSE(none.seconds() || none.evaluations() || none.distinct() || none.gradients());
+  EXPECT_NE(std::string::npos,
+            tables::cost(scores).csv().find("64,KernelSHAP (paired),1024,refused,refused,refused,refused"))
+      << tables::cost(scores).csv();
+}
+
 TEST(Table, QuotesWhatItsFormatsReserve) {
   Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
   table.add({"x, \"y\" | <z> & 'w'", show_count(1234)});

@@ -14,7 +14,7 @@ TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
   const Cell& cell = first == curve.end() ? curve.back() : *first;
   TunedMethod method{.method = cell.method,
                      .budget = *cell.budget,
-                     .evaluations = cell.distinct(),
+                     .evaluations = cell.distinct().value(),  // a curve has no cell that refused all
                      .nrmse = cell.quartiles("nrmse")->median,
                      .reached = first != curve.end(),
                      .break_even = std::nullopt};
@@ -34,11 +34,12 @@ std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   if (resolutions.empty() || trained == training.end()) return std::nullopt;
   const int players = resolutions.back();
   const Cell* explainer = scores.cell(players, "operator_shap");
-  if (explainer == nullptr) return std::nullopt;
+  const auto evaluations = explainer == nullptr ? std::nullopt : explainer->distinct();
+  if (!evaluations) return std::nullopt;
 
   Amortisation pays{.players = players,
                     .training_evaluations = trained->operator_evaluations,
-                    .explainer_evaluations = explainer->distinct(),
+                    .explainer_evaluations = *evaluations,
                     .explainer_nrmse = 0,
                     .methods = {}};
   for (const std::string& method : scores.sampling_methods()) {

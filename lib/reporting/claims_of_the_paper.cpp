@@ -118,16 +118,18 @@ Judgement faster_by(const Scoreboard& scores, double factor, const std::vector<s
   }
   for (const int players : scores.resolutions()) {
     const Cell* ours = scores.cell(players, explainer);
-    if (ours == nullptr || ours->seconds().median <= 0) continue;
+    const auto our_seconds = ours == nullptr ? std::nullopt : ours->seconds();
+    if (!our_seconds || our_seconds->median <= 0) continue;
     for (const std::string_view method : baselines) {
       const Cell* theirs = scores.cell(players, method);
-      if (theirs == nullptr) continue;
-      const double ratio = theirs->seconds().median / ours->seconds().median;
+      const auto their_seconds = theirs == nullptr ? std::nullopt : theirs->seconds();
+      if (!their_seconds) continue;
+      const double ratio = their_seconds->median / our_seconds->median;
       if (!words.empty() && ratio >= least) continue;
       least = ratio;
       words = fmt::format("smallest margin: {:.2g} times, against {} at n = {} ({} against {})", ratio,
-                          style_of(method).label, players, show_seconds(theirs->seconds().median),
-                          show_seconds(ours->seconds().median));
+                          style_of(method).label, players, show_seconds(their_seconds->median),
+                          show_seconds(our_seconds->median));
     }
   }
   if (words.empty()) return not_testable("no baseline and OperatorSHAP were both timed" + absent);

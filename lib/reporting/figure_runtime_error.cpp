@@ -35,11 +35,12 @@ std::string fastest_in_words(const Scoreboard& scores, int players) {
   for (const std::string& method : scores.methods()) {
     if (method == "uniform") continue;
     for (const Cell& cell : cells_of(scores, players, method)) {
-      const double seconds = cell.seconds().median;
+      const auto seconds = cell.seconds();
+      if (!seconds) continue;
       if (method == "operator_shap") {
-        explainer = seconds;
-      } else if (name.empty() || seconds < fastest) {
-        fastest = seconds;
+        explainer = seconds->median;
+      } else if (name.empty() || seconds->median < fastest) {
+        fastest = seconds->median;
         name = style_of(method).label;
       }
     }
@@ -70,8 +71,9 @@ Figure runtime_error(const Scoreboard& scores) {
       std::string points;
       for (const Cell& cell : cells_of(scores, players, method)) {
         const auto error = cell.quartiles("nrmse");
-        const double seconds = cell.seconds().median;
-        if (!error) continue;
+        const auto times_taken = cell.seconds();
+        if (!error || !times_taken) continue;
+        const double seconds = times_taken->median;
         figure.numbers.add({std::to_string(players), style_of(method).label,
                             cell.budget ? std::to_string(*cell.budget) : "none", std::to_string(error->count),
                             digits(seconds), digits(error->median)});

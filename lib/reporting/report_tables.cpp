@@ -13,6 +13,8 @@ namespace {
 
 std::string budget_of(const Cell& cell) { return cell.budget ? show_count(static_cast<double>(*cell.budget)) : "none"; }
 
+std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
+
 /// Quartiles, and how many inputs have none and why.
 std::string scores_of(const Cell& cell, std::string_view metric) {
   const auto quartiles = cell.quartiles(metric);
@@ -153,24 +155,27 @@ Table reference(const Scoreboard& scores) {
 }
 
 Table cost(const Scoreboard& scores) {
-  Table table{.name = "cost",
-              .caption =
-                  "One attribution, medians over the test inputs. Distinct coalitions are what a budget limits. Wall "
-                  "time on this machine, evaluations of the game included.",
-              .columns = {{"n", true},
-                          {"method"},
-                          {"budget", true},
-                          {"distinct coalitions", true},
-                          {"evaluations", true},
-                          {"reverse passes", true},
-                          {"wall time", true}},
-              .rows = {}};
+  Table table{
+      .name = "cost",
+      .caption =
+          "One attribution, medians over the test inputs that the method did not refuse. Distinct coalitions are "
+          "what a budget limits. Wall time on this machine, evaluations of the game included.",
+      .columns = {{"n", true},
+                  {"method"},
+                  {"budget", true},
+                  {"distinct coalitions", true},
+                  {"evaluations", true},
+                  {"reverse passes", true},
+                  {"wall time", true}},
+      .rows = {}};
   for (const int players : scores.resolutions()) {
     for (const std::string& method : scores.methods()) {
       const Cell* cell = scores.cell(players, method);
       if (cell == nullptr || method == "uniform") continue;
-      table.add({std::to_string(players), style_of(method).label, budget_of(*cell), show_count(cell->distinct()),
-                 show_count(cell->evaluations()), show_count(cell->gradients()), show_seconds(cell->seconds().median)});
+      const auto seconds = cell->seconds();
+      table.add({std::to_string(players), style_of(method).label, budget_of(*cell), count_in_words(cell->distinct()),
+                 count_in_words(cell->evaluations()), count_in_words(cell->gradients()),
+                 seconds ? show_seconds(seconds->median) : "refused"});
     }
   }
   return table;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -20,10 +21,18 @@ std::vector<double> defined(const Cell& cell, std::string_view metric) {
   return values;
 }
 
-template <typename Count>
-double median_of(const Cell& cell, Count AttributionRow::*count) {
+/// Of the inputs that the method did not refuse: one that refuses has not asked the game for anything.
+template <typename Cost>
+std::vector<double> costs(const Cell& cell, const Cost& cost) {
   std::vector<double> values;
-  for (const AttributionRow* row : cell.rows) values.push_back(static_cast<double>(row->*count));
+  for (const AttributionRow* row : cell.rows) {
+    if (row->evaluations > 0 || row->gradients > 0) values.push_back(static_cast<double>(std::invoke(cost, *row)));
+  }
+  return values;
+}
+
+std::optional<double> median_of(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
   return quantile(std::move(values), 0.5);
 }
 
@@ -43,15 +52,16 @@ std::string Cell::undefined(std::string_view metric) const {
   return message(missing, " of ", rows.size(), " undefined: ", score(**first, metric).why);
 }
 
-Quartiles Cell::seconds() const {
-  std::vector<double> values;
-  for (const AttributionRow* row : rows) values.push_back(row->game_seconds + row->estimator_seconds);
+std::optional<Quartiles> Cell::seconds() const {
+  std::vector<double> values =
+      costs(*this, [](const AttributionRow& row) { return row.game_seconds + row.estimator_seconds; });
+  if (values.empty()) return std::nullopt;
   return opshap::quartiles(std::move(values));
 }
 
-double Cell::evaluations() const { return median_of(*this, &AttributionRow::evaluations); }
-double Cell::distinct() const { return median_of(*this, &AttributionRow::distinct); }
-double Cell::gradients() const { return median_of(*this, &AttributionRow::gradients); }
+std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &AttributionRow::evaluations)); }
+std::optional<double> Cell::distinct() const { return median_of(costs(*this, &AttributionRow::distinct)); }
+std::optional<double> Cell::gradients() const { return median_of(costs(*this, &AttributionRow::gradients)); }
 
 std::set<std::int64_t> Cell::samples() const {
   std::set<std::int64_t> samples;

@@ -23,12 +23,12 @@ struct Cell {
   std::optional<Quartiles> quartiles(std::string_view metric) const;
   /// "" when the metric is defined on all inputs, else "2 of 8 undefined: constant reference".
   std::string undefined(std::string_view metric) const;
-  /// Wall time of one attribution, game and method together.
-  Quartiles seconds() const;
-  /// Median number of coalitions asked for, of distinct ones, of reverse passes.
-  double evaluations() const;
-  double distinct() const;
-  double gradients() const;
+  /// Wall time of one attribution, game and method together, over the inputs that the method did not refuse; none when it refused all.
+  std::optional<Quartiles> seconds() const;
+  /// Median number, over the same inputs, of coalitions asked for, of distinct ones, of reverse passes.
+  std::optional<double> evaluations() const;
+  std::optional<double> distinct() const;
+  std::optional<double> gradients() const;
   std::set<std::int64_t> samples() const;
   /// The rows of these inputs only.
   Cell restricted_to(const std::set<std::int64_t>& samples) const;
