@@ -302,6 +302,16 @@ TEST(Claims, OfThePapersBaselinesLeaveOutTheMeanField) {
   EXPECT_EQ(Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }
 
+TEST(Claims, AboutPairingSayOnHowManyInputsTheyRest) {
+  Results results = SyntheticRun().results();
+  EXPECT_EQ(std::string::npos, judge_one("pairing_matters", results).evidence.find("undefined"));
+  change_rows(results, "kernel_shap_paired", [](AttributionRow& row) {
+    if (row.players == 64 && row.sample < 3) row.nrmse = Measured::undefined("rank=62");
+  });
+  const std::string evidence = judge_one("pairing_matters", results).evidence;
+  EXPECT_NE(std::string::npos, evidence.find("(3 of 8 undefined) paired")) << evidence;
+}
+
 TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
   const Results base = SyntheticRun().results();
   EXPECT_EQ(std::vector<std::string>{}, broken_checks(judged(base)));
