@@ -33,14 +33,14 @@ FnoCase network(int dimension, std::int64_t side) {
 }
 
 struct Question {
-  FnoEngine engine;
+  engines::FnoEngine engine;
   FieldBatch input, baseline;
   std::vector<int> player_of;
   Query query;
-  FnoEngine::Subject subject;
-  FnoEngine::Head head;
+  engines::FnoEngine::Subject subject;
+  engines::FnoEngine::Head head;
 
-  Question(const FnoCase& of, const Kernels& kernels)
+  Question(const FnoCase& of, const engines::Kernels& kernels)
       : engine(random_weights(of, 1, 1), of.shape, kernels),
         input(random_field(of, 0, 2, 2)),
         baseline(random_field(of, -1, 0, 3)),
@@ -52,7 +52,9 @@ struct Question {
   }
 
   int players() const { return static_cast<int>(player_of.size()); }
-  FnoEngine::Subject prepare() const { return engine.subject(input.values, baseline.values, player_of, players()); }
+  engines::FnoEngine::Subject prepare() const {
+    return engine.subject(input.values, baseline.values, player_of, players());
+  }
 };
 
 /// Made once: Google Benchmark calls a function several times.
@@ -60,7 +62,8 @@ const Question& question(int dimension, std::int64_t side, bool with_meter = fal
   static std::map<std::tuple<int, std::int64_t, bool>, std::unique_ptr<Question>> questions;
   auto& found = questions[{dimension, side, with_meter}];
   const FnoCase of = network(dimension, side);
-  if (!found) found = std::make_unique<Question>(of, with_meter ? metered(kernels(), of.width) : kernels());
+  if (!found)
+    found = std::make_unique<Question>(of, with_meter ? metered(engines::kernels(), of.width) : engines::kernels());
   return *found;
 }
 
@@ -76,7 +79,7 @@ void evaluate(const Question& question, const Coalitions& coalitions, std::vecto
 
 /// Operations of a forward pass that knows of no coalitions: all layers at all points, fast Fourier transforms (5/2·P·log₂ P for a real one).
 double plain_flops(const FnoCase& of) {
-  const PaddedGrid grid(of.shape, of.padding, of.both_sides);
+  const engines::PaddedGrid grid(of.shape, of.padding, of.both_sides);
   const auto points = static_cast<double>(grid.points()), all = static_cast<double>(grid.padded_points());
   const double width = of.width, hidden = width / 2, wide = 2 * width;
   const double entry = of.in_channels + static_cast<double>(of.modes.size());
@@ -131,8 +134,8 @@ void coalitions(benchmark::State& state, int dimension) {
 
 /// Activations a second of one thread, in the first-level cache: the best of many short whiles, for the processor's vector units take some to wake up.
 double activation_rate() {
-  const Kernels& set = kernels();
-  AlignedFloats values(2048, 0.3F), out(values.size());
+  const engines::Kernels& set = engines::kernels();
+  engines::AlignedFloats values(2048, 0.3F), out(values.size());
   constexpr int calls = 100;
   double best = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < 200; ++repeat) {
@@ -168,8 +171,8 @@ void shares(benchmark::State& state, int dimension) {
 
 void new_grid(benchmark::State& state, int dimension) {
   const FnoCase of = network(dimension, state.range(0));
-  const FnoWeights weights = random_weights(of, 1, 1);
-  for (auto _ : state) benchmark::DoNotOptimize(FnoEngine(weights, of.shape));
+  const engines::FnoWeights weights = random_weights(of, 1, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(engines::FnoEngine(weights, of.shape));
 }
 
 void new_input(benchmark::State& state, int dimension) {
@@ -225,7 +228,7 @@ int main(int argc, char** argv) {
   const bool million = end != argv + argc;
   argc = static_cast<int>(end - argv);
   benchmark::Initialize(&argc, argv);
-  benchmark::AddCustomContext("engine", opshap::kernels().name);
+  benchmark::AddCustomContext("engine", opshap::engines::kernels().name);
   benchmark::AddCustomContext("compiler", "GCC " __VERSION__);
   opshap::register_all(million);
   benchmark::RunSpecifiedBenchmarks();

@@ -29,7 +29,7 @@ void run(benchmark::State& state, const Estimator& estimator, const Game& game, 
 void estimate(benchmark::State& state, const Estimator& estimator) {
   Rng rng(1);
   const int players = static_cast<int>(state.range(0));
-  const auto game = random_unanimity_sum(players, rng);
+  const auto game = games::random_unanimity_sum(players, rng);
   // Eight coalitions a player are enough for most sampling methods.
   const Budget budget{std::max<std::int64_t>(8 * players, estimator.minimum(players).coalitions)};
   try {
@@ -42,13 +42,13 @@ void estimate(benchmark::State& state, const Estimator& estimator) {
 void exact(benchmark::State& state) {
   Rng rng(1);
   const int players = static_cast<int>(state.range(0));
-  const auto game = random_table_game(players, rng);
+  const auto game = games::random_table_game(players, rng);
   run(state, estimators::find("exact"), *game, {0});
 }
 
 void with_budget(benchmark::State& state, const char* name) {
   Rng rng(1);
-  const auto game = random_unanimity_sum(static_cast<int>(state.range(0)), rng);
+  const auto game = games::random_unanimity_sum(static_cast<int>(state.range(0)), rng);
   run(state, estimators::find(name), *game, {state.range(1)});
 }
 

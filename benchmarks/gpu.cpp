@@ -51,10 +51,11 @@ Coalitions random_coalitions(int players, std::size_t count) {
 
 /// A network with these options. Its parameters depend on the config alone, are numbers of single precision, and are twice as large as at the start of a
 /// training: values then differ enough between coalitions for an error to be told from rounding.
-std::unique_ptr<Network> network(const OperatorConfig& config, const torch::TensorOptions& options) {
-  auto on_cpu = make_network(config, torch::kFloat32);
-  initialise(*on_cpu, 1);
-  auto result = make_network(config, options);
+std::unique_ptr<operators::Network> network(const operators::OperatorConfig& config,
+                                            const torch::TensorOptions& options) {
+  auto on_cpu = operators::make_network(config, torch::kFloat32);
+  operators::initialise(*on_cpu, 1);
+  auto result = operators::make_network(config, options);
   const torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < result->parameters().size(); ++i)
     result->parameters()[i].value.copy_(2 * on_cpu->parameters()[i].value);
@@ -62,11 +63,11 @@ std::unique_ptr<Network> network(const OperatorConfig& config, const torch::Tens
 }
 
 /// max |difference| to the network in double on the CPU, over the standard deviation of its values.
-double error(const OperatorConfig& config, const Question& of, const Coalitions& coalitions,
+double error(const operators::OperatorConfig& config, const Question& of, const Coalitions& coalitions,
              const std::vector<double>& found) {
   const auto op = make_operator(network(config, torch::kFloat64));
   const std::vector<double> exact =
-      cell_mask_game(*op, of.input, of.baseline, of.players, of.query)->values(coalitions);
+      games::cell_mask_game(*op, of.input, of.baseline, of.players, of.query)->values(coalitions);
   const double mean = std::accumulate(exact.begin(), exact.end(), 0.0) / static_cast<double>(exact.size());
   double worst = 0, square = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -80,10 +81,10 @@ void coalitions(benchmark::State& state, int dimension, const std::string& devic
   // Of the spread, which is down to a twentieth of the values: some tens of roundings of single precision.
   constexpr double tolerance = 1e-4;
   const auto axes = static_cast<std::size_t>(dimension);
-  OperatorConfig config;
+  operators::OperatorConfig config;
   config.n_modes.assign(axes, 16);
   const Question of = question(std::vector<int>(axes, static_cast<int>(state.range(0))));
-  const auto on_device = network(config, tensor_options(Precision::float32, device));
+  const auto on_device = network(config, operators::tensor_options(operators::Precision::float32, device));
   const auto engine = on_device->device_engines()->coalition_engine(of.input, of.baseline, of.players, of.query);
 
   const Coalitions few = random_coalitions(of.players.players, 16);
@@ -129,7 +130,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    opshap::tensor_options(opshap::Precision::float32, device);
+    opshap::operators::tensor_options(opshap::operators::Precision::float32, device);
     opshap::register_all(device);
     benchmark::RunSpecifiedBenchmarks();
   } catch (const opshap::InvalidArgument& failure) {

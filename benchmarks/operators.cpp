@@ -34,8 +34,8 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
   return fields;
 }
 
-OperatorConfig config(int dimension) {
-  OperatorConfig config;
+operators::OperatorConfig config(int dimension) {
+  operators::OperatorConfig config;
   config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
   return config;
 }
@@ -47,7 +47,7 @@ std::vector<int> shape(const benchmark::State& state, int dimension) {
 /// Calls work(operator, fields) on as many fields as the operator likes to see.
 template <typename Work>
 void run(benchmark::State& state, int dimension, const Work& work) {
-  const auto op = make_operator(config(dimension), 1);
+  const auto op = operators::make_operator(config(dimension), 1);
   const Domain domain = Domain::unit(shape(state, dimension));
   const FieldBatch fields = random_fields(domain.shape, op->preferred_batch(domain));
   for (auto _ : state) work(*op, fields);
@@ -72,25 +72,26 @@ void gradient_at(benchmark::State& state, int dimension) {
 }
 
 void one_forward(benchmark::State& state, int dimension) {
-  const auto op = make_operator(config(dimension), 1);
+  const auto op = operators::make_operator(config(dimension), 1);
   const FieldBatch field = random_fields(shape(state, dimension), 1);
   for (auto _ : state) benchmark::DoNotOptimize(op->apply(field));
   state.SetItemsProcessed(state.iterations());
 }
 
 void one_value(benchmark::State& state, int dimension) {
-  const auto op = make_operator(config(dimension), 1);
+  const auto op = operators::make_operator(config(dimension), 1);
   const FieldBatch field = random_fields(shape(state, dimension), 1);
   for (auto _ : state) benchmark::DoNotOptimize(op->values_at(field, {.point = field.domain.centre()}));
   state.SetItemsProcessed(state.iterations());
 }
 
 void mean_field_value(benchmark::State& state, int dimension) {
-  const auto op = make_operator(config(dimension), 1);
+  const auto op = operators::make_operator(config(dimension), 1);
   const FieldBatch field = random_fields(shape(state, dimension), 1);
-  const auto game = cell_mask_game(*op, field, FieldBatch::zeros(field.domain, 1, 1),
-                                   Partition::one_player_per_point(field.domain), {.point = field.domain.centre()});
-  const auto estimator = mean_field(static_cast<int>(state.range(1)));
+  const auto game =
+      games::cell_mask_game(*op, field, FieldBatch::zeros(field.domain, 1, 1),
+                            Partition::one_player_per_point(field.domain), {.point = field.domain.centre()});
+  const auto estimator = estimators::mean_field(static_cast<int>(state.range(1)));
   for (auto _ : state) benchmark::DoNotOptimize(attribute(*estimator, *game, {2}, 1));
   state.SetItemsProcessed(state.iterations());
 }
@@ -113,19 +114,20 @@ constexpr std::int64_t training_batch = 32;
 
 /// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations alone.
 void step(benchmark::State& state, bool fused, const Loss& loss) {
-  const auto network = make_network(config(1), torch::kFloat32);
+  const auto network = operators::make_network(config(1), torch::kFloat32);
   network->set_fused(fused);
-  initialise(*network, 1);
-  AdamW::Tensors parameters;
-  for (Parameter& parameter : network->parameters())
+  operators::initialise(*network, 1);
+  training::AdamW::Tensors parameters;
+  for (operators::Parameter& parameter : network->parameters())
     parameters[parameter.name] = parameter.value.set_requires_grad(true);
-  AdamW optimiser(parameters, 1e-4);
+  training::AdamW optimiser(parameters, 1e-4);
   const FieldBatch fields = random_fields(shape(state, 1), training_batch);
-  const torch::Tensor inputs = to_tensor(fields, 0, training_batch, torch::kFloat32);
+  const torch::Tensor inputs = operators::to_tensor(fields, 0, training_batch, torch::kFloat32);
   for (auto _ : state) {
-    batch_loss_and_gradient(*network, training_batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
-      return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape), first, count);
-    });
+    training::batch_loss_and_gradient(
+        *network, training_batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
+          return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape), first, count);
+        });
     optimiser.step(1e-3);
   }
   state.SetItemsProcessed(state.iterations() * training_batch);
@@ -155,24 +157,24 @@ void explainer_step(benchmark::State& state, bool fused) {
 /// A whole epoch of the real training, its validation and checkpoint too.
 void explainer_training(benchmark::State& state) {
   constexpr std::int64_t batch = 32, steps = 16;
-  const auto backbone = make_operator(config(1), 1);
-  Dataset data{.pde = "random",
-               .inputs = random_fields(shape(state, 1), batch * steps + 1),
-               .targets = {},
-               .split = std::vector<Split>(batch * steps + 1, Split::train),
-               .resolution_slot = std::vector<std::uint8_t>(batch * steps + 1, 0),
-               .resolutions = {static_cast<int>(state.range(0))},
-               .content_hash = "random"};
-  data.split.back() = Split::validation;
-  const ExplainerRecipe recipe{.model = config(1),
-                               .resolutions = data.resolutions,
-                               .epochs = 1,
-                               .batch = batch,
-                               .warmup_epochs = 0,
-                               .coalitions = static_cast<int>(state.range(1))};
+  const auto backbone = operators::make_operator(config(1), 1);
+  data::Dataset data{.pde = "random",
+                     .inputs = random_fields(shape(state, 1), batch * steps + 1),
+                     .targets = {},
+                     .split = std::vector<data::Split>(batch * steps + 1, data::Split::train),
+                     .resolution_slot = std::vector<std::uint8_t>(batch * steps + 1, 0),
+                     .resolutions = {static_cast<int>(state.range(0))},
+                     .content_hash = "random"};
+  data.split.back() = data::Split::validation;
+  const training::ExplainerRecipe recipe{.model = config(1),
+                                         .resolutions = data.resolutions,
+                                         .epochs = 1,
+                                         .batch = batch,
+                                         .warmup_epochs = 0,
+                                         .coalitions = static_cast<int>(state.range(1))};
   const auto folder = std::filesystem::temp_directory_path() / ("bench_operators." + std::to_string(::getpid()));
   for (auto _ : state) {
-    state.SetIterationTime(train_explainer(recipe, *backbone, data, 1, folder).seconds);
+    state.SetIterationTime(training::train_explainer(recipe, *backbone, data, 1, folder).seconds);
     std::filesystem::remove_all(folder);
   }
   state.SetItemsProcessed(state.iterations() * batch * steps);
@@ -212,8 +214,8 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, 256 << 20);
   opshap::set_verbosity(opshap::Verbosity::quiet);
   benchmark::Initialize(&argc, argv);
-  benchmark::AddCustomContext("libtorch", opshap::examine_torch().compiled);
-  benchmark::AddCustomContext("blas", opshap::examine_blas().name);
+  benchmark::AddCustomContext("libtorch", opshap::operators::examine_torch().compiled);
+  benchmark::AddCustomContext("blas", opshap::operators::examine_blas().name);
   opshap::register_all();
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -126,11 +126,11 @@ function(opshap_benchmark name)
   endif()
 endfunction()
 
-# opshap_embed(<folder> <name> <file>): the file's text, compiled into opshap_<folder> as opshap::embedded::<name> (a std::string_view).
+# opshap_embed(<folder> <name> <file>): the file's text, compiled into opshap_<folder> as opshap::<folder>::embedded::<name> (a std::string_view).
 function(opshap_embed folder name file)
   file(READ ${file} text)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/embedded/${name}.cpp @ONLY CONTENT
-       "#include <string_view>\n\nnamespace opshap::embedded {\n\nextern const std::string_view @name@;\nconst std::string_view @name@ = R\"text(@text@)text\";\n\n}\n")
+       "#include <string_view>\n\nnamespace opshap::${folder}::embedded {\n\nextern const std::string_view @name@;\nconst std::string_view @name@ = R\"text(@text@)text\";\n\n}\n")
   target_sources(opshap_${folder} PRIVATE ${PROJECT_BINARY_DIR}/embedded/${name}.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
 endfunction()

@@ -11,8 +11,8 @@ else()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#include \"cli/version.hpp\"
 
-namespace opshap::version {
+namespace opshap::cli::version {
 const char* const commit = \"${commit}\";
 const bool dirty = ${dirty};
-}  // namespace opshap::version
+}  // namespace opshap::cli::version
 ")

@@ -45,8 +45,8 @@ double sum_of_first(const std::vector<double>& values, std::size_t count) {
   return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
 }
 
-Measure distributed(int players, double (*distribution)(double x)) {
-  return Measure::of_distribution(players, [distribution](double xi) { return distribution(graded(xi)); });
+games::Measure distributed(int players, double (*distribution)(double x)) {
+  return games::Measure::of_distribution(players, [distribution](double xi) { return distribution(graded(xi)); });
 }
 
 /// A game under refinement; players are cells of one measure, or of one vector of measures.
@@ -64,32 +64,38 @@ std::vector<Family> families() {
   const auto square = [](double x) { return x * x; };
   const auto root = [](double x) { return (x + x * x * x) / 2; };
   std::vector<Family> all;
-  all.push_back({"μ³", [=](int n) { return polynomial_of_measure(distributed(n, lebesgue), {0, 0, 0, 1}); }, 1024, 8});
+  all.push_back({"μ³",
+                 [=](int n) {
+                   return games::polynomial_of_measure(distributed(n, lebesgue), {0, 0, 0, 1});
+                 },
+                 1024, 8});
   all.push_back({"ℓ + ℓ³/2, ℓ signed",
                  [=](int n) {
-                   return polynomial_of_measure(distributed(n, wave), {0, 1, 0, 0.5});
+                   return games::polynomial_of_measure(distributed(n, wave), {0, 1, 0, 0.5});
                  },
                  1024, 8});
-  all.push_back({"μ₁μ₂μ₃",
-                 [=](int n) {
-                   return product_of_measures({distributed(n, lebesgue), distributed(n, square), distributed(n, root)});
-                 },
-                 1024, 8});
+  all.push_back(
+      {"μ₁μ₂μ₃",
+       [=](int n) {
+         return games::product_of_measures({distributed(n, lebesgue), distributed(n, square), distributed(n, root)});
+       },
+       1024, 8});
   all.push_back({"μ⁵",
                  [=](int n) {
-                   return polynomial_of_measure(distributed(n, lebesgue), {0, 0, 0, 0, 0, 1});
+                   return games::polynomial_of_measure(distributed(n, lebesgue), {0, 0, 0, 0, 0, 1});
                  },
                  1024, 4});
-  all.push_back({"e^μ − 1", [=](int n) { return exponential_of_measure(distributed(n, lebesgue), 1); }, 2048, 4});
+  all.push_back(
+      {"e^μ − 1", [=](int n) { return games::exponential_of_measure(distributed(n, lebesgue), 1); }, 2048, 4});
   all.push_back({"cos 2μ − 1",
                  [=](int n) {
-                   return exponential_of_measure(distributed(n, lebesgue), std::complex<double>{0, 2});
+                   return games::exponential_of_measure(distributed(n, lebesgue), std::complex<double>{0, 2});
                  },
                  1024, 4});
   all.push_back({"max(μ − 0.3, 0)",
                  [](int n) {
                    const std::vector<int> cells = four_sizes(n);
-                   return relu_of_measure(cells, 0.3 * std::accumulate(cells.begin(), cells.end(), 0));
+                   return games::relu_of_measure(cells, 0.3 * std::accumulate(cells.begin(), cells.end(), 0));
                  },
                  512, 4});
   return all;
@@ -121,7 +127,7 @@ struct Vote {
 Vote vote(int players) {
   const std::vector<int> weights = four_sizes(players);
   const double total = std::accumulate(weights.begin(), weights.end(), 0);
-  const auto game = weighted_voting(weights, 0.3 * total);
+  const auto game = games::weighted_voting(weights, 0.3 * total);
   double region = 0, squares = 0, in_region = 0;
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const double share = weights[k] / total;
@@ -134,19 +140,19 @@ Vote vote(int players) {
   return {.error = error, .constant = error / (region * squares - in_region)};
 }
 
-Study voting_study() {
-  Study study("1[μ ≥ 0.3], from μ", "n", "error of ψ_n(T)");
+statistics::Study voting_study() {
+  statistics::Study study("1[μ ≥ 0.3], from μ", "n", "error of ψ_n(T)");
   for (int players = 8; players <= 512; players *= 2) study.add(players, std::abs(vote(players).error));
   return study;
 }
 
 /// The first third of the players in Burgers' equation: by all coalitions, and by the diagonal formula.
 double burgers_error(int players) {
-  BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.3, .time = 0.5, .query = 0.7};
+  games::BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.3, .time = 0.5, .query = 0.7};
   for (int k = 0; k <= players; ++k) problem.edges.push_back(graded(static_cast<double>(k) / players));
   // The same field at every n: its cells are thirds of the players.
   for (int k = 0; k < players; ++k) problem.heights.push_back(3 * k < players ? 1.5 : 3 * k < 2 * players ? -0.5 : 1);
-  const auto game = burgers_game(problem);
+  const auto game = games::burgers_game(problem);
   const auto third = static_cast<std::size_t>(players / 3);
   const std::vector<double> shapley = attribute(estimators::find("exact"), *game, {0}, 1).values;
   const std::vector<double> smooth =
@@ -154,8 +160,8 @@ double burgers_error(int players) {
   return sum_of_first(shapley, third) - sum_of_first(smooth, third);
 }
 
-Study burgers_study() {
-  Study study("Burgers", "n", "error of ψ_n(T)");
+statistics::Study burgers_study() {
+  statistics::Study study("Burgers", "n", "error of ψ_n(T)");
   for (int players = 3; players <= 24; players *= 2) study.add(players, std::abs(burgers_error(players)));
   return study;
 }
@@ -167,28 +173,30 @@ std::string four_digits(double value) {
 }
 
 TEST(AumannShapley, IsReachedAtOneOverNWithTheKnownConstant) {
-  Evidence evidence{.name = "aumann_shapley",
-                    .title = "Discrete Shapley values reach the Aumann–Shapley value at rate 1/n",
-                    .finding =
-                        "The value of a fixed region differs from its Aumann–Shapley value by the predicted constant "
-                        "over n, on nested partitions of one graded "
-                        "map; extrapolation from two partitions leaves an error that falls like 1/n², or like 1/n³ for "
-                        "polynomials of degree up to 4.",
-                    .studies = {},
-                    .tables = {{.name = "constants",
-                                .caption = "Error of the finest partition against its leading term, and the factors by "
-                                           "which the error and the extrapolated "
-                                           "error fall in the last halving of the cells.",
-                                .columns = {{"game"},
-                                            {"n", true},
-                                            {"error · n", true},
-                                            {"predicted", true},
-                                            {"factor", true},
-                                            {"extrapolated: factor", true}},
-                                .rows = {}}}};
+  reporting::Evidence evidence{
+      .name = "aumann_shapley",
+      .title = "Discrete Shapley values reach the Aumann–Shapley value at rate 1/n",
+      .finding =
+          "The value of a fixed region differs from its Aumann–Shapley value by the predicted constant "
+          "over n, on nested partitions of one graded "
+          "map; extrapolation from two partitions leaves an error that falls like 1/n², or like 1/n³ for "
+          "polynomials of degree up to 4.",
+      .studies = {},
+      .tables = {{.name = "constants",
+                  .caption = "Error of the finest partition against its leading term, and the factors by "
+                             "which the error and the extrapolated "
+                             "error fall in the last halving of the cells.",
+                  .columns = {{"game"},
+                              {"n", true},
+                              {"error · n", true},
+                              {"predicted", true},
+                              {"factor", true},
+                              {"extrapolated: factor", true}},
+                  .rows = {}}}};
   for (const Family& family : families()) {
     SCOPED_TRACE(family.name);
-    Study errors(family.name, "n", "error of ψ_n(T)"), extrapolated(family.name, "n", "error of 2ψ_n(T) − ψ_n/2(T)");
+    statistics::Study errors(family.name, "n", "error of ψ_n(T)"),
+        extrapolated(family.name, "n", "error of 2ψ_n(T) − ψ_n/2(T)");
     std::vector<Refinement> levels;
     double factor = 0, extrapolated_factor = 0;
     for (int players = 8; players <= family.finest; players *= 2) {
@@ -215,7 +223,7 @@ TEST(AumannShapley, IsReachedAtOneOverNWithTheKnownConstant) {
   }
   evidence.studies.push_back(burgers_study());
   evidence.studies.push_back(voting_study());
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 // With cells of size ω(x)/n: n (ψ − AS)(T) → C (μ(T) ∫ω dμ − ∫_T ω dμ). The graded map has ω(x) = x + 1/(e−1).
@@ -230,12 +238,12 @@ TEST(AumannShapley, HasAnErrorDensityThatFollowsTheCellSizes) {
 
 // A kink at the very start of the diagonal, met by a signed measure: the leading term does not hold, the rate 1/n does.
 TEST(AumannShapley, IsReachedByAKinkAtTheBaseline) {
-  Study study("max(μ, 0), μ signed", "n", "n² (ψ − AS) of one cell");
+  statistics::Study study("max(μ, 0), μ signed", "n", "n² (ψ − AS) of one cell");
   double before = 0;
   for (int players = 8; players <= 512; players *= 2) {
     std::vector<int> cells;
     for (int k = 0; k < players; ++k) cells.push_back(k % 2 == 0 ? 3 : -1);
-    const auto game = relu_of_measure(cells, 0);
+    const auto game = games::relu_of_measure(cells, 0);
     EXPECT_FALSE(game->discretisation_error().has_value());
     const double scaled = players * (game->shapley_values()[0] - (*game->aumann_shapley_values())[0]);
     study.add(players, std::abs(scaled));
@@ -249,7 +257,7 @@ TEST(AumannShapley, IsReachedByAKinkAtTheBaseline) {
 
 // Not in pNA, for integrated gradients give 0; and yet the limit is the measure itself, at 1/n with C = ½(0 + 0) − 1.
 TEST(AumannShapley, IsReplacedByTheMeasureForWeightedVoting) {
-  const Study study = voting_study();
+  const statistics::Study study = voting_study();
   for (std::size_t i = 2; i + 1 < study.size(); ++i) {
     EXPECT_NEAR(2, study.points()[i].error / study.points()[i + 1].error, 0.1) << study.markdown();
   }
@@ -258,7 +266,7 @@ TEST(AumannShapley, IsReplacedByTheMeasureForWeightedVoting) {
 
 // The operator of Burgers' equation, smooth and not a polynomial. At n <= 24 the next term is still a tenth of the first.
 TEST(AumannShapley, IsReachedByBurgersEquation) {
-  const Study study = burgers_study();
+  const statistics::Study study = burgers_study();
   EXPECT_NEAR(-1, study.fit().slope, 0.1) << study.markdown();
   EXPECT_NEAR(2, study.points()[2].error / study.points()[3].error, 0.1) << study.markdown();
 }
@@ -287,11 +295,13 @@ std::vector<double> airport_costs(int left, int right) {
 
 /// The right half of the airport c(x) = x with the cells of its halves in this proportion.
 double right_half_of_airport(int left, int right) {
-  const std::vector<double> shares = airport_game(airport_costs(left, right))->shapley_values();
+  const std::vector<double> shares = games::airport_game(airport_costs(left, right))->shapley_values();
   return 1 - sum_of_first(shares, static_cast<std::size_t>(left));
 }
 
-double first_hand(const std::vector<int>& gloves) { return gloves[0] * glove_market(gloves)->shapley_values().front(); }
+double first_hand(const std::vector<int>& gloves) {
+  return gloves[0] * games::glove_market(gloves)->shapley_values().front();
+}
 
 /// The left half, +1 in `left` cells, against the right half, −1 in `right` cells.
 std::vector<int> balanced(int left, int right) {
@@ -301,7 +311,7 @@ std::vector<int> balanced(int left, int right) {
   return cells;
 }
 double left_half_of_sign(int left, int right) {
-  return sum_of_first(sign_of_measure(balanced(left, right))->shapley_values(), static_cast<std::size_t>(left));
+  return sum_of_first(games::sign_of_measure(balanced(left, right))->shapley_values(), static_cast<std::size_t>(left));
 }
 /// μ(T) √(π/(2M₂)) with M₂ = 1/left + 1/right for halves of measure 1.
 double growth_of_sign(int left, int right) { return std::sqrt(pi / (2 * (1.0 / left + 1.0 / right))); }
@@ -310,10 +320,14 @@ std::vector<Path> paths() {
   const auto constant = [](double value) { return [value](int) { return value; }; };
   return {
       {"unanimity", "equal cells",
-       [](int level) { return sum_of_first(unanimity_game(2 << level, 1)->shapley_values(), std::size_t{1} << level); },
+       [](int level) {
+         return sum_of_first(games::unanimity_game(2 << level, 1)->shapley_values(), std::size_t{1} << level);
+       },
        constant(0.5), 8, 0, 0},
       {"unanimity", "left finer",
-       [](int level) { return sum_of_first(unanimity_game(3 << level, 1)->shapley_values(), std::size_t{2} << level); },
+       [](int level) {
+         return sum_of_first(games::unanimity_game(3 << level, 1)->shapley_values(), std::size_t{2} << level);
+       },
        constant(2.0 / 3), 8, 0, 0},
       {"airport", "equal cells", [](int level) { return right_half_of_airport(1 << level, 1 << level); },
        constant((1 + ln2) / 2), 11, -1.05, -0.95},
@@ -342,25 +356,27 @@ std::vector<Path> paths() {
 }
 
 TEST(RefinementLimits, DifferBetweenTwoRefinementsOfOneGame) {
-  Evidence evidence{.name = "refinement_limits",
-                    .title = "Games whose Shapley values depend on how the domain is refined",
-                    .finding =
-                        "Each of these games tends to something else, or grows at another pace, when the same domain "
-                        "is cut up in another way: there is no "
-                        "value for a density to stand for.",
-                    .studies = {},
-                    .tables = {{.name = "limits",
-                                .caption = "Share of a fixed region at the finest partition: the left half, the right "
-                                           "half of the airport, the first of three hands. For the sign of a signed "
-                                           "measure, which grows like √n, its "
-                                           "asymptotic form at that partition.",
-                                .columns = {{"game"}, {"refinement"}, {"share", true}, {"limit", true}},
-                                .rows = {}}}};
+  reporting::Evidence evidence{
+      .name = "refinement_limits",
+      .title = "Games whose Shapley values depend on how the domain is refined",
+      .finding =
+          "Each of these games tends to something else, or grows at another pace, when the same domain "
+          "is cut up in another way: there is no "
+          "value for a density to stand for.",
+      .studies = {},
+      .tables = {{.name = "limits",
+                  .caption = "Share of a fixed region at the finest partition: the left half, the right "
+                             "half of the airport, the first of three hands. For the sign of a signed "
+                             "measure, which grows like √n, its "
+                             "asymptotic form at that partition.",
+                  .columns = {{"game"}, {"refinement"}, {"share", true}, {"limit", true}},
+                  .rows = {}}}};
   std::vector<double> shares, limits;
   for (const Path& path : paths()) {
     SCOPED_TRACE(path.game + ", " + path.refinement);
     const std::string title = path.game + ", " + path.refinement;
-    Study study(title, "cells a region", "distance to the limit"), values(title, "cells a region", "share of T");
+    statistics::Study study(title, "cells a region", "distance to the limit"),
+        values(title, "cells a region", "share of T");
     for (int level = 1; level <= path.finest; ++level) {
       const double limit = path.limit(level);
       const double share = path.share(level), distance = std::abs(share - limit) / limit;
@@ -385,7 +401,7 @@ TEST(RefinementLimits, DifferBetweenTwoRefinementsOfOneGame) {
     const auto a = static_cast<std::size_t>(one), b = static_cast<std::size_t>(other);
     EXPECT_GT(std::abs(shares[a] - shares[b]), 2 * (std::abs(shares[a] - limits[a]) + std::abs(shares[b] - limits[b])));
   }
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 TEST(RefinementLimits, OfTheSignOfASignedMeasureDoNotExist) {
@@ -398,7 +414,7 @@ TEST(RefinementLimits, OfTheSignOfASignedMeasureDoNotExist) {
 }
 
 TEST(RefinementLimits, HaveTheirKnownDigits) {
-  const auto finite = glove_market({64, 128, 256})->shapley_values();
+  const auto finite = games::glove_market({64, 128, 256})->shapley_values();
   EXPECT_NEAR(.38008, 64 * finite[0], 5e-6);
   EXPECT_NEAR(.32759, 128 * finite[64], 5e-6);
   EXPECT_NEAR(.29233, 256 * finite[192], 5e-6);

@@ -63,10 +63,10 @@ Tensor derivative(const Map& map, const Tensor& u, const Tensor& w) {
 class FrechetDifferentiability : public ::testing::Test {
  protected:
   FrechetDifferentiability() {
-    OperatorConfig config{.model = "fno", .n_modes = {modes}, .hidden_channels = width, .n_layers = 3};
+    operators::OperatorConfig config{.model = "fno", .n_modes = {modes}, .hidden_channels = width, .n_layers = 3};
     config.domain_padding = 0.25;
-    network_ = make_network(config, torch::kFloat64);
-    initialise(*network_, 6);
+    network_ = operators::make_network(config, torch::kFloat64);
+    operators::initialise(*network_, 6);
     network_->set_fused(false);  // derivatives of derivatives are taken
   }
 
@@ -74,19 +74,20 @@ class FrechetDifferentiability : public ::testing::Test {
     return [this](const Tensor& fields) { return network_->forward(fields, {static_cast<int>(points)}); };
   }
   Tensor parameter(const std::string& name) const {
-    for (const Parameter& parameter : network_->parameters()) {
+    for (const operators::Parameter& parameter : network_->parameters()) {
       if (parameter.name == name) return parameter.value;
     }
     throw InvalidArgument(message("frechet: parameter=", name, " (not in the network). Check its name."));
   }
 
-  std::unique_ptr<Network> network_;
+  std::unique_ptr<operators::Network> network_;
 };
 
 /// ‖F(u + εw) − F(u) − ε DF(u)[w]‖ / ε over ε = 1/2 … 1/256, the mean over some base points and directions.
-Study remainder_study(const std::string& title, const Map& map, const std::function<Tensor(std::uint64_t)>& base) {
+statistics::Study remainder_study(const std::string& title, const Map& map,
+                                  const std::function<Tensor(std::uint64_t)>& base) {
   const torch::NoGradGuard no_grad;
-  Study study(title, "step", "remainder / step");
+  statistics::Study study(title, "step", "remainder / step");
   for (int halvings = 1; halvings <= 8; ++halvings) {
     const double step = std::ldexp(1.0, -halvings);
     double mean = 0;
@@ -111,13 +112,14 @@ TEST_F(FrechetDifferentiability, TheRemainderFallsWithTheStepForSmoothActivation
   };
   const Map relu = [](const Tensor& u) { return torch::relu(u); };
   const Map gelu = [](const Tensor& u) { return torch::gelu(u); };
-  const std::vector<Study> studies = {
+  const std::vector<statistics::Study> studies = {
       remainder_study("FNO", fno(), random_field), remainder_study("GELU at 0", gelu, zero),
       remainder_study("ReLU at 0", relu, zero), remainder_study("ReLU, field half 0", relu, half_zero)};
-  publish({.name = "frechet_remainder",
-           .title = "‖F(u + εw) − F(u) − ε DF(u)[w]‖/ε in H^1",
-           .finding = "It vanishes like ε for an FNO with GELU, and not at all for a ReLU where the field is 0.",
-           .studies = studies});
+  reporting::publish(
+      {.name = "frechet_remainder",
+       .title = "‖F(u + εw) − F(u) − ε DF(u)[w]‖/ε in H^1",
+       .finding = "It vanishes like ε for an FNO with GELU, and not at all for a ReLU where the field is 0.",
+       .studies = studies});
   // A twice differentiable map has slope 1; over a factor of 128 the next term moves it by hundredths.
   EXPECT_NEAR(1, studies[0].fit().slope, 0.1);
   EXPECT_NEAR(1, studies[1].fit().slope, 0.1);
@@ -127,7 +129,7 @@ TEST_F(FrechetDifferentiability, TheRemainderFallsWithTheStepForSmoothActivation
 
 TEST_F(FrechetDifferentiability, CentralDifferencesConvergeToTheDerivativeAtSecondOrder) {
   const torch::NoGradGuard no_grad;
-  Study study("frechet: FNO, central difference against automatic differentiation", "step", "error");
+  statistics::Study study("frechet: FNO, central difference against automatic differentiation", "step", "error");
   for (int halvings = 1; halvings <= 7; ++halvings) {
     const double step = std::ldexp(1.0, -halvings);
     double mean = 0;
@@ -138,16 +140,17 @@ TEST_F(FrechetDifferentiability, CentralDifferencesConvergeToTheDerivativeAtSeco
     }
     study.add(step, mean);
   }
-  publish({.name = "frechet_derivative",
-           .title = "Automatic differentiation of an FNO against central differences in H^1",
-           .finding = "The difference is of second order in the step: what is differentiated is the derivative.",
-           .studies = {study}});
+  reporting::publish(
+      {.name = "frechet_derivative",
+       .title = "Automatic differentiation of an FNO against central differences in H^1",
+       .finding = "The difference is of second order in the step: what is differentiated is the derivative.",
+       .studies = {study}});
   EXPECT_NEAR(2, study.fit().slope, 0.15);
 }
 
 TEST_F(FrechetDifferentiability, TheDerivativeIsContinuousInTheBasePoint) {
   const torch::NoGradGuard no_grad;
-  Study study("frechet: FNO, change of the derivative with the base point", "distance", "change");
+  statistics::Study study("frechet: FNO, change of the derivative with the base point", "distance", "change");
   for (int halvings = 1; halvings <= 8; ++halvings) {
     const double distance = std::ldexp(1.0, -halvings);
     double largest = 0;
@@ -159,7 +162,7 @@ TEST_F(FrechetDifferentiability, TheDerivativeIsContinuousInTheBasePoint) {
     }
     study.add(distance, largest);
   }
-  publish(
+  reporting::publish(
       {.name = "frechet_continuity",
        .title = "The derivative of an FNO at neighbouring base points in H^1",
        .finding =
@@ -199,29 +202,32 @@ Tensor matrix_norms(const Tensor& weights) {
 TEST_F(FrechetDifferentiability, TheNormOfASpectralLayerIsThatOfItsLargestMatrix) {
   constexpr int steps = 256;
   torch::manual_seed(4);
-  const auto basis = fourier_basis({points}, {modes}, torch::kFloat64);
-  Evidence evidence{.name = "spectral_norms",
-                    .title = "Norms of an FNO's spectral layers in H^1",
-                    .finding = fmt::format(
-                        "‖K‖ is the norm of the largest matrix, max ‖R_k‖ over the {} kept frequencies (of frequency 0 "
-                        "the real part, since fields are real): power iteration reaches it and does not pass it.",
-                        basis->frequencies()),
-                    .studies = {},
-                    .tables = {{.name = "norms",
-                                .caption = fmt::format("After {} steps of power iteration.", steps),
-                                .columns = {{"layer", true},
-                                            {"power iteration", true},
-                                            {"max ‖R_k‖", true},
-                                            {"at k", true},
-                                            {"relative difference", true}},
-                                .rows = {}}}};
+  const auto basis = operators::fourier_basis({points}, {modes}, torch::kFloat64);
+  reporting::Evidence evidence{
+      .name = "spectral_norms",
+      .title = "Norms of an FNO's spectral layers in H^1",
+      .finding =
+          fmt::format("‖K‖ is the norm of the largest matrix, max ‖R_k‖ over the {} kept frequencies (of frequency 0 "
+                      "the real part, since fields are real): power iteration reaches it and does not pass it.",
+                      basis->frequencies()),
+      .studies = {},
+      .tables = {{.name = "norms",
+                  .caption = fmt::format("After {} steps of power iteration.", steps),
+                  .columns = {{"layer", true},
+                              {"power iteration", true},
+                              {"max ‖R_k‖", true},
+                              {"at k", true},
+                              {"relative difference", true}},
+                  .rows = {}}}};
   for (int index = 0; index < 3; ++index) {
     const Tensor weights = parameter(message("fno_blocks.convs.", index, ".weight.tensor"));
-    const Map layer = [&](const Tensor& u) { return basis->inverse(mix(basis->transform(u), weights, *basis)); };
+    const Map layer = [&](const Tensor& u) {
+      return basis->inverse(operators::mix(basis->transform(u), weights, *basis));
+    };
     const Tensor matrices = matrix_norms(weights);
     const double norm = matrices.max().item<double>();
     const std::vector<double> found = power_iteration(layer, steps);
-    Study study(message("layer ", index), "steps of power iteration", "1 − ‖Kv‖/max‖R_k‖");
+    statistics::Study study(message("layer ", index), "steps of power iteration", "1 − ‖Kv‖/max‖R_k‖");
     for (int step = 1; step <= steps; step *= 2) {
       const double missing = 1 - found[static_cast<std::size_t>(step - 1)] / norm;
       if (missing > 1e-12) study.add(step, missing);  // below it is rounding
@@ -233,7 +239,7 @@ TEST_F(FrechetDifferentiability, TheNormOfASpectralLayerIsThatOfItsLargestMatrix
     EXPECT_NEAR(1, found.back() / norm, 1e-6) << "layer " << index;
     EXPECT_LE(*std::ranges::max_element(found), norm * (1 + 1e-12)) << "layer " << index;
   }
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 }  // namespace

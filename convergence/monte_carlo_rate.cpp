@@ -27,10 +27,10 @@ constexpr int replicates = 48;
 constexpr int replicates_of_learners = 4;
 
 /// Interactions of three to five players: no method is exact, and with forty players no size but the smallest two is ever enumerated.
-std::vector<UnanimityTerm> interactions(int players, std::uint64_t item) {
+std::vector<games::UnanimityTerm> interactions(int players, std::uint64_t item) {
   Rng rng(12, "interacting", 0, item);
-  std::vector<UnanimityTerm> terms(200);
-  for (UnanimityTerm& term : terms) {
+  std::vector<games::UnanimityTerm> terms(200);
+  for (games::UnanimityTerm& term : terms) {
     std::vector<int> all(static_cast<std::size_t>(players));
     for (int player = 0; player < players; ++player) all[static_cast<std::size_t>(player)] = player;
     rng.shuffle(all);
@@ -43,7 +43,7 @@ std::vector<UnanimityTerm> interactions(int players, std::uint64_t item) {
 double mean_squared_error(const Estimator& estimator, Budget budget, int replicates) {
   double sum = 0;
   for (std::uint64_t replicate = 0; replicate < static_cast<std::uint64_t>(replicates); ++replicate) {
-    const auto game = unanimity_sum(players, interactions(players, replicate % 4));
+    const auto game = games::unanimity_sum(players, interactions(players, replicate % 4));
     const std::vector<double> exact = game->shapley_values();
     const Attribution found = attribute(estimator, *game, budget, replicate);
     for (std::size_t player = 0; player < exact.size(); ++player)
@@ -53,18 +53,19 @@ double mean_squared_error(const Estimator& estimator, Budget budget, int replica
 }
 
 TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
-  Evidence evidence{.name = "monte_carlo_rate",
-                    .title = "Mean squared errors of sampling estimators against their budgets",
-                    .finding =
-                        "Forty players, interactions of three to five of them. Every slope is the promised one within "
-                        "0.1, or steeper for methods "
-                        "that learn a proxy from the sample.",
-                    .studies = {}};
+  reporting::Evidence evidence{
+      .name = "monte_carlo_rate",
+      .title = "Mean squared errors of sampling estimators against their budgets",
+      .finding =
+          "Forty players, interactions of three to five of them. Every slope is the promised one within "
+          "0.1, or steeper for methods "
+          "that learn a proxy from the sample.",
+      .studies = {}};
   for (const auto& estimator : estimators::all()) {
     const double rate = estimator->guarantees().mse_rate;
     const bool learns = estimator->guarantees().learns;
     if (rate == exact_rate || rate == 0) continue;
-    Study study(std::string(estimator->name()), "budget", "mean squared error");
+    statistics::Study study(std::string(estimator->name()), "budget", "mean squared error");
     // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of strata.
     const std::int64_t first =
         std::max<std::int64_t>((learns ? 40 : 80) * players, estimator->minimum(players).coalitions);
@@ -72,14 +73,14 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
       study.add(static_cast<double>(budget),
                 mean_squared_error(*estimator, {budget}, learns ? replicates_of_learners : replicates));
     }
-    const Fit fit = study.fit();
+    const statistics::Fit fit = study.fit();
     evidence.studies.push_back(study);
     EXPECT_LT(fit.slope, -rate + 0.1) << study.markdown();
     if (learns) continue;  // a proxy that gets better with the budget makes the error fall faster
     EXPECT_LT(fit.slope_error, 0.05) << "not a straight line\n" << study.markdown();
     EXPECT_GT(fit.slope, -rate - 0.1) << study.markdown();
   }
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -127,10 +128,10 @@ struct KernelMethod {
 // One law for all of them. The plain mean pays for the size of the values, the centred one for all but equal shares, regression for interactions only.
 TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKernel) {
   constexpr int few = 12, runs = 1000;
-  std::vector<UnanimityTerm> terms = interactions(few, 0);
+  std::vector<games::UnanimityTerm> terms = interactions(few, 0);
   for (int player = 0; player < few; ++player)
     terms.push_back({.coalition = {player}, .coefficient = 1.0 + player % 3});
-  const auto game = unanimity_sum(few, std::move(terms));
+  const auto game = games::unanimity_sum(few, std::move(terms));
   const std::vector<double> exact = game->shapley_values(), nothing(few, 0.0);
   double gain = 0;
   for (const double value : exact) gain += value;
@@ -142,15 +143,18 @@ TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKerne
   const auto regression = [&game](std::int64_t draws, std::uint64_t replicate) {
     Rng rng(33, "regression", static_cast<std::uint32_t>(draws), replicate);
     CountedGame counted(*game, {2 + draws});
-    return fit_sample(
-        counted, sample_coalitions(Sampler::iid, SizeLaw(SizeMass::shapley_kernel, few), draws, Pairing::none, rng),
+    return estimators::fit_sample(
+        counted,
+        estimators::sample_coalitions(estimators::Sampler::iid,
+                                      estimators::SizeLaw(estimators::SizeMass::shapley_kernel, few), draws,
+                                      estimators::Pairing::none, rng),
         "monte_carlo_rate");
   };
   const KernelMethod methods[] = {
       {"kernel_shap_unbiased", nothing, 0, registered("kernel_shap_unbiased")},
       {"its centred form", std::vector<double>(few, gain / few), 0, registered("kernel_shap_unbiased_centred")},
       {"regression", exact, 4, regression}};
-  Evidence evidence{
+  reporting::Evidence evidence{
       .name = "variance_law",
       .title = "The constant of methods on independent draws of the Shapley kernel",
       .finding =
@@ -166,7 +170,7 @@ TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKerne
                   .rows = {}}}};
   for (const KernelMethod& method : methods) {
     const double constant = variance_constant(*game, method.additive);
-    Study study(method.name, "draws", "mean squared error");
+    statistics::Study study(method.name, "draws", "mean squared error");
     for (std::int64_t draws = 128; draws <= 2048; draws *= 2) {
       double mean = 0, squares = 0;
       for (std::uint64_t replicate = 0; replicate < runs; ++replicate) {
@@ -185,7 +189,7 @@ TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKerne
     }
     evidence.studies.push_back(study);
   }
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 }  // namespace

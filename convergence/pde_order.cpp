@@ -11,8 +11,8 @@
 namespace opshap {
 namespace {
 
-double parameter(const Pde& pde, const std::string& name) {
-  for (const Parameter& parameter : pde.parameters()) {
+double parameter(const pde::Pde& pde, const std::string& name) {
+  for (const pde::Parameter& parameter : pde.parameters()) {
     if (parameter.name == name) return parameter.value;
   }
   ADD_FAILURE() << pde.name() << " has a finite order and no parameter " << name;
@@ -21,7 +21,7 @@ double parameter(const Pde& pde, const std::string& name) {
 
 /// The largest difference between the solutions with this step and with one 16 times smaller than the smallest of the
 /// study, over some samples.
-double error(const Pde& pde, double step, double reference_step, int samples) {
+double error(const pde::Pde& pde, double step, double reference_step, int samples) {
   double largest = 0;
   for (int sample = 0; sample < samples; ++sample) {
     const FieldBatch initial = pde.random_initial(Rng(42, "pde_order"), static_cast<std::uint64_t>(sample)).field;
@@ -33,14 +33,14 @@ double error(const Pde& pde, double step, double reference_step, int samples) {
 }
 
 TEST(PdeOrder, TheErrorFallsWithThePromisedPowerOfTheTimeStep) {
-  Evidence evidence{.name = "pde_order",
-                    .title = "Errors of the solvers against their time steps",
-                    .finding = "Every solver converges at the order it promises.",
-                    .studies = {}};
-  for (const auto& pde : pdes::all()) {
+  reporting::Evidence evidence{.name = "pde_order",
+                               .title = "Errors of the solvers against their time steps",
+                               .finding = "Every solver converges at the order it promises.",
+                               .studies = {}};
+  for (const auto& pde : pde::all()) {
     if (std::isinf(pde->order())) continue;  // exact in time: nothing to converge
     const double largest_step = 4 * parameter(*pde, "dt");
-    Study study(std::string(pde->name()), "time step", "error");
+    statistics::Study study(std::string(pde->name()), "time step", "error");
     for (const double divisor : {1, 2, 4, 8})
       study.add(largest_step / divisor, error(*pde, largest_step / divisor, largest_step / 64, 8));
     evidence.studies.push_back(study);
@@ -48,7 +48,7 @@ TEST(PdeOrder, TheErrorFallsWithThePromisedPowerOfTheTimeStep) {
     // change it by 1.
     EXPECT_NEAR(pde->order(), study.fit().slope, 0.25) << pde->name();
   }
-  publish(evidence);
+  reporting::publish(evidence);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class ExponentialGame final : public DifferentiableGame {
   }
 };
 
-double error(Rule rule, int nodes) {
+double error(estimators::Rule rule, int nodes) {
   const auto found = attribute(*integrated_gradients(rule, nodes), ExponentialGame(), {}, 1).values;
   double largest = 0;
   for (int player = 0; player < ExponentialGame::n; ++player) {
@@ -48,25 +48,26 @@ double error(Rule rule, int nodes) {
 }
 
 TEST(QuadratureOrder, MidpointsAreOfSecondOrderAndGaussLegendreGeometric) {
-  Study midpoint("midpoint", "nodes", "error"), gauss("Gauss-Legendre", "nodes", "error");
-  for (int nodes = 1; nodes <= 64; nodes *= 2) midpoint.add(nodes, error(Rule::midpoint, nodes));
-  for (int nodes = 1; nodes <= 7; ++nodes) gauss.add(nodes, error(Rule::gauss_legendre, nodes));
-  publish({.name = "quadrature_order",
-           .title = "Integrated gradients against their limit in the number of nodes",
-           .finding =
-               "The midpoint rule is of second order; each node of Gauss–Legendre gains more than the one before it.",
-           .studies = {midpoint, gauss}});
+  statistics::Study midpoint("midpoint", "nodes", "error"), gauss("Gauss-Legendre", "nodes", "error");
+  for (int nodes = 1; nodes <= 64; nodes *= 2) midpoint.add(nodes, error(estimators::Rule::midpoint, nodes));
+  for (int nodes = 1; nodes <= 7; ++nodes) gauss.add(nodes, error(estimators::Rule::gauss_legendre, nodes));
+  reporting::publish(
+      {.name = "quadrature_order",
+       .title = "Integrated gradients against their limit in the number of nodes",
+       .finding =
+           "The midpoint rule is of second order; each node of Gauss–Legendre gains more than the one before it.",
+       .studies = {midpoint, gauss}});
 
   // From four nodes on the next term of the error is below a hundredth of it.
-  Study fine("midpoint", "nodes", "error");
-  for (int nodes = 4; nodes <= 64; nodes *= 2) fine.add(nodes, error(Rule::midpoint, nodes));
+  statistics::Study fine("midpoint", "nodes", "error");
+  for (int nodes = 4; nodes <= 64; nodes *= 2) fine.add(nodes, error(estimators::Rule::midpoint, nodes));
   EXPECT_NEAR(-2, fine.fit().slope, 0.02);
   // The error of K nodes is (K!)⁴/((2K+1)((2K)!)³) times a derivative of order 2K, here 3^2K times at most e³·3w.
   double bound = 0;
   for (int nodes = 1; nodes <= 7; ++nodes) {
     bound = std::exp(4 * std::lgamma(nodes + 1.0) - 3 * std::lgamma(2 * nodes + 1.0)) / (2 * nodes + 1) *
             std::pow(ExponentialGame::rate, 2 * nodes + 1) / 3 * std::exp(ExponentialGame::rate);
-    EXPECT_LT(error(Rule::gauss_legendre, nodes), bound + 1e-13) << nodes << " nodes";
+    EXPECT_LT(error(estimators::Rule::gauss_legendre, nodes), bound + 1e-13) << nodes << " nodes";
   }
   EXPECT_LT(bound, 1e-10);
 }

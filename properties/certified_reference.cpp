@@ -21,12 +21,12 @@
 namespace opshap {
 namespace {
 
-using Verdict = Certification::Verdict;
+using Verdict = evaluation::Certification::Verdict;
 
 /// Interactions of up to four players, with normal coefficients.
 std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
   Rng rng(seed, "fourth order");
-  std::vector<UnanimityTerm> terms;
+  std::vector<games::UnanimityTerm> terms;
   for (int term = 0; term < 3 * players; ++term) {
     std::vector<int> order(static_cast<std::size_t>(players));
     std::iota(order.begin(), order.end(), 0);
@@ -34,13 +34,13 @@ std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
     order.resize(std::min(order.size(), 1 + static_cast<std::size_t>(rng.below(4))));
     terms.push_back({.coalition = order, .coefficient = rng.normal()});
   }
-  return unanimity_sum(players, terms, 3);
+  return games::unanimity_sum(players, terms, 3);
 }
 
 /// A few coalitions of many players: the errors of the members of one are nearly the same, so they have few directions.
 std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t seed) {
   Rng rng(seed, "few interactions");
-  std::vector<UnanimityTerm> terms;
+  std::vector<games::UnanimityTerm> terms;
   for (int term = 0; term < 3; ++term) {
     std::vector<int> order(static_cast<std::size_t>(players));
     std::iota(order.begin(), order.end(), 0);
@@ -48,7 +48,7 @@ std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t see
     order.resize(3);
     terms.push_back({.coalition = order, .coefficient = rng.normal()});
   }
-  return unanimity_sum(players, terms);
+  return games::unanimity_sum(players, terms);
 }
 
 /// kernel_shap_paired with a share of player 0's value given to player 1.
@@ -81,7 +81,8 @@ TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
   for (const int players : {1, 2, 9}) {
     const auto game = fourth_order_game(players, 4);
     for (const int exact_players : {16, 0}) {
-      const CertifiedReference found = certified_reference(*game, {.exact_players = exact_players}, 1);
+      const evaluation::CertifiedReference found =
+          evaluation::certified_reference(*game, {.exact_players = exact_players}, 1);
       EXPECT_EQ("exact", found.method);
       EXPECT_EQ(0, found.error);
       EXPECT_TRUE(found.reached);
@@ -97,9 +98,10 @@ TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
     double errors = 0, promised = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       const auto game = fourth_order_game(24, seed);
-      const ReferenceSettings settings{.relative_error = 1e-9,
-                                       .max_evaluations = std::max(evaluations, minimum_reference_evaluations(24))};
-      const CertifiedReference found = certified_reference(*game, settings, seed);
+      const evaluation::ReferenceSettings settings{
+          .relative_error = 1e-9,
+          .max_evaluations = std::max(evaluations, evaluation::minimum_reference_evaluations(24))};
+      const evaluation::CertifiedReference found = evaluation::certified_reference(*game, settings, seed);
       EXPECT_EQ("certified", found.method);
       EXPECT_FALSE(found.reached);
       EXPECT_LE(found.attribution.evaluations, settings.max_evaluations);
@@ -113,11 +115,12 @@ TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
 TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
   const auto game = fourth_order_game(40, 7);
   for (const double wanted : {0.03, 0.01}) {
-    const CertifiedReference found = certified_reference(*game, {.relative_error = wanted}, 7);
+    const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
     EXPECT_TRUE(found.reached);
     EXPECT_LE(found.error, wanted);
     // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first step is enough).
-    EXPECT_TRUE(found.error > wanted / 4 || found.attribution.evaluations <= minimum_reference_evaluations(40));
+    EXPECT_TRUE(found.error > wanted / 4 ||
+                found.attribution.evaluations <= evaluation::minimum_reference_evaluations(40));
     EXPECT_LE(distance(found.attribution.values, game->shapley_values()),
               2 * wanted * distance(game->shapley_values(), std::vector<double>(40, 0.0)));
   }
@@ -125,8 +128,10 @@ TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
 
 TEST(CertifiedReference, IsTheSameForTheSameSeedOnly) {
   const auto game = fourth_order_game(24, 3);
-  const ReferenceSettings settings{.relative_error = 0.05};
-  const auto values = [&](std::uint64_t seed) { return certified_reference(*game, settings, seed).attribution.values; };
+  const evaluation::ReferenceSettings settings{.relative_error = 0.05};
+  const auto values = [&](std::uint64_t seed) {
+    return evaluation::certified_reference(*game, settings, seed).attribution.values;
+  };
   EXPECT_EQ(values(1), values(1));
   EXPECT_NE(values(1), values(2));
 }
@@ -136,20 +141,20 @@ TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
   Rng rng(5);
   std::vector<double> weights(64);
   for (double& weight : weights) weight = rng.normal();
-  const auto game = additive_game(weights, 1e6);
-  const CertifiedReference found = certified_reference(*game, {.relative_error = 1e-12}, 2);
+  const auto game = games::additive_game(weights, 1e6);
+  const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = 1e-12}, 2);
   EXPECT_EQ("certified", found.method);
   EXPECT_TRUE(found.reached);
   EXPECT_EQ("", mismatch(weights, found.attribution.values, rounding(256, 1e6)));
-  EXPECT_EQ(minimum_reference_evaluations(64) - found.attribution.evaluations,
-            minimum_reference_evaluations(64) - found.attribution.distinct);
+  EXPECT_EQ(evaluation::minimum_reference_evaluations(64) - found.attribution.evaluations,
+            evaluation::minimum_reference_evaluations(64) - found.attribution.distinct);
 }
 
 TEST(CertifiedReference, RefusesWhatCannotWork) {
   const auto game = fourth_order_game(64, 1);
-  EXPECT_THROW(certified_reference(*game, {.max_evaluations = 500}, 1), InvalidArgument);
-  EXPECT_THROW(certified_reference(*game, {.relative_error = 0}, 1), InvalidArgument);
-  EXPECT_THROW(certified_reference(*game, {.exact_players = 25}, 1), InvalidArgument);
+  EXPECT_THROW(evaluation::certified_reference(*game, {.max_evaluations = 500}, 1), InvalidArgument);
+  EXPECT_THROW(evaluation::certified_reference(*game, {.relative_error = 0}, 1), InvalidArgument);
+  EXPECT_THROW(evaluation::certified_reference(*game, {.exact_players = 25}, 1), InvalidArgument);
 }
 
 TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne) {
@@ -158,14 +163,16 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
   constexpr int games = 100;
   for (std::uint64_t seed = 0; seed < games; ++seed) {
     const auto game = seed % 2 == 0 ? fourth_order_game(32, seed) : few_interactions_game(32, seed);
-    const ReferenceSettings settings{.relative_error = 1e-9, .max_evaluations = 2 * minimum_reference_evaluations(32)};
-    const CertifiedReference right = certified_reference(*game, settings, seed);
+    const evaluation::ReferenceSettings settings{.relative_error = 1e-9,
+                                                 .max_evaluations = 2 * evaluation::minimum_reference_evaluations(32)};
+    const evaluation::CertifiedReference right = evaluation::certified_reference(*game, settings, seed);
     low += right.cross_check->p_value < 0.05 ? 1 : 0;
     failures += right.cross_check->agrees() ? 0 : 1;
     // The two together are off by the norm of their standard errors; a mistake of eight times that is no chance.
     const double scale = std::hypot(distance(*right.orderings->standard_errors, std::vector<double>(32, 0.0)),
                                     distance(*right.regression->standard_errors, std::vector<double>(32, 0.0)));
-    const CertifiedReference wrong = certified_reference(*game, settings, seed, Biased(8 * scale));
+    const evaluation::CertifiedReference wrong =
+        evaluation::certified_reference(*game, settings, seed, Biased(8 * scale));
     found_out += wrong.cross_check->agrees() ? 0 : 1;
     EXPECT_EQ(wrong.cross_check->agrees() ? "certified" : "permutation_antithetic", wrong.method);
   }
@@ -177,8 +184,8 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
 
 TEST(CrossCheck, UnbiasedReferenceIsWhatIsLeftWhenTheTwoDisagree) {
   const auto game = fourth_order_game(32, 5);
-  const ReferenceSettings settings{.relative_error = 0.02};
-  const CertifiedReference found = certified_reference(*game, settings, 5, Biased(100));
+  const evaluation::ReferenceSettings settings{.relative_error = 0.02};
+  const evaluation::CertifiedReference found = evaluation::certified_reference(*game, settings, 5, Biased(100));
   EXPECT_EQ("permutation_antithetic", found.method);
   EXPECT_EQ(found.orderings->values, found.attribution.values);
   EXPECT_LT(found.cross_check->p_value, 1e-10);
@@ -196,7 +203,7 @@ TEST(CrossCheck, CountsTheDirectionsOfErrors) {
         for (int k = 0; k < directions; ++k) factors.push_back(rng.normal());
         for (std::size_t i = 0; i < 64; ++i) sample[i] = factors[i % factors.size()];
       }
-      mean += effective_dimension(samples) / 50;
+      mean += evaluation::effective_dimension(samples) / 50;
     }
     EXPECT_GE(mean, directions / 1.6);
     EXPECT_LE(mean, directions * 1.6);
@@ -205,11 +212,11 @@ TEST(CrossCheck, CountsTheDirectionsOfErrors) {
 
 TEST(TailProbability, AreThoseOfKnownQuantiles) {
   // Abramowitz and Stegun (1964), table 26.9: F(5, 10) exceeds 3.33 with probability 0.05; χ²(10)/10 exceeds 1.8307.
-  EXPECT_NEAR(0.05, fisher_tail(3.3258, 5, 10), 1e-5);
-  EXPECT_NEAR(0.05, fisher_tail(1.83070, 10, HUGE_VAL), 1e-5);
-  EXPECT_NEAR(0.05, fisher_tail(1.83070, 10, 1e12), 1e-5);
-  EXPECT_EQ(1, fisher_tail(0, 3, 4));
-  EXPECT_EQ(0, fisher_tail(HUGE_VAL, 3, 4));
+  EXPECT_NEAR(0.05, statistics::fisher_tail(3.3258, 5, 10), 1e-5);
+  EXPECT_NEAR(0.05, statistics::fisher_tail(1.83070, 10, HUGE_VAL), 1e-5);
+  EXPECT_NEAR(0.05, statistics::fisher_tail(1.83070, 10, 1e12), 1e-5);
+  EXPECT_EQ(1, statistics::fisher_tail(0, 3, 4));
+  EXPECT_EQ(0, statistics::fisher_tail(HUGE_VAL, 3, 4));
 }
 
 TEST(Certify, TellsTheNearerOfTwoAttributions) {
@@ -222,9 +229,10 @@ TEST(Certify, TellsTheNearerOfTwoAttributions) {
       near[0] += size / 2, near[1] -= size / 2;
       far[0] -= 2 * size, far[1] += 2 * size;
       const auto verdict = [&](const std::vector<double>& a, const std::vector<double>& b) {
-        return certify(*game, a, b, {.max_evaluations = 1 << 18}, seed);
+        return evaluation::certify(*game, a, b, {.max_evaluations = 1 << 18}, seed);
       };
-      const Certification first = verdict(near, far), second = verdict(far, near), exact = verdict(truth, near);
+      const evaluation::Certification first = verdict(near, far), second = verdict(far, near),
+                                      exact = verdict(truth, near);
       EXPECT_EQ(Verdict::first, first.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::second, second.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::first, exact.verdict) << players << " " << seed;
@@ -246,7 +254,8 @@ TEST(Certify, StatesAnErrorThatCoversTheDifference) {
     std::vector<double> a = truth, b = truth;
     for (double& value : a) value += 0.02 * rng.normal();
     for (double& value : b) value += 0.02 * rng.normal();
-    const Certification found = certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
+    const evaluation::Certification found =
+        evaluation::certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
     const double expected = std::pow(distance(a, truth), 2) - std::pow(distance(b, truth), 2);
     squares += std::pow((found.difference - expected) / found.standard_error, 2) / games;
   }
@@ -260,8 +269,8 @@ TEST(Certify, MakesNoVerdictWithoutADifference) {
     const std::vector<double> truth = game->shapley_values();
     std::vector<double> a = truth, b = truth;  // equally far on two sides
     a[0] += 1, a[1] -= 1, b[0] -= 1, b[1] += 1;
-    verdicts += certify(*game, a, b, {.max_evaluations = 8192}, seed).verdict != Verdict::undecided ? 1 : 0;
-    EXPECT_EQ(Verdict::undecided, certify(*game, a, a, {.max_evaluations = 8192}, seed).verdict);
+    verdicts += evaluation::certify(*game, a, b, {.max_evaluations = 8192}, seed).verdict != Verdict::undecided ? 1 : 0;
+    EXPECT_EQ(Verdict::undecided, evaluation::certify(*game, a, a, {.max_evaluations = 8192}, seed).verdict);
   }
   EXPECT_LE(verdicts, 2);  // level 0.001 a game: three or more of 100 have a chance of 1.5e-4
 }
@@ -271,7 +280,7 @@ TEST(Certify, CountsTheGapOfAttributionsThatAreNotEfficient) {
   const std::vector<double> truth = game->shapley_values();
   std::vector<double> shifted = truth;
   for (double& value : shifted) value += 0.25;
-  const Certification found = certify(*game, shifted, truth, {.max_evaluations = 8192}, 3);
+  const evaluation::Certification found = evaluation::certify(*game, shifted, truth, {.max_evaluations = 8192}, 3);
   EXPECT_EQ(Verdict::second, found.verdict);
   EXPECT_EQ("", mismatch(16 * 0.25 * 0.25, found.difference, rounding(1e4, 1)));
 }

@@ -16,34 +16,34 @@
 namespace opshap {
 namespace {
 
-using Change = void (*)(Results&);
+using Change = void (*)(reporting::Results&);
 
 const std::string regression_msr = "regression_msr_shapiq_1_6";
 
 /// Changes the rows of one method; `change` gets the row.
 template <typename ChangeRow>
-void change_rows(Results& results, const std::string& method, const ChangeRow& change) {
-  for (AttributionRow& row : results.attributions) {
+void change_rows(reporting::Results& results, const std::string& method, const ChangeRow& change) {
+  for (reporting::AttributionRow& row : results.attributions) {
     if (row.method == method) change(row);
   }
 }
 
-void set_nrmse(Results& results, const std::string& method, double (*of_players)(int)) {
+void set_nrmse(reporting::Results& results, const std::string& method, double (*of_players)(int)) {
   change_rows(results, method,
-              [of_players](AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
+              [of_players](reporting::AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
 }
 
-void scale_seconds(Results& results, const std::string& method, double factor) {
-  change_rows(results, method, [factor](AttributionRow& row) {
+void scale_seconds(reporting::Results& results, const std::string& method, double factor) {
+  change_rows(results, method, [factor](reporting::AttributionRow& row) {
     row.game_seconds *= factor;
     row.estimator_seconds *= factor;
   });
 }
 
 /// Rows of RegressionMSR at the budget of the tables, with the NRMSE the paper has at n = 32 and a bad one above.
-void add_regression_msr(Results& results) {
-  std::vector<AttributionRow> added;
-  change_rows(results, "kernel_shap", [&added](const AttributionRow& row) {
+void add_regression_msr(reporting::Results& results) {
+  std::vector<reporting::AttributionRow> added;
+  change_rows(results, "kernel_shap", [&added](const reporting::AttributionRow& row) {
     if (row.budget != std::max<std::int64_t>(2 * row.players, 1024)) return;
     added.push_back(row);
     added.back().method = regression_msr;
@@ -54,7 +54,7 @@ void add_regression_msr(Results& results) {
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
 }
 
-void as_it_is(Results&) {}
+void as_it_is(reporting::Results&) {}
 
 struct Example {
   Change supports = as_it_is, contradicts = as_it_is;
@@ -64,91 +64,93 @@ const std::map<std::string, Example>& examples() {
   static const std::map<std::string, Example> all = {
       {"quality_against_integrated_gradients",
        {as_it_is,
-        [](Results& results) {
-          change_rows(results, "operator_shap", [](AttributionRow& row) {
+        [](reporting::Results& results) {
+          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) {
             row.nrmse = row.r2 = row.pearson = Measured::of(row.players < 512 ? -1 : 9);
           });
           set_nrmse(results, "operator_shap", [](int) { return 9.0; });
         }}},
       {"quality_against_regression_msr",
        {add_regression_msr,
-        [](Results& results) {
+        [](reporting::Results& results) {
           add_regression_msr(results);
-          change_rows(results, regression_msr, [](AttributionRow& row) {
+          change_rows(results, regression_msr, [](reporting::AttributionRow& row) {
             row.nrmse = Measured::of(0.01);
             row.pearson = row.r2 = Measured::of(0.9999);
           });
         }}},
       {"consistent_across_resolutions",
-       {[](Results& results) {
-          change_rows(results, "operator_shap", [](AttributionRow& row) { row.pearson = Measured::of(0.95); });
-        },
-        [](Results& results) {
+       {[](reporting::Results& results) {
           change_rows(results, "operator_shap",
-                      [](AttributionRow& row) { row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.95); });
+                      [](reporting::AttributionRow& row) { row.pearson = Measured::of(0.95); });
+        },
+        [](reporting::Results& results) {
+          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) {
+            row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.95);
+          });
         }}},
       {"one_model_for_all_resolutions",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "uniform", [](int players) { return players == 256 ? 0.01 : 1.0; });
         }}},
       {"classical_methods_win_at_few_players",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 1e-6 : 0.3; });
         }}},
       {"classical_methods_need_more_at_many_players",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 0.02 : 0.5; });
         }}},
       {"integrated_gradients_negative_r2",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           change_rows(results, "integrated_gradients",
-                      [](AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
+                      [](reporting::AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
         }}},
       {"regression_msr_wins_at_32_players",
        {add_regression_msr,
-        [](Results& results) {
+        [](reporting::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 5.0; });
         }}},
       {"regression_msr_loses_from_64_players",
        {add_regression_msr,
-        [](Results& results) {
+        [](reporting::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int players) { return players == 128 ? 0.001 : 5.0; });
         }}},
       {"regression_msr_better_than_kernel_shap",
-       {[](Results& results) {
+       {[](reporting::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 1e-3; });
         },
-        [](Results& results) {
+        [](reporting::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 9.0; });
         }}},
       {"faster_than_baselines",
-       {[](Results& results) {  // most inputs refused, which takes no time
-          change_rows(results, "kernel_shap", [](AttributionRow& row) {
+       {[](reporting::Results& results) {  // most inputs refused, which takes no time
+          change_rows(results, "kernel_shap", [](reporting::AttributionRow& row) {
             if (row.sample == 0) return;
             row.distinct = row.evaluations = 0;
             row.game_seconds = row.estimator_seconds = 0;
           });
         },
-        [](Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
+        [](reporting::Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
       {"orders_of_magnitude_faster",
-       {[](Results& results) { scale_seconds(results, "operator_shap", 0.1); },
-        [](Results& results) { scale_seconds(results, "permutation", 0.1); }}},
+       {[](reporting::Results& results) { scale_seconds(results, "operator_shap", 0.1); },
+        [](reporting::Results& results) { scale_seconds(results, "permutation", 0.1); }}},
       {"training_is_amortised",
        {as_it_is,
-        [](Results& results) {
-          change_rows(results, "operator_shap", [](AttributionRow& row) { row.distinct = 1000; });
+        [](reporting::Results& results) {
+          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) { row.distinct = 1000; });
         }}},
       {"shapley_values_approach_density",
-       {[](Results& results) {
-          for (ValuesRow& row : results.values) {
+       {[](reporting::Results& results) {
+          for (reporting::ValuesRow& row : results.values) {
             if (row.method == "operator_shap" && row.players == 128)
               row.values = synthetic::shapley_values(row.players, row.sample);
           }
@@ -156,56 +158,58 @@ const std::map<std::string, Example>& examples() {
         as_it_is}},
       {"normalisation_is_exact",
        {as_it_is,
-        [](Results& results) {
-          change_rows(results, "operator_shap",
-                      [](AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0); });
+        [](reporting::Results& results) {
+          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) {
+            row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0);
+          });
         }}},
       {"exact_reference_at_16_players",
        {as_it_is,
-        [](Results& results) {
-          for (AttributionRow& row : results.attributions) {
+        [](reporting::Results& results) {
+          for (reporting::AttributionRow& row : results.attributions) {
             if (row.sample == 2) row.reference = "permutation_antithetic";
           }
         }}},
       {"efficiency_at_rounding_level",
        {as_it_is,
-        [](Results& results) {
-          change_rows(results, "kernel_shap",
-                      [](AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0); });
+        [](reporting::Results& results) {
+          change_rows(results, "kernel_shap", [](reporting::AttributionRow& row) {
+            row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0);
+          });
         }}},
       {"explainer_beats_uniform",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "uniform", [](int players) { return players == 64 ? 0.05 : 1.0; });
         }}},
       {"integrated_gradients_error_stays",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "integrated_gradients", [](int players) { return 400.0 / players; });
         }}},
       {"reference_better_known_than_explainer",
        {as_it_is,
-        [](Results& results) {
-          for (AttributionRow& row : results.attributions) {
+        [](reporting::Results& results) {
+          for (reporting::AttributionRow& row : results.attributions) {
             if (row.players == 512) row.reference_error = 0.4;
           }
         }}},
       {"permutation_error_rate",
        {as_it_is,
-        [](Results& results) {
-          change_rows(results, "permutation", [](AttributionRow& row) {
+        [](reporting::Results& results) {
+          change_rows(results, "permutation", [](reporting::AttributionRow& row) {
             row.nrmse = Measured::of(0.5 + 1e-3 * std::sqrt(static_cast<double>(*row.budget)));
           });
         }}},
       {"pairing_matters",
        {as_it_is,
-        [](Results& results) {
+        [](reporting::Results& results) {
           set_nrmse(results, "kernel_shap_paired", [](int players) { return players == 16 ? 3.0 : 0.01; });
         }}},
       {"reference_settles_with_resolution",
        {as_it_is,
-        [](Results& results) {
-          for (ValuesRow& row : results.values) {
+        [](reporting::Results& results) {
+          for (reporting::ValuesRow& row : results.values) {
             if (row.method == "reference" && row.players == 1024) row.values[7] += 3;
           }
         }}},
@@ -213,15 +217,15 @@ const std::map<std::string, Example>& examples() {
   return all;
 }
 
-std::vector<JudgedClaim> judged(const Results& results) {
-  Run run;
+std::vector<reporting::JudgedClaim> judged(const reporting::Results& results) {
+  reporting::Run run;
   run.pde = "burgers1d";
   run.results = results;
-  return judge(Scoreboard(run));
+  return reporting::judge(reporting::Scoreboard(run));
 }
 
-Judgement judge_one(const std::string& id, const Results& results) {
-  for (const JudgedClaim& claim : judged(results)) {
+reporting::Judgement judge_one(const std::string& id, const reporting::Results& results) {
+  for (const reporting::JudgedClaim& claim : judged(results)) {
     if (claim.claim.id == id) return claim.judgement;
   }
   return {};
@@ -229,7 +233,7 @@ Judgement judge_one(const std::string& id, const Results& results) {
 
 TEST(Claims, EachHasAnExample) {
   std::set<std::string> ids;
-  for (const Claim& claim : claims::all()) {
+  for (const reporting::Claim& claim : reporting::claims::all()) {
     EXPECT_TRUE(ids.insert(std::string(claim.id)).second) << claim.id;
     EXPECT_TRUE(examples().contains(std::string(claim.id))) << claim.id;
     EXPECT_FALSE(claim.statement.empty() || claim.where.empty() || claim.rule.empty()) << claim.id;
@@ -239,29 +243,29 @@ TEST(Claims, EachHasAnExample) {
 }
 
 TEST(Claims, AreReproducedByRowsThatSupportThem) {
-  const Results base = SyntheticRun::full().results();
+  const reporting::Results base = SyntheticRun::full().results();
   for (const auto& [id, example] : examples()) {
-    Results results = base;
+    reporting::Results results = base;
     example.supports(results);
-    const Judgement judgement = judge_one(id, results);
+    const reporting::Judgement judgement = judge_one(id, results);
     EXPECT_EQ("reproduced", to_string(judgement.verdict)) << id << ": " << judgement.evidence;
     EXPECT_FALSE(judgement.evidence.empty()) << id;
   }
 }
 
 TEST(Claims, AreNotReproducedByRowsThatContradictThem) {
-  const Results base = SyntheticRun::full().results();
+  const reporting::Results base = SyntheticRun::full().results();
   for (const auto& [id, example] : examples()) {
-    Results results = base;
+    reporting::Results results = base;
     example.contradicts(results);
-    const Judgement judgement = judge_one(id, results);
+    const reporting::Judgement judgement = judge_one(id, results);
     EXPECT_EQ("not reproduced", to_string(judgement.verdict)) << id << ": " << judgement.evidence;
   }
 }
 
 TEST(Claims, AreNotTestableByRowsThatCannotTell) {
-  Results results;  // one failed attribution at one n: nothing is known of anybody's quality
-  AttributionRow row;
+  reporting::Results results;  // one failed attribution at one n: nothing is known of anybody's quality
+  reporting::AttributionRow row;
   row.pde = "burgers1d";
   row.players = 24;
   row.method = "stratified";
@@ -272,17 +276,17 @@ TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   row.reference_error = 0.01;
   results.attributions.push_back(row);
   for (const auto& [id, example] : examples()) {
-    const Judgement judgement = judge_one(id, results);
+    const reporting::Judgement judgement = judge_one(id, results);
     EXPECT_EQ("not testable in this profile", to_string(judgement.verdict)) << id << ": " << judgement.evidence;
     EXPECT_FALSE(judgement.evidence.empty()) << id;
   }
 }
 
 TEST(Claims, OfManyPlayersAreLeftOpenByASmallRun) {
-  const Results results = SyntheticRun().results();
+  const reporting::Results results = SyntheticRun().results();
   for (const char* id : {"classical_methods_need_more_at_many_players", "training_is_amortised",
                          "one_model_for_all_resolutions", "shapley_values_approach_density"}) {
-    EXPECT_EQ(Verdict::not_testable, judge_one(id, results).verdict) << id;
+    EXPECT_EQ(reporting::Verdict::not_testable, judge_one(id, results).verdict) << id;
   }
   for (const char* id : {"quality_against_regression_msr", "regression_msr_better_than_kernel_shap"}) {
     EXPECT_EQ("regression_msr_shapiq_1_6 not run", judge_one(id, results).evidence) << id;
@@ -290,22 +294,22 @@ TEST(Claims, OfManyPlayersAreLeftOpenByASmallRun) {
 }
 
 TEST(Claims, OfThePapersBaselinesLeaveOutTheMeanField) {
-  Results results = SyntheticRun::full().results();
+  reporting::Results results = SyntheticRun::full().results();
   examples().at("orders_of_magnitude_faster").supports(results);
-  std::vector<AttributionRow> added;
-  change_rows(results, "operator_shap", [&added](AttributionRow row) {
+  std::vector<reporting::AttributionRow> added;
+  change_rows(results, "operator_shap", [&added](reporting::AttributionRow row) {
     row.method = "mean_field";
     added.push_back(row);
   });
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
-  const Judgement judgement = judge_one("orders_of_magnitude_faster", results);
-  EXPECT_EQ(Verdict::reproduced, judgement.verdict) << judgement.evidence;
+  const reporting::Judgement judgement = judge_one("orders_of_magnitude_faster", results);
+  EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }
 
 TEST(Claims, AboutPairingSayOnHowManyInputsTheyRest) {
-  Results results = SyntheticRun().results();
+  reporting::Results results = SyntheticRun().results();
   EXPECT_EQ(std::string::npos, judge_one("pairing_matters", results).evidence.find("undefined"));
-  change_rows(results, "kernel_shap_paired", [](AttributionRow& row) {
+  change_rows(results, "kernel_shap_paired", [](reporting::AttributionRow& row) {
     if (row.players == 64 && row.sample < 3) row.nrmse = Measured::undefined("rank=62");
   });
   const std::string evidence = judge_one("pairing_matters", results).evidence;
@@ -313,15 +317,15 @@ TEST(Claims, AboutPairingSayOnHowManyInputsTheyRest) {
 }
 
 TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
-  const Results base = SyntheticRun().results();
-  EXPECT_EQ(std::vector<std::string>{}, broken_checks(judged(base)));
+  const reporting::Results base = SyntheticRun().results();
+  EXPECT_EQ(std::vector<std::string>{}, reporting::broken_checks(judged(base)));
   int always = 0;
-  for (const Claim& claim : claims::all()) {
+  for (const reporting::Claim& claim : reporting::claims::all()) {
     if (!claim.always) continue;
     ++always;
-    Results results = base;
+    reporting::Results results = base;
     examples().at(std::string(claim.id)).contradicts(results);
-    const std::vector<std::string> broken = broken_checks(judged(results));
+    const std::vector<std::string> broken = reporting::broken_checks(judged(results));
     EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
   }
   EXPECT_GT(always, 0);
@@ -329,11 +333,11 @@ TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
 
 TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {
   const auto run = SyntheticRun().run();
-  const Scoreboard scores(run);
-  const auto json = nlohmann::json::parse(claims_json(judge(scores), run));
+  const reporting::Scoreboard scores(run);
+  const auto json = nlohmann::json::parse(reporting::claims_json(reporting::judge(scores), run));
   EXPECT_EQ("opshap.claims/1", json["schema"]);
   EXPECT_EQ("smoke", json["profile"]);
-  EXPECT_EQ(claims::all().size(), json["claims"].size());
+  EXPECT_EQ(reporting::claims::all().size(), json["claims"].size());
   const std::set<std::string> verdicts = {"reproduced", "not reproduced", "not testable in this profile"};
   for (const auto& claim : json["claims"]) {
     for (const char* key : {"id", "source", "statement", "where", "rule", "verdict", "evidence"})
@@ -344,13 +348,13 @@ TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {
 
 TEST(Amortisation, BreaksEvenWhereTheEvaluationsAreEqual) {
   const auto run = SyntheticRun().run();
-  const Scoreboard scores(run);
-  const auto pays = amortisation(scores);
+  const reporting::Scoreboard scores(run);
+  const auto pays = reporting::amortisation(scores);
   ASSERT_TRUE(pays);
   EXPECT_EQ(64, pays->players);
   EXPECT_EQ(215040, pays->training_evaluations);
   ASSERT_FALSE(pays->methods.empty());
-  for (const TunedMethod& method : pays->methods) {
+  for (const reporting::TunedMethod& method : pays->methods) {
     ASSERT_TRUE(method.break_even) << method.method;
     const double explainer =
         static_cast<double>(pays->training_evaluations) + pays->explainer_evaluations * *method.break_even;

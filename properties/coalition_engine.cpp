@@ -22,10 +22,11 @@ namespace opshap {
 namespace {
 
 /// Untrained networks hardly answer to a mask; twice the weights do, and magnify the rounding of every layer.
-std::unique_ptr<Network> doubled_network(const OperatorConfig& config, std::uint64_t seed, Precision precision) {
-  auto network = make_network(config, tensor_options(precision, "cpu"));
-  initialise(*network, seed);
-  for (Parameter& parameter : network->parameters()) parameter.value.mul_(2);
+std::unique_ptr<operators::Network> doubled_network(const operators::OperatorConfig& config, std::uint64_t seed,
+                                                    operators::Precision precision) {
+  auto network = operators::make_network(config, operators::tensor_options(precision, "cpu"));
+  operators::initialise(*network, seed);
+  for (operators::Parameter& parameter : network->parameters()) parameter.value.mul_(2);
   return network;
 }
 
@@ -62,7 +63,7 @@ double spread(const std::vector<double>& values) {
 
 /// The same random network by the engine, by LibTorch, and by LibTorch in double; a field and a baseline for it.
 struct Trial {
-  OperatorConfig config;
+  operators::OperatorConfig config;
   std::unique_ptr<Operator> engine, plain, precise;
   FieldBatch input, baseline;
 
@@ -80,9 +81,9 @@ struct Trial {
       shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? most_points : 9)));
     }
     const std::uint64_t seed = rng.bits64();
-    engine = make_operator(doubled_network(config, seed, Precision::float32));
-    plain = make_operator(doubled_network(config, seed, Precision::float32), false);
-    precise = make_operator(doubled_network(config, seed, Precision::float64));
+    engine = operators::make_operator(doubled_network(config, seed, operators::Precision::float32));
+    plain = operators::make_operator(doubled_network(config, seed, operators::Precision::float32), false);
+    precise = operators::make_operator(doubled_network(config, seed, operators::Precision::float64));
     input = random_field(shape, config.in_channels, 0, 2, rng);
     baseline = random_field(shape, config.in_channels, -1, 0, rng);
   }
@@ -91,7 +92,9 @@ struct Trial {
     return {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(input.domain.points()))),
             .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
   }
-  std::string describe() const { return message(to_json(config), ", ", input.domain.points(), " points; ", replay()); }
+  std::string describe() const {
+    return message(operators::to_json(config), ", ", input.domain.points(), " points; ", replay());
+  }
 };
 
 TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
@@ -107,7 +110,7 @@ TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
     const Query query = of.query(rng);
     const Coalitions coalitions = random_coalitions(players, 40, rng);
     const auto values_of = [&](const Operator& op) {
-      return cell_mask_game(op, of.input, of.baseline, partition, query)->values(coalitions);
+      return games::cell_mask_game(op, of.input, of.baseline, partition, query)->values(coalitions);
     };
     const std::vector<double> exact = values_of(*of.precise), found = values_of(*of.engine),
                               torch = values_of(*of.plain);
@@ -132,40 +135,44 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
       EXPECT_LT(largest_difference(found, exact), 2e-5 * size + 4 * largest_difference(torch, exact))
           << what << ", trial " << trial << ": " << of.describe();
     };
-    const auto game_of = [&](const Operator& op) { return cell_mask_game(op, of.input, of.baseline, cells, query); };
+    const auto game_of = [&](const Operator& op) {
+      return games::cell_mask_game(op, of.input, of.baseline, cells, query);
+    };
     compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
     compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
   }
 }
 
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
-  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
-  EXPECT_TRUE(make_operator(config, 1)->coalition_path().starts_with("engine, "));
-  EXPECT_NE(make_operator(config, 1, Precision::float64)->coalition_path().find("float32"), std::string::npos);
-  const auto off = make_operator(doubled_network(config, 1, Precision::float32), false);
+  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
+  EXPECT_TRUE(operators::make_operator(config, 1)->coalition_path().starts_with("engine, "));
+  EXPECT_NE(operators::make_operator(config, 1, operators::Precision::float64)->coalition_path().find("float32"),
+            std::string::npos);
+  const auto off = operators::make_operator(doubled_network(config, 1, operators::Precision::float32), false);
   EXPECT_NE(off->coalition_path().find("switched off"), std::string::npos);
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
   EXPECT_EQ(off->coalition_engine(field, field, cells, {.point = 2}), nullptr);
-  EXPECT_EQ(cell_mask_game(*off, field, field, cells, {.point = 2})->path(), off->coalition_path());
+  EXPECT_EQ(games::cell_mask_game(*off, field, field, cells, {.point = 2})->path(), off->coalition_path());
 }
 
 TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
-  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
-  for (const std::string& set : instruction_sets()) {
+  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
+  for (const std::string& set : engines::instruction_sets()) {
     setenv("OPSHAP_ENGINE", set.c_str(), 1);
-    EXPECT_EQ(make_operator(config, 1)->coalition_path(), "engine, " + set);
+    EXPECT_EQ(operators::make_operator(config, 1)->coalition_path(), "engine, " + set);
   }
   setenv("OPSHAP_ENGINE", "altivec", 1);
-  EXPECT_THROW(make_operator(config, 1), EnvironmentError);
+  EXPECT_THROW(operators::make_operator(config, 1), EnvironmentError);
   unsetenv("OPSHAP_ENGINE");
 }
 
 TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
-  const auto op = make_operator({.n_modes = {8}, .hidden_channels = 16}, 1);
+  const auto op = operators::make_operator({.n_modes = {8}, .hidden_channels = 16}, 1);
   Rng rng(2, "coalition engine test");
   const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
-  const auto game = cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 5});
+  const auto game =
+      games::cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 5});
   const Coalitions coalitions = random_coalitions(24, 333, rng);
   const int before = threads();
   set_threads(1);

@@ -34,8 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Long steps and a large viscosity: a sample in two milliseconds that still holds all invariants.
-DatasetRequest quick(std::int64_t samples) {
-  DatasetRequest request;
+data::DatasetRequest quick(std::int64_t samples) {
+  data::DatasetRequest request;
   request.pde = "burgers1d";
   request.parameters = {{"dt", 4e-3}, {"nu", 0.02}};
   request.samples = samples;
@@ -55,19 +55,19 @@ class DatasetStore : public testing::Test {
   fs::path shards(const std::string& name) const { return folder_ / (name + ".shards"); }
 
   /// The bytes of the data set of a request, made without interruption.
-  std::string bytes_of(const DatasetRequest& request, const std::string& name = "reference.h5") const {
-    generate(request, file(name));
+  std::string bytes_of(const data::DatasetRequest& request, const std::string& name = "reference.h5") const {
+    data::generate(request, file(name));
     return read_file(file(name));
   }
 
   /// Runs generate() in a process of its own, and `interrupt` on it once the manifest has a line. Returns how it ended.
-  int interrupted(const DatasetRequest& request, const std::string& name,
+  int interrupted(const data::DatasetRequest& request, const std::string& name,
                   const std::function<void(pid_t)>& interrupt) const {
     const pid_t child = ::fork();
     if (child == 0) {
       stop_on_signals();
       try {
-        generate(request, file(name));
+        data::generate(request, file(name));
       } catch (const Stopped&) {
         ::_exit(6);
       }
@@ -90,27 +90,27 @@ class DatasetStore : public testing::Test {
 
 /// A file's columns and metadata, to be changed and sealed again: damage that only the inner checks can find.
 struct Opened {
-  std::vector<Column> columns;
+  std::vector<data::Column> columns;
   std::string metadata;
 
   explicit Opened(const fs::path& path) {
-    const Hdf5Contents contents(read_file(path), path.string());
+    const data::Hdf5Contents contents(read_file(path), path.string());
     for (const std::string& name : contents.columns()) columns.push_back(contents.column(name));
     metadata = contents.metadata();
   }
   template <typename T>
   std::vector<T>& values(const std::string& name) {
-    for (Column& column : columns) {
+    for (data::Column& column : columns) {
       if (column.name == name) return std::get<std::vector<T>>(column.values);
     }
     throw std::logic_error(name);
   }
-  void write(const fs::path& path) const { write_file(path, hdf5_bytes(columns, metadata)); }
+  void write(const fs::path& path) const { write_file(path, data::hdf5_bytes(columns, metadata)); }
 };
 
 std::string failed(const fs::path& path) {
   std::string names;
-  for (const DataCheck& check : verify_dataset(path)) {
+  for (const data::DataCheck& check : data::verify_dataset(path)) {
     if (!check.passed) names += (names.empty() ? "" : " ") + check.name;
   }
   return names;
@@ -126,54 +126,54 @@ TEST_F(DatasetStore, TheFileIsTheSameForEveryNumberOfThreads) {
 }
 
 TEST_F(DatasetStore, ASampleMadeAloneIsTheOneInTheSet) {
-  generate(quick(70), file("set.h5"));
-  const Dataset set = read_dataset(file("set.h5"));
-  const auto pde = pdes::find("burgers1d").with(quick(70).parameters);
+  data::generate(quick(70), file("set.h5"));
+  const data::Dataset set = data::read_dataset(file("set.h5"));
+  const auto pde = pde::find("burgers1d").with(quick(70).parameters);
   for (const std::int64_t sample : {69, 3, 64}) {
-    const GeneratedSample alone = generate_sample(*pde, 42, static_cast<std::uint64_t>(sample));
+    const data::GeneratedSample alone = data::generate_sample(*pde, 42, static_cast<std::uint64_t>(sample));
     EXPECT_TRUE(std::equal(alone.input.begin(), alone.input.end(), set.inputs.field(sample).begin())) << sample;
     EXPECT_TRUE(std::equal(alone.target.begin(), alone.target.end(), set.targets.field(sample).begin())) << sample;
   }
 }
 
 TEST_F(DatasetStore, TargetsAreTheSolutionsOfTheStoredInputs) {
-  generate(quick(6), file("set.h5"));
-  const Dataset set = read_dataset(file("set.h5"));
-  const auto pde = pdes::find("burgers1d").with(quick(6).parameters);
+  data::generate(quick(6), file("set.h5"));
+  const data::Dataset set = data::read_dataset(file("set.h5"));
+  const auto pde = pde::find("burgers1d").with(quick(6).parameters);
   for (std::int64_t sample = 0; sample < 6; ++sample) {
-    const Solution solution = pde->solve(set.inputs.one(sample), pde->target_time());
+    const pde::Solution solution = pde->solve(set.inputs.one(sample), pde->target_time());
     for (std::size_t j = 0; j < 1024; ++j)
       ASSERT_EQ(static_cast<float>(solution.field.values[j]), static_cast<float>(set.targets.field(sample)[j]));
   }
 }
 
 TEST_F(DatasetStore, SamplesOfASmallerSetAreTheFirstOfALargerOne) {
-  generate(quick(6), file("small.h5"));
-  generate(quick(20), file("large.h5"));
-  const Dataset small = read_dataset(file("small.h5")), large = read_dataset(file("large.h5"));
+  data::generate(quick(6), file("small.h5"));
+  data::generate(quick(20), file("large.h5"));
+  const data::Dataset small = data::read_dataset(file("small.h5")), large = data::read_dataset(file("large.h5"));
   EXPECT_TRUE(std::equal(small.targets.values.begin(), small.targets.values.end(), large.targets.values.begin()));
 }
 
 TEST_F(DatasetStore, IsSplitInOrderAndServedAtResolutionsInTurn) {
-  DatasetRequest request = quick(10);
+  data::DatasetRequest request = quick(10);
   request.train = 5;
   request.validation = 3;
   request.test = 2;
   request.resolutions = {16, 64, 1024};
-  generate(request, file("set.h5"));
-  const Dataset set = read_dataset(file("set.h5"));
+  data::generate(request, file("set.h5"));
+  const data::Dataset set = data::read_dataset(file("set.h5"));
   EXPECT_EQ("burgers1d", set.pde);
   EXPECT_EQ(10, set.samples());
-  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3, 4}), set.indices(Split::train));
-  EXPECT_EQ((std::vector<std::int64_t>{5, 6, 7}), set.indices(Split::validation));
-  EXPECT_EQ((std::vector<std::int64_t>{8, 9}), set.indices(Split::test));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3, 4}), set.indices(data::Split::train));
+  EXPECT_EQ((std::vector<std::int64_t>{5, 6, 7}), set.indices(data::Split::validation));
+  EXPECT_EQ((std::vector<std::int64_t>{8, 9}), set.indices(data::Split::test));
   EXPECT_EQ((std::vector<int>{16, 64, 1024}), set.resolutions);
   EXPECT_EQ((std::vector<std::uint8_t>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0}), set.resolution_slot);
 }
 
 TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
   const auto counts = [](std::int64_t samples) {
-    const auto json = nlohmann::json::parse(resolved(quick(samples)));
+    const auto json = nlohmann::json::parse(data::resolved(quick(samples)));
     return std::vector<std::int64_t>{json["train"], json["validation"], json["test"]};
   };
   EXPECT_EQ((std::vector<std::int64_t>{4220, 750, 30}), counts(5000));
@@ -183,28 +183,28 @@ TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
 }
 
 TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
-  EXPECT_THROW(resolved(quick(0)), InvalidArgument);
-  EXPECT_THROW(resolved(quick(-5)), InvalidArgument);
-  EXPECT_THROW(resolved(quick(std::numeric_limits<std::int64_t>::max())), InvalidArgument);
-  EXPECT_THROW(resolved(quick(5)), InvalidArgument);
-  DatasetRequest request = quick(10);
+  EXPECT_THROW(data::resolved(quick(0)), InvalidArgument);
+  EXPECT_THROW(data::resolved(quick(-5)), InvalidArgument);
+  EXPECT_THROW(data::resolved(quick(std::numeric_limits<std::int64_t>::max())), InvalidArgument);
+  EXPECT_THROW(data::resolved(quick(5)), InvalidArgument);
+  data::DatasetRequest request = quick(10);
   request.train = 9;
-  EXPECT_THROW(resolved(request), InvalidArgument);
+  EXPECT_THROW(data::resolved(request), InvalidArgument);
   request.validation = request.test = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THROW(resolved(request), InvalidArgument);
+  EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
   request.resolutions = {48};
-  EXPECT_THROW(resolved(request), InvalidArgument);
+  EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
   request.pde = "burger1d";
-  EXPECT_THROW(resolved(request), InvalidArgument);
+  EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
   request.parameters["mu"] = 1;
-  EXPECT_THROW(resolved(request), InvalidArgument);
+  EXPECT_THROW(data::resolved(request), InvalidArgument);
   // A viscosity whose shocks 1024 points cannot hold: the first sample with a shock ends the generation.
   request = quick(10);
   request.parameters = {{"nu", 3e-4}};
-  EXPECT_THROW(generate(request, file("set.h5")), NumericalError);
+  EXPECT_THROW(data::generate(request, file("set.h5")), NumericalError);
   EXPECT_FALSE(fs::exists(file("set.h5")));
   EXPECT_FALSE(fs::exists(shards("set.h5")));
 }
@@ -212,22 +212,22 @@ TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
 TEST_F(DatasetStore, AFinishedSetIsLeftAlone) {
   const std::string bytes = bytes_of(quick(6), "set.h5");
   const auto written = fs::last_write_time(file("set.h5"));
-  generate(quick(6), file("set.h5"));
+  data::generate(quick(6), file("set.h5"));
   EXPECT_EQ(written, fs::last_write_time(file("set.h5")));
   EXPECT_FALSE(fs::exists(shards("set.h5")));
 
-  DatasetRequest other = quick(6);
+  data::DatasetRequest other = quick(6);
   other.seed = 43;
-  EXPECT_THROW(generate(other, file("set.h5")), InvalidArgument);
+  EXPECT_THROW(data::generate(other, file("set.h5")), InvalidArgument);
   write_file(file("notes.txt"), std::string_view("mine"));
-  EXPECT_THROW(generate(quick(6), file("notes.txt")), InvalidArgument);
-  EXPECT_THROW(generate(quick(6), folder_), InvalidArgument);
+  EXPECT_THROW(data::generate(quick(6), file("notes.txt")), InvalidArgument);
+  EXPECT_THROW(data::generate(quick(6), folder_), InvalidArgument);
   EXPECT_EQ(bytes, read_file(file("set.h5")));
   EXPECT_EQ("mine", read_file(file("notes.txt")));
 }
 
 TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
-  const DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 6);
   const std::string reference = bytes_of(request);
   const int status = interrupted(request, "killed.h5", [](pid_t child) { ::kill(child, SIGKILL); });
   ASSERT_TRUE(WIFSIGNALED(status));
@@ -244,7 +244,7 @@ TEST_F(DatasetStore, AKilledGenerationIsContinuedToTheSameFile) {
 }
 
 TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
-  const DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 6);
   const int status = interrupted(request, "stopped.h5", [](pid_t child) { ::kill(child, SIGTERM); });
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(6, WEXITSTATUS(status));
@@ -253,7 +253,7 @@ TEST_F(DatasetStore, AStoppedGenerationSaysSoAndIsContinued) {
 }
 
 TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
-  const DatasetRequest request = quick(64 * 6);
+  const data::DatasetRequest request = quick(64 * 6);
   const std::string reference = bytes_of(request);
   using Damage = std::function<void(const fs::path&)>;
   const std::vector<Damage> damages = {
@@ -278,7 +278,7 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
     EXPECT_EQ(reference, bytes_of(request, name)) << i;
   }
 
-  DatasetRequest other = request;
+  data::DatasetRequest other = request;
   other.seed = 43;
   interrupted(other, "foreign.h5", [](pid_t child) { ::kill(child, SIGKILL); });
   EXPECT_EQ(reference, bytes_of(request, "foreign.h5"));
@@ -288,20 +288,20 @@ TEST_F(DatasetStore, OneProcessAtATimeMakesADataSet) {
   fs::create_directories(shards("set.h5"));
   const int held = ::open(shards("set.h5").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(0, ::flock(held, LOCK_EX));
-  EXPECT_THROW(generate(quick(6), file("set.h5")), InvalidArgument);
+  EXPECT_THROW(data::generate(quick(6), file("set.h5")), InvalidArgument);
   ::close(held);
-  EXPECT_NO_THROW(generate(quick(6), file("set.h5")));
+  EXPECT_NO_THROW(data::generate(quick(6), file("set.h5")));
 }
 
 TEST_F(DatasetStore, AGoodFilePassesAllChecks) {
-  generate(quick(70), file("set.h5"));
-  const std::vector<DataCheck> checks = verify_dataset(file("set.h5"));
+  data::generate(quick(70), file("set.h5"));
+  const std::vector<data::DataCheck> checks = data::verify_dataset(file("set.h5"));
   EXPECT_EQ(7u, checks.size());
-  for (const DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+  for (const data::DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
 TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
-  generate(quick(12), file("good.h5"));
+  data::generate(quick(12), file("good.h5"));
   const auto damaged = [&](const std::function<void(Opened&)>& damage) {
     Opened set(file("good.h5"));
     damage(set);
@@ -325,20 +325,20 @@ TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
               std::vector<float>& inputs = set.values<float>("/u0");
               std::vector<float>& targets = set.values<float>("/target");
               for (float& value : targets) value *= 1.0001f;
-              set.values<std::uint32_t>("/crc32c") = sample_checksums(inputs, targets, 12);
+              set.values<std::uint32_t>("/crc32c") = data::sample_checksums(inputs, targets, 12);
               auto metadata = nlohmann::ordered_json::parse(set.metadata);
-              metadata["content_xxh64"] = content_hash(inputs, targets, 12);
+              metadata["content_xxh64"] = data::content_hash(inputs, targets, 12);
               set.metadata = metadata.dump();
             }));
 }
 
 TEST_F(DatasetStore, ReadingChecksEverySample) {
-  generate(quick(6), file("good.h5"));
+  data::generate(quick(6), file("good.h5"));
   const auto damaged = [&](const std::function<void(Opened&)>& damage) {
     Opened set(file("good.h5"));
     damage(set);
     set.write(file("bad.h5"));
-    read_dataset(file("bad.h5"));
+    data::read_dataset(file("bad.h5"));
   };
   EXPECT_NO_THROW(damaged([](Opened&) {}));
   EXPECT_THROW(damaged([](Opened& set) { set.values<float>("/u0")[1024] += 1e-7f; }), DataError);
@@ -347,7 +347,7 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
   EXPECT_THROW(damaged([](Opened& set) { set.values<std::uint32_t>("/crc32c")[0] ^= 1; }), DataError);
   EXPECT_THROW(damaged([](Opened& set) { set.values<std::uint8_t>("/split")[0] = 9; }), DataError);
   EXPECT_THROW(damaged([](Opened& set) {
-                 std::erase_if(set.columns, [](const Column& column) { return column.name == "/split"; });
+                 std::erase_if(set.columns, [](const data::Column& column) { return column.name == "/split"; });
                }),
                DataError);
   EXPECT_THROW(damaged([](Opened& set) { set.metadata = "{}"; }), DataError);
@@ -366,18 +366,18 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
 }
 
 TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {
-  EXPECT_THROW(read_dataset(file("missing.h5")), DataError);
-  EXPECT_THROW(read_dataset(folder_), DataError);
-  EXPECT_THROW(verify_dataset(file("missing.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(file("missing.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(folder_), DataError);
+  EXPECT_THROW(data::verify_dataset(file("missing.h5")), DataError);
   write_file(file("text.h5"), std::string_view("not HDF5"));
-  EXPECT_THROW(read_dataset(file("text.h5")), DataError);
-  EXPECT_THROW(verify_dataset(file("text.h5")), DataError);
-  write_file(file("shard.h5"), hdf5_bytes({{"/u0", {1}, std::vector<float>{1}}}, "{\"samples\":1}"));
-  EXPECT_THROW(read_dataset(file("shard.h5")), DataError);
-  EXPECT_THROW(read_dataset_metadata(file("shard.h5")), DataError);
-  EXPECT_THROW(verify_dataset(file("shard.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(file("text.h5")), DataError);
+  EXPECT_THROW(data::verify_dataset(file("text.h5")), DataError);
+  write_file(file("shard.h5"), data::hdf5_bytes({{"/u0", {1}, std::vector<float>{1}}}, "{\"samples\":1}"));
+  EXPECT_THROW(data::read_dataset(file("shard.h5")), DataError);
+  EXPECT_THROW(data::read_dataset_metadata(file("shard.h5")), DataError);
+  EXPECT_THROW(data::verify_dataset(file("shard.h5")), DataError);
   write_file(file("empty.h5"), std::string_view());
-  EXPECT_THROW(read_dataset(file("empty.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(file("empty.h5")), DataError);
 }
 
 // Every byte is under the seal, so the HDF5 library never sees a damaged file.
@@ -400,15 +400,15 @@ TEST_F(DatasetStore, NoMutationIsReadOrCrashes) {
       default:
         bytes.erase(at, 1 + rng.below(600));
     }
-    ASSERT_THROW(Hdf5Contents(bytes, "mutated"), DataError) << trial << " at " << at;
+    ASSERT_THROW(data::Hdf5Contents(bytes, "mutated"), DataError) << trial << " at " << at;
   }
   std::string flipped = good;
   flipped[good.size() - 100] ^= 16;
   write_file(file("flipped.h5"), flipped);
-  EXPECT_THROW(read_dataset(file("flipped.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(file("flipped.h5")), DataError);
   EXPECT_EQ("file", failed(file("flipped.h5")));
   write_file(file("cut.h5"), std::string_view(good).substr(0, good.size() - 1));
-  EXPECT_THROW(read_dataset(file("cut.h5")), DataError);
+  EXPECT_THROW(data::read_dataset(file("cut.h5")), DataError);
   EXPECT_EQ("file", failed(file("cut.h5")));
 }
 

@@ -36,7 +36,7 @@ struct Solved {
     return of(players, std::move(table));
   }
   static Solved of(int players, std::vector<double> table) {
-    return {table, table_game(players, table), shapley_values_of_table(table)};
+    return {table, games::table_game(players, table), estimators::shapley_values_of_table(table)};
   }
   double gain(std::size_t mask) const { return table[mask] - table.front(); }
   double share() const { return (table.back() - table.front()) / static_cast<double>(shapley.size()); }
@@ -45,16 +45,16 @@ struct Solved {
 /// An estimator that is a mean over independent draws.
 struct DrawMean {
   const char* name;
-  SizeMass mass;
-  Pairing pairing;
+  estimators::SizeMass mass;
+  estimators::Pairing pairing;
   bool centred;
 };
 
 constexpr DrawMean draw_means[] = {
-    {"kernel_shap_unbiased", SizeMass::shapley_kernel, Pairing::none, false},
-    {"kernel_shap_unbiased_centred", SizeMass::shapley_kernel, Pairing::none, true},
-    {"kernel_shap_unbiased_paired", SizeMass::shapley_kernel, Pairing::complements, false},
-    {"msr", SizeMass::square_root, Pairing::none, false},
+    {"kernel_shap_unbiased", estimators::SizeMass::shapley_kernel, estimators::Pairing::none, false},
+    {"kernel_shap_unbiased_centred", estimators::SizeMass::shapley_kernel, estimators::Pairing::none, true},
+    {"kernel_shap_unbiased_paired", estimators::SizeMass::shapley_kernel, estimators::Pairing::complements, false},
+    {"msr", estimators::SizeMass::square_root, estimators::Pairing::none, false},
 };
 
 /// Which coalition was evaluated, other than ∅ and N; of a pair the smaller mask.
@@ -83,8 +83,8 @@ TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
     for (const int players : {2, 3, 4, 6}) {
       const Solved solved = Solved::random(players);
       const LastSeen game(*solved.game);
-      const SizeLaw law(studied.mass, players);
-      const bool paired = studied.pairing == Pairing::complements;
+      const estimators::SizeLaw law(studied.mass, players);
+      const bool paired = studied.pairing == estimators::Pairing::complements;
       const std::size_t units = ((std::size_t{1} << players) - 2) / (paired ? 2 : 1);
       std::map<std::uint64_t, std::vector<double>> estimates;
       if (paired && players == 2) continue;  // the one pair is all there is
@@ -110,22 +110,24 @@ TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
 TEST(DrawMeans, EveryLawOfSizesGivesTheShapleyValueInTheMean) {
   constexpr int players = 7;
   const Solved solved = Solved::random(players);
-  for (const SizeMass mass : {SizeMass::shapley_kernel, SizeMass::uniform, SizeMass::square_root}) {
-    const SizeLaw law(mass, players);
+  for (const estimators::SizeMass mass :
+       {estimators::SizeMass::shapley_kernel, estimators::SizeMass::uniform, estimators::SizeMass::square_root}) {
+    const estimators::SizeLaw law(mass, players);
     std::vector<double> weight_of_size(players, 0.0);
     Rng rng(31, "one draw");
     for (int draw = 0; draw < 1000; ++draw) {
-      const CoalitionSample one = sample_coalitions(Sampler::iid, law, 1, Pairing::none, rng);
+      const estimators::CoalitionSample one =
+          estimators::sample_coalitions(estimators::Sampler::iid, law, 1, estimators::Pairing::none, rng);
       weight_of_size[static_cast<std::size_t>(one.coalitions.cardinality(0))] = one.weights[0];
     }
     std::vector<double> mean(players, solved.share());
     for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
-      CoalitionSample one(players);
+      estimators::CoalitionSample one(players);
       one.coalitions.append_empty();
       one.coalitions.row(0)[0] = mask;
       const int size = std::popcount(mask);
       one.weights = {weight_of_size[static_cast<std::size_t>(size)]};
-      const std::vector<double> target = {solved.gain(mask)}, values = reuse_sample(one, target);
+      const std::vector<double> target = {solved.gain(mask)}, values = estimators::reuse_sample(one, target);
       for (std::size_t i = 0; i < mean.size(); ++i)
         mean[i] += law.probability(size) / binomial(players, size) * values[i];
     }
@@ -138,7 +140,7 @@ TEST(DrawMeans, WorkForThousandsOfPlayers) {
   for (const int players : {1030, 4096}) {
     std::vector<double> weights(static_cast<std::size_t>(players));
     for (double& weight : weights) weight = rng.normal();
-    const auto game = additive_game(weights, 3);
+    const auto game = games::additive_game(weights, 3);
     for (const char* name :
          {"kernel_shap_unbiased", "kernel_shap_unbiased_centred", "kernel_shap_unbiased_paired", "msr"}) {
       const Attribution found = attribute(estimators::find(name), *game, {200}, 1);
@@ -150,10 +152,10 @@ TEST(DrawMeans, WorkForThousandsOfPlayers) {
 
 TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
   constexpr int players = 5;
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
     Rng rng(34, "errors");
-    const CoalitionSample sample =
-        sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
+    const estimators::CoalitionSample sample = estimators::sample_coalitions(
+        estimators::Sampler::iid, estimators::SizeLaw(estimators::SizeMass::square_root, players), 20, pairing, rng);
     std::vector<double> targets;
     for (std::size_t row = 0; row < sample.weights.size(); ++row) targets.push_back(3 + rng.normal());
     const auto draws = static_cast<double>(sample.draws.size());
@@ -169,7 +171,8 @@ TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
       }
       expected.push_back(std::sqrt((squares - sum * sum / draws) / (draws - 1) / draws));
     }
-    EXPECT_EQ("", mismatch(expected, reuse_errors(sample, targets).value(), rounding(1e4, largest(expected))));
+    EXPECT_EQ("",
+              mismatch(expected, estimators::reuse_errors(sample, targets).value(), rounding(1e4, largest(expected))));
   }
 }
 
@@ -200,8 +203,8 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
   double harmonic = 0;
   for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
   for (const DrawMean& studied : draw_means) {
-    const SizeLaw law(studied.mass, players);
-    const bool paired = studied.pairing == Pairing::complements;
+    const estimators::SizeLaw law(studied.mass, players);
+    const bool paired = studied.pairing == estimators::Pairing::complements;
     double second_moment = 0, kernel_moment = 0;
     for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
       const int size = std::popcount(mask);
@@ -213,7 +216,7 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
       second_moment += probability * std::pow(players * weight * r, 2) * length;
       kernel_moment += probability * r * r * length;
     }
-    if (studied.mass == SizeMass::shapley_kernel) {
+    if (studied.mass == estimators::SizeMass::shapley_kernel) {
       EXPECT_EQ("", mismatch(4 * harmonic * harmonic * kernel_moment, second_moment, rounding(4096, second_moment)));
     }
     const std::vector<double> equal(players, solved.share());
@@ -237,7 +240,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
   constexpr int players = 8, replicates = 600;
   constexpr std::int64_t draws = 3000;
   const Solved solved = Solved::random(players);
-  const SizeLaw law(SizeMass::shapley_kernel, players);
+  const estimators::SizeLaw law(estimators::SizeMass::shapley_kernel, players);
   double harmonic = 0, moment = 0;
   for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
   for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
@@ -250,7 +253,9 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
   for (std::uint64_t replicate = 0; replicate < replicates; ++replicate) {
     Rng rng(32, "regression", 0, replicate);
     CountedGame game(*solved.game, {256});
-    const Attribution one = fit_sample(game, sample_coalitions(Sampler::iid, law, draws, Pairing::none, rng), "test");
+    const Attribution one = estimators::fit_sample(
+        game, estimators::sample_coalitions(estimators::Sampler::iid, law, draws, estimators::Pairing::none, rng),
+        "test");
     found.add(static_cast<double>(draws) * squared_distance(one.values, solved.shapley));
   }
   // Next order: a few times n/m, here 1 %.
@@ -333,12 +338,13 @@ Solved biased_game() {
 
 /// n·(1[0 ∈ S] − s/n)·target, averaged over the coalitions of each size: what a row of that size adds to player 0 for a weight of 1, when the players are
 /// relabelled at random. The law of the sample does not change under relabelling, so the mean stays and most of the noise goes.
-std::vector<double> relabelled_pulls(const Solved& solved, Pairing pairing) {
+std::vector<double> relabelled_pulls(const Solved& solved, estimators::Pairing pairing) {
   std::vector<double> pulls(5, 0.0);
   for (std::size_t mask = 1; mask < 31; ++mask) {
     const int size = std::popcount(mask);
-    const double target =
-        pairing == Pairing::complements ? (solved.table[mask] - solved.table[31 - mask]) / 2 : solved.gain(mask);
+    const double target = pairing == estimators::Pairing::complements
+                              ? (solved.table[mask] - solved.table[31 - mask]) / 2
+                              : solved.gain(mask);
     pulls[static_cast<std::size_t>(size)] += (5.0 * static_cast<double>(mask & 1) - size) * target / binomial(5, size);
   }
   return pulls;
@@ -349,22 +355,24 @@ std::vector<double> relabelled_pulls(const Solved& solved, Pairing pairing) {
 TEST(DrawMeans, StoppingAtANumberOfDistinctCoalitionsBiasesThem) {
   const Solved solved = biased_game();
   EXPECT_EQ("", mismatch(6.5, solved.shapley[0], rounding(64, 16)));
-  const SizeLaw law(SizeMass::shapley_kernel, 5);
+  const estimators::SizeLaw law(estimators::SizeMass::shapley_kernel, 5);
   struct Case {
-    Sampler sampler;
-    Pairing pairing;
+    estimators::Sampler sampler;
+    estimators::Pairing pairing;
     double bias;
   };
-  for (const Case& known : {Case{Sampler::shapiq_compatible, Pairing::none, 0.007519},
-                            Case{Sampler::shapiq_compatible, Pairing::complements, 0.011128},
-                            Case{Sampler::iid, Pairing::none, 0}, Case{Sampler::iid, Pairing::complements, 0}}) {
+  for (const Case& known : {Case{estimators::Sampler::shapiq_compatible, estimators::Pairing::none, 0.007519},
+                            Case{estimators::Sampler::shapiq_compatible, estimators::Pairing::complements, 0.011128},
+                            Case{estimators::Sampler::iid, estimators::Pairing::none, 0},
+                            Case{estimators::Sampler::iid, estimators::Pairing::complements, 0}}) {
     const std::vector<double> pulls = relabelled_pulls(solved, known.pairing);
     // The standard error is then below a sixth of the bias.
     const int replicates = known.bias > 0 ? 300000 : 50000;
     Mean bias;
     Rng rng(33, "biased");
     for (int replicate = 0; replicate < replicates; ++replicate) {
-      const CoalitionSample sample = sample_coalitions(known.sampler, law, 6, known.pairing, rng);
+      const estimators::CoalitionSample sample =
+          estimators::sample_coalitions(known.sampler, law, 6, known.pairing, rng);
       double value = solved.share() - solved.shapley[0];
       for (std::size_t row = 0; row < sample.weights.size(); ++row)
         value += sample.weights[row] * pulls[static_cast<std::size_t>(sample.coalitions.cardinality(row))];

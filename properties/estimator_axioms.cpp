@@ -77,7 +77,7 @@ std::vector<Contestant> contestants() {
   for (const auto& estimator : estimators::all()) {
     const std::string name(estimator->name());
     all.push_back({name, std::shared_ptr<const Estimator>(estimator.get(), [](const Estimator*) {})});
-    if (const auto* solves = dynamic_cast<const LeastSquares*>(estimator.get()))
+    if (const auto* solves = dynamic_cast<const estimators::LeastSquares*>(estimator.get()))
       all.push_back({name + "_minimum_norm", solves->with_minimum_norm()});
   }
   return all;
@@ -262,7 +262,7 @@ TEST_P(EstimatorAxioms, TheBudgetIsUsed) {
   const bool uses_budget = promise().access == Access::values && promise().mse_rate != exact_rate;
   if (!uses_budget) GTEST_SKIP() << "takes what it needs";
   Rng rng(4, "budget");
-  const auto game = random_unanimity_sum(40, rng);
+  const auto game = games::random_unanimity_sum(40, rng);
   const std::int64_t least = estimator().minimum(40).coalitions;
   const std::int64_t allowed = std::max<std::int64_t>(3000, 2 * least);
   const Attribution found = attribute(estimator(), *game, {allowed}, 1);
@@ -274,7 +274,7 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   if (!uses_budget) GTEST_SKIP() << "takes what it needs";
   for (const int players : {2, 3, 5, 10, 100}) {
     Rng rng(1);
-    const auto game = random_unanimity_sum(players, rng);
+    const auto game = games::random_unanimity_sum(players, rng);
     // All 2^n coalitions are always enough.
     const std::int64_t least =
         std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
@@ -286,11 +286,11 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
 // From the declared minimum on. Least squares may find that the coalitions it drew are not independent: it then names their rank, and the solution of least
 // norm is there. Nothing else may be refused.
 TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
-  const auto* solves = dynamic_cast<const LeastSquares*>(&estimator());
+  const auto* solves = dynamic_cast<const estimators::LeastSquares*>(&estimator());
   const bool learns = promise().learns;  // and costs a hundred times as much
   for (const int players : {2, 3, 5, 8, 12}) {
     Rng rng(3, "minimum", 0, static_cast<std::uint64_t>(players));
-    const auto game = random_unanimity_sum(players, rng);
+    const auto game = games::random_unanimity_sum(players, rng);
     const std::int64_t least =
         std::min(estimator().minimum(players).coalitions, CountedGame(*game, {}).all_coalitions());
     for (std::int64_t budget = least; budget <= least + 20; budget += learns ? 5 : 1) {

@@ -40,7 +40,8 @@ std::vector<std::vector<int>> all_orderings(int players) {
 
 // The mean over all n! equally likely units, without any statistics.
 TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
-  for (const OrderingUnit unit : {OrderingUnit::single, OrderingUnit::with_reverse}) {
+  for (const estimators::OrderingUnit unit :
+       {estimators::OrderingUnit::single, estimators::OrderingUnit::with_reverse}) {
     for_all([unit] {
       const Table table = *rc::gen::suchThat(any_game(6), [](const Table& any) { return any.players >= 2; });
       const auto orderings = all_orderings(table.players);
@@ -50,7 +51,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
         std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
       };
       const Attribution found =
-          mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
+          estimators::mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
       RC_ASSERT(mismatch(textbook_shapley_values(table), found.values,
                          rounding(static_cast<double>(orderings.size()), table.scale())) == "");
     });
@@ -59,32 +60,38 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
 
 // One ordering's attribution is its marginal vector: player k gets v(P ∪ k) − v(P).
 TEST(EstimatorUnbiasedness, OneOrderingGivesItsMarginalContributions) {
-  const auto game = table_game(3, {1, 2, 4, 8, 16, 32, 64, 128});
+  const auto game = games::table_game(3, {1, 2, 4, 8, 16, 32, 64, 128});
   CountedGame counted(*game, {8});
   const auto listed = [](std::int64_t, std::span<int> ordering) {
     ordering[0] = 2;
     ordering[1] = 0;
     ordering[2] = 1;
   };
-  const Attribution forward = mean_marginal_contributions(counted, OrderingUnit::single, 1, listed);
+  const Attribution forward =
+      estimators::mean_marginal_contributions(counted, estimators::OrderingUnit::single, 1, listed);
   EXPECT_EQ((std::vector<double>{16, 96, 15}), forward.values);
   EXPECT_FALSE(forward.standard_errors.has_value()) << "one unit has no spread";
-  const Attribution both = mean_marginal_contributions(counted, OrderingUnit::with_reverse, 1, listed);
+  const Attribution both =
+      estimators::mean_marginal_contributions(counted, estimators::OrderingUnit::with_reverse, 1, listed);
   EXPECT_EQ((std::vector<double>{(16 + 4) / 2.0, (96 + 3) / 2.0, (15 + 120) / 2.0}), both.values);
 }
 
 // Standard errors are over units: pairs, not the two correlated halves of each.
 TEST(EstimatorUnbiasedness, StandardErrorsAreThoseOfTheMeanOverUnits) {
   Rng rng(4);
-  const auto game = random_unanimity_sum(5, rng);
-  for (const OrderingUnit unit : {OrderingUnit::single, OrderingUnit::with_reverse}) {
+  const auto game = games::random_unanimity_sum(5, rng);
+  for (const estimators::OrderingUnit unit :
+       {estimators::OrderingUnit::single, estimators::OrderingUnit::with_reverse}) {
     constexpr std::int64_t units = 7;
     CountedGame counted(*game, {32});
-    const Attribution together = mean_marginal_contributions(counted, unit, units, random_orderings(rng));
+    const Attribution together =
+        estimators::mean_marginal_contributions(counted, unit, units, estimators::random_orderings(rng));
     std::vector<double> sum(5, 0.0), squares(5, 0.0);
     for (std::int64_t chosen = 0; chosen < units; ++chosen) {
-      const auto one = [&](std::int64_t, std::span<int> ordering) { random_orderings(rng)(chosen, ordering); };
-      const Attribution alone = mean_marginal_contributions(counted, unit, 1, one);
+      const auto one = [&](std::int64_t, std::span<int> ordering) {
+        estimators::random_orderings(rng)(chosen, ordering);
+      };
+      const Attribution alone = estimators::mean_marginal_contributions(counted, unit, 1, one);
       for (std::size_t i = 0; i < 5; ++i) {
         sum[i] += alone.values[i];
         squares[i] += alone.values[i] * alone.values[i];
@@ -101,7 +108,7 @@ TEST(EstimatorUnbiasedness, StandardErrorsAreThoseOfTheMeanOverUnits) {
 TEST(EstimatorUnbiasedness, OrderingsAreUniform) {
   constexpr int draws = 24000;
   std::map<std::vector<int>, int> times;
-  const OrderingSource source = random_orderings(Rng(6, "uniform"));
+  const estimators::OrderingSource source = estimators::random_orderings(Rng(6, "uniform"));
   std::vector<int> ordering(4);
   for (int draw = 0; draw < draws; ++draw) {
     source(draw, ordering);
@@ -116,8 +123,8 @@ TEST(EstimatorUnbiasedness, OrderingsAreUniform) {
 TEST(EstimatorUnbiasedness, ALargerSampleOfOrderingsBeginsWithTheSmallerOne) {
   const Rng rng(8, "prefix");
   std::vector<int> alone(10), after_others(10);
-  random_orderings(rng)(5, alone);
-  const OrderingSource source = random_orderings(rng);
+  estimators::random_orderings(rng)(5, alone);
+  const estimators::OrderingSource source = estimators::random_orderings(rng);
   for (std::int64_t index = 0; index <= 5; ++index) source(index, after_others);
   EXPECT_EQ(alone, after_others);
 }
@@ -129,7 +136,7 @@ class EveryOutcome {
   /// Only these choices of a run vary, the others are always the first thing there is.
   explicit EveryOutcome(std::set<std::size_t> varying) : varying_(std::move(varying)) {}
 
-  UniformChoices choices(int players) {
+  estimators::UniformChoices choices(int players) {
     return {.below = [this](std::uint64_t bound) { return choose(bound); },
             .ordering =
                 [this](std::span<int> ordering) {
@@ -197,11 +204,11 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
   };
   for (const Case& known : {Case{3, 3, 8}, Case{3, 4, 16}, Case{3, 6, 64}, Case{4, 8, 6561}, Case{4, 9, 19683}}) {
     Rng rng(12, "stratified", 0, static_cast<std::uint64_t>(known.players));
-    const auto game = random_table_game(known.players, rng);
+    const auto game = games::random_table_game(known.players, rng);
     CountedGame counted(*game, {std::int64_t{1} << known.players});
     EveryOutcome every;
     const std::vector<double> mean = every.mean(static_cast<std::size_t>(known.players), [&] {
-      return stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
+      return estimators::stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
     });
     EXPECT_EQ(known.outcomes, every.outcomes);
     const Table table = as_table(*game);
@@ -214,14 +221,14 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
 // All samples of four players, whatever the numbers of draws are: two orderings of the warm-up, and coalitions of two players.
 TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
   Rng rng(13, "svarm");
-  const auto game = random_table_game(4, rng);
+  const auto game = games::random_table_game(4, rng);
   const Table table = as_table(*game);
   for (const std::int64_t draws : {0, 1, 2}) {
     CountedGame counted(*game, {16});
     const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
     EveryOutcome every;
     const std::vector<double> mean =
-        every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
+        every.mean(4, [&] { return estimators::svarm_means(counted, counts, every.choices(4)).values; });
     EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
                            rounding(static_cast<double>(every.outcomes), table.scale())))
@@ -234,7 +241,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
 // its mean follows from going through these alone.
 TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   Rng rng(14, "svarm");
-  const auto game = random_table_game(5, rng);
+  const auto game = games::random_table_game(5, rng);
   const Table table = as_table(*game);
   CountedGame counted(*game, {32});
   const std::vector<std::int64_t> counts = {0, 0, 1, 0, 0, 0};
@@ -242,7 +249,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
     EveryOutcome every(varying);
     const std::vector<double> part =
-        every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
+        every.mean(5, [&] { return estimators::svarm_means(counted, counts, every.choices(5)).values; });
     EXPECT_EQ(outcomes, every.outcomes);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
   };
@@ -269,7 +276,7 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
           std::max(std::min<std::int64_t>(8 * players, all - 1), estimator->minimum(players).coalitions);
       if (budget >= all) continue;  // exact at any budget it takes
       Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
-      const auto game = random_table_game(players, rng);
+      const auto game = games::random_table_game(players, rng);
       const std::vector<double> exact = textbook_shapley_values(as_table(*game));
       std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
       for (int seed = 0; seed < replicates; ++seed) {
@@ -295,7 +302,7 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
 TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
   constexpr int players = 10;
   Rng rng(2, "bias");
-  const auto game = random_table_game(players, rng);
+  const auto game = games::random_table_game(players, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
   for (const auto& estimator : estimators::all()) {
     if (estimator->guarantees().bias != Bias::vanishing) continue;

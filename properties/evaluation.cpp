@@ -29,21 +29,21 @@ class InputAsDensity final : public Explainer {
   FieldBatch densities(const FieldBatch& inputs) const override { return inputs; }
 };
 
-Dataset small_data() {
-  Dataset data;
+data::Dataset small_data() {
+  data::Dataset data;
   data.pde = "burgers1d";
   data.inputs = FieldBatch::zeros(Domain::unit({32}), 4, 1);
   data.content_hash = "0";
   Rng rng(3, "evaluation test");
   for (double& value : data.inputs.values) value = rng.normal();
   data.targets = WeightedMeanOperator(0.5).apply(data.inputs);
-  data.split = {Split::train, Split::validation, Split::test, Split::test};
+  data.split = {data::Split::train, data::Split::validation, data::Split::test, data::Split::test};
   data.resolution_slot = {0, 1, 0, 1};
   return data;
 }
 
-EvaluationSettings small_settings() {
-  EvaluationSettings settings;
+evaluation::EvaluationSettings small_settings() {
+  evaluation::EvaluationSettings settings;
   settings.resolutions = {8, 32};
   settings.inputs = 2;
   settings.methods = {"permutation", "kernel_shap_paired", "integrated_gradients"};
@@ -60,31 +60,31 @@ class EvaluateTest : public ::testing::Test {
   void SetUp() override { fs::create_directories(run_); }
   void TearDown() override { fs::remove_all(run_); }
   void run() const {
-    evaluate({.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
-             run_);
+    evaluation::evaluate(
+        {.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_);
   }
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
   WeightedMeanOperator backbone_{0.5};
   InputAsDensity explainer_;
-  Dataset data_ = small_data();
+  data::Dataset data_ = small_data();
 };
 
 TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   run();
-  const Results results = read_results(run_);
+  const reporting::Results results = reporting::read_results(run_);
   // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one input at n = 8.
   EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
   EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
   EXPECT_EQ(2u, results.operators.size());
-  for (const AttributionRow& row : results.attributions) {
+  for (const reporting::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
     }
   }
-  for (const OperatorRow& row : results.operators) {
+  for (const reporting::OperatorRow& row : results.operators) {
     // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.
     for (const double error : row.relative_errors)
       EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
@@ -99,13 +99,14 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const StoppingOperator stopping(70);
   EXPECT_THROW(
-      evaluate({.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
-               run_),
+      evaluation::evaluate(
+          {.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
+          run_),
       Stopped);
   // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.
-  const Results finished = read_results(run_);
+  const reporting::Results finished = reporting::read_results(run_);
   EXPECT_EQ(2u * 5u + 4u, finished.attributions.size());
-  for (const AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
+  for (const reporting::AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
   EXPECT_FALSE(fs::is_empty(run_ / "units"));
   run();
   EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));

@@ -14,8 +14,9 @@
 namespace opshap {
 namespace {
 
-Evidence two_laws() {
-  Study first("first, \"quoted\"", "n", "error"), second("second", "n", "error"), third("third", "budget", "mse");
+reporting::Evidence two_laws() {
+  statistics::Study first("first, \"quoted\"", "n", "error"), second("second", "n", "error"),
+      third("third", "budget", "mse");
   for (double n = 4; n <= 64; n *= 2) {
     first.add(n, 1 / n);
     second.add(n, 3 / (n * n));
@@ -44,7 +45,7 @@ class EvidenceFiles : public ::testing::Test {
 
 TEST_F(EvidenceFiles, AreWrittenWhereTheEnvironmentSays) {
   setenv("OPSHAP_REPORTS", folder_.c_str(), 1);
-  publish(two_laws());
+  reporting::publish(two_laws());
   EXPECT_EQ(two_laws().markdown(), read_file(folder_ / "two_laws.md"));
   EXPECT_EQ(two_laws().csv(), read_file(folder_ / "two_laws.csv"));
   EXPECT_EQ(two_laws().svg(), read_file(folder_ / "two_laws.svg"));
@@ -52,13 +53,13 @@ TEST_F(EvidenceFiles, AreWrittenWhereTheEnvironmentSays) {
 }
 
 TEST_F(EvidenceFiles, HaveNoFigureWhereNothingWasFitted) {
-  const Evidence evidence{
+  const reporting::Evidence evidence{
       .name = "one_table",
       .title = "One table",
       .finding = "No curve.",
       .studies = {},
       .tables = {{.name = "norms", .caption = "Norms.", .columns = {{"layer"}, {"norm", true}}, .rows = {{"0", "1"}}}}};
-  write(evidence, folder_);
+  reporting::write(evidence, folder_);
   EXPECT_EQ(0u, count(read_file(folder_ / "one_table.md"), ".svg"));
   EXPECT_EQ("layer,norm\n0,1\n", read_file(folder_ / "one_table_norms.csv"));
   EXPECT_EQ(2, std::distance(std::filesystem::directory_iterator(folder_), {}));
@@ -67,14 +68,14 @@ TEST_F(EvidenceFiles, HaveNoFigureWhereNothingWasFitted) {
 TEST_F(EvidenceFiles, AreNotWrittenWhereTheEnvironmentSaysNothing) {
   for (const char* value : {"", static_cast<const char*>(nullptr)}) {
     value == nullptr ? unsetenv("OPSHAP_REPORTS") : setenv("OPSHAP_REPORTS", value, 1);
-    publish(two_laws());
+    reporting::publish(two_laws());
     EXPECT_FALSE(std::filesystem::exists("two_laws.md"));
   }
 }
 
 TEST_F(EvidenceFiles, InAPlaceThatCannotBeWrittenAreAnError) {
   write_file(folder_ / "file", "not a folder");
-  EXPECT_THROW(write(two_laws(), folder_ / "file"), InvalidArgument);
+  EXPECT_THROW(reporting::write(two_laws(), folder_ / "file"), InvalidArgument);
 }
 
 TEST(Evidence, HasEveryPointInItsNumbers) {
@@ -93,8 +94,8 @@ TEST(Evidence, HasATableForEveryStudyAndAPanelForEveryPairOfAxes) {
 }
 
 TEST(Evidence, ShowsStudiesOfOneTitleAlikeInAllPanels) {
-  Evidence evidence = two_laws();
-  Study again("second", "budget", "mse");
+  reporting::Evidence evidence = two_laws();
+  statistics::Study again("second", "budget", "mse");
   again.add(2, 3);
   evidence.studies.push_back(again);
   EXPECT_EQ(1u, count(evidence.svg(), ">second</text>"));

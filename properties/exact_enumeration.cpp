@@ -24,16 +24,16 @@ TEST(ExactEnumeration, AgreesWithTheTextbookSum) {
   for_all([] {
     const Table table = *any_game(12);
     RC_TAG(table.players);
-    RC_ASSERT(mismatch(textbook_shapley_values(table), shapley_values_of_table(table.values), rounding_of(table)) ==
-              "");
+    RC_ASSERT(mismatch(textbook_shapley_values(table), estimators::shapley_values_of_table(table.values),
+                       rounding_of(table)) == "");
   });
 }
 
 TEST(ExactEnumeration, AgreesWithTheMeanOverAllOrderings) {
   for_all([] {
     const Table table = *any_game(7);
-    RC_ASSERT(mismatch(shapley_values_by_orderings(table), shapley_values_of_table(table.values), rounding_of(table)) ==
-              "");
+    RC_ASSERT(mismatch(shapley_values_by_orderings(table), estimators::shapley_values_of_table(table.values),
+                       rounding_of(table)) == "");
   });
 }
 
@@ -42,7 +42,7 @@ TEST(ExactEnumeration, AgreesWithTheHarsanyiDividends) {
     const Table table = *any_game(10);
     // Multiples of 1/64 have exact dividends, of which 2^n are added.
     const double dividends = largest(moebius_coefficients(table).values);
-    RC_ASSERT(mismatch(shapley_values_by_dividends(table), shapley_values_of_table(table.values),
+    RC_ASSERT(mismatch(shapley_values_by_dividends(table), estimators::shapley_values_of_table(table.values),
                        rounding(std::pow(2, table.players), dividends + 1)) == "");
   });
 }

@@ -35,9 +35,10 @@ TEST(FastShapLoss, HasTheStoredValueAndGradient) {
     // Densities whose cell values are the stored ones.
     const torch::Tensor densities =
         (row(golden::numbers(entry.at("values"))).t().unsqueeze(2) / domain.cell_volume()).requires_grad_(true);
-    const torch::Tensor loss = fastshap_errors(densities, domain, torch::full({1}, grand - empty, torch::kFloat64),
-                                               coalitions, row(golden::numbers(entry.at("coalition_values"))) - empty) /
-                               static_cast<double>(count);
+    const torch::Tensor loss =
+        training::fastshap_errors(densities, domain, torch::full({1}, grand - empty, torch::kFloat64), coalitions,
+                                  row(golden::numbers(entry.at("coalition_values"))) - empty) /
+        static_cast<double>(count);
     EXPECT_EQ("", mismatch(entry.at("loss").get<double>(), loss.item<double>(), rounding(100, 1)));
     const torch::Tensor gradient =
         (torch::autograd::grad({loss}, {densities})[0].flatten() / domain.cell_volume()).contiguous();

@@ -23,9 +23,9 @@ namespace {
 
 struct GoldenRow {
   std::string id;
-  OperatorConfig config;
+  operators::OperatorConfig config;
   std::vector<std::int64_t> input_shape;
-  GoldenValues values;
+  operators::GoldenValues values;
 };
 
 std::vector<GoldenRow> golden_table() {
@@ -56,15 +56,15 @@ std::vector<GoldenRow> golden_table() {
 }
 
 TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
-  EXPECT_DOUBLE_EQ(0.76662161642728521, golden_number(0, 0));
-  EXPECT_DOUBLE_EQ(0.13312315034456179, golden_number(0, 1));
-  EXPECT_DOUBLE_EQ(0.18237946839615882, golden_number(0, 2));
-  EXPECT_DOUBLE_EQ(0.7353710165340428, golden_number(1000, 0));
-  EXPECT_DOUBLE_EQ(-0.33009477833339873, golden_number(1000, 1));
+  EXPECT_DOUBLE_EQ(0.76662161642728521, operators::golden_number(0, 0));
+  EXPECT_DOUBLE_EQ(0.13312315034456179, operators::golden_number(0, 1));
+  EXPECT_DOUBLE_EQ(0.18237946839615882, operators::golden_number(0, 2));
+  EXPECT_DOUBLE_EQ(0.7353710165340428, operators::golden_number(1000, 0));
+  EXPECT_DOUBLE_EQ(-0.33009477833339873, operators::golden_number(1000, 1));
 }
 
 /// The worst relative error of the five numbers.
-double relative_error(const GoldenValues& expected, const GoldenValues& found) {
+double relative_error(const operators::GoldenValues& expected, const operators::GoldenValues& found) {
   const auto relative = [](double a, double b) { return std::abs(a - b) / std::abs(a); };
   return std::max({relative(expected.first, found.first), relative(expected.middle, found.middle),
                    relative(expected.last, found.last), relative(expected.mean, found.mean),
@@ -84,17 +84,17 @@ TEST(Fno, GivesTheGoldenValues) {
   const auto table = golden_table();
   ASSERT_EQ(6U, table.size());
   for (const GoldenRow& row : table) {
-    const FieldBatch exact = golden_output(row.config, row.input_shape, Precision::float64);
-    const FieldBatch single = golden_output(row.config, row.input_shape, Precision::float32);
-    EXPECT_LT(relative_error(row.values, golden_values(exact)), 1e-8)
+    const FieldBatch exact = operators::golden_output(row.config, row.input_shape, operators::Precision::float64);
+    const FieldBatch single = operators::golden_output(row.config, row.input_shape, operators::Precision::float32);
+    EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
         << row.id;  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
         << row.id;  // a dozen layers of products of 64 float32 numbers
   }
 }
 
-OperatorConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
-  OperatorConfig config{
+operators::OperatorConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
+  operators::OperatorConfig config{
       .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = in_channels, .out_channels = out_channels};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 6);
   return config;
@@ -110,7 +110,8 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t batch, int 
 TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
   const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {8}, {16}, {33}, {3, 5}, {4, 4}, {8, 6}};
   for (const auto& shape : shapes) {
-    const auto op = make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, Precision::float64);
+    const auto op =
+        operators::make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, operators::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 3, 2);
     const FieldBatch outputs = op->apply(inputs);
     for (std::int64_t point = 0; point < inputs.domain.points(); ++point) {
@@ -129,7 +130,8 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
   constexpr double h = 1e-5;
   const std::vector<std::vector<int>> shapes = {{8}, {5}, {4, 4}};
   for (const std::vector<int>& shape : shapes) {
-    const auto op = make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, Precision::float64);
+    const auto op =
+        operators::make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, operators::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 2, 2);
     const Query query{.point = inputs.domain.centre(), .channel = 1};
     const Operator::Gradient found = op->gradient_at(inputs, query);
@@ -148,7 +150,7 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
 }
 
 TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
-  const auto op = make_operator(small_config(1), 1);
+  const auto op = operators::make_operator(small_config(1), 1);
   const FieldBatch inputs = random_fields({64}, 32, 1);
   const FieldBatch outputs = op->apply(inputs);
   for (const std::int64_t b : {0, 13, 31}) {
@@ -159,7 +161,7 @@ TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
 }
 
 TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
-  const auto op = make_operator(OperatorConfig{}, 1);
+  const auto op = operators::make_operator(operators::OperatorConfig{}, 1);
   const FieldBatch inputs = random_fields({256}, 37, 1);  // several chunks, the last one not full
   const Query query{.point = 100};
   set_threads(1);
@@ -176,10 +178,10 @@ TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
 
 // p = fraction·n rounded half to even, on both sides or at the end; the table is neuraloperator's for a fraction of ½.
 TEST(Fno, PadsAsTheReferenceDoes) {
-  OperatorConfig config = small_config(1);
-  const auto both = make_network(config, torch::kFloat32);
+  operators::OperatorConfig config = small_config(1);
+  const auto both = operators::make_network(config, torch::kFloat32);
   config.domain_padding_mode = "one-sided";
-  const auto end = make_network(config, torch::kFloat32);
+  const auto end = operators::make_network(config, torch::kFloat32);
   const std::vector<std::pair<int, int>> padding = {{1, 0},  {4, 2},  {5, 2},   {6, 3},   {7, 4},   {8, 4},
                                                     {16, 8}, {17, 8}, {19, 10}, {32, 16}, {33, 16}, {1024, 512}};
   for (const auto& [n, p] : padding) {
@@ -191,11 +193,11 @@ TEST(Fno, PadsAsTheReferenceDoes) {
 TEST(Fno, HasTheReferencesParameters) {
   const std::vector<std::pair<int, std::int64_t>> counts = {{1, 198'209}, {2, 2'410'177}};
   for (const auto& [dimension, count] : counts) {
-    OperatorConfig config;
+    operators::OperatorConfig config;
     config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
-    const auto network = make_network(config, torch::kFloat32);
+    const auto network = operators::make_network(config, torch::kFloat32);
     std::int64_t numbers = 0;
-    for (const Parameter& parameter : network->parameters())
+    for (const operators::Parameter& parameter : network->parameters())
       numbers += parameter.value.numel() / (parameter.complex ? 2 : 1);
     EXPECT_EQ(count, numbers);
   }
@@ -203,12 +205,12 @@ TEST(Fno, HasTheReferencesParameters) {
 
 // Uniform on (−k, k) has variance k²/3; re and im of complex weights have standard deviation sqrt(2/(64+64))/sqrt(2).
 TEST(Fno, StartsFromTheReferencesDistributions) {
-  const auto network = make_network(OperatorConfig{}, torch::kFloat64);
-  initialise(*network, 5);
+  const auto network = operators::make_network(operators::OperatorConfig{}, torch::kFloat64);
+  operators::initialise(*network, 5);
   const auto check = [&](const std::string& name, double expected) {
     const auto& all = network->parameters();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Parameter& parameter) { return parameter.name == name; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const operators::Parameter& parameter) { return parameter.name == name; });
     ASSERT_NE(all.end(), found) << name;
     const double standard_error =
         expected / std::sqrt(2 * static_cast<double>(found->value.numel()));  // of the normal law, the larger one
@@ -221,7 +223,7 @@ TEST(Fno, StartsFromTheReferencesDistributions) {
 }
 
 TEST(Fno, RefusesFieldsThatDoNotFit) {
-  const auto op = make_operator(small_config(1), 1);
+  const auto op = operators::make_operator(small_config(1), 1);
   EXPECT_THROW(op->apply(random_fields({4, 4}, 1, 1)), InvalidArgument);
   EXPECT_THROW(op->apply(random_fields({8}, 1, 2)), InvalidArgument);
   EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), {.point = 8}), InvalidArgument);

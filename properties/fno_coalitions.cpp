@@ -26,22 +26,22 @@ namespace {
 
 /// A network, one input and baseline, players and coalitions.
 struct Question {
-  OperatorConfig config;
+  operators::OperatorConfig config;
   FieldBatch input, baseline;
   Partition players;
   Coalitions coalitions;
   Query query;
 };
 
-OperatorConfig random_config(int dimension, Rng& rng) {
+operators::OperatorConfig random_config(int dimension, Rng& rng) {
   const auto up_to = [&](int least, int most) {
     return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
   };
-  OperatorConfig config{.n_modes = {},
-                        .hidden_channels = up_to(2, 12),
-                        .n_layers = up_to(1, 4),
-                        .in_channels = up_to(1, 3),
-                        .out_channels = up_to(1, 3)};
+  operators::OperatorConfig config{.n_modes = {},
+                                   .hidden_channels = up_to(2, 12),
+                                   .n_layers = up_to(1, 4),
+                                   .in_channels = up_to(1, 3),
+                                   .out_channels = up_to(1, 3)};
   for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, 9));
   config.domain_padding = 0.25 * up_to(0, 3);
   config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
@@ -50,7 +50,7 @@ OperatorConfig random_config(int dimension, Rng& rng) {
 
 Question random_question(Rng& rng) {
   const int dimension = 1 + static_cast<int>(rng.below(2));
-  const OperatorConfig config = random_config(dimension, rng);
+  const operators::OperatorConfig config = random_config(dimension, rng);
   std::vector<int> shape;
   for (int axis = 0; axis < dimension; ++axis)
     shape.push_back(2 + static_cast<int>(rng.below(dimension == 1 ? 70 : 9)));
@@ -86,10 +86,11 @@ void for_all_questions(const Property& property) {
 }
 
 /// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the start of a training, so that the layers are not nearly linear.
-std::unique_ptr<Network> network(const OperatorConfig& config, std::uint64_t seed, torch::Dtype dtype) {
-  auto made = make_network(config, torch::kFloat32);
-  initialise(*made, seed);
-  auto result = make_network(config, dtype);
+std::unique_ptr<operators::Network> network(const operators::OperatorConfig& config, std::uint64_t seed,
+                                            torch::Dtype dtype) {
+  auto made = operators::make_network(config, torch::kFloat32);
+  operators::initialise(*made, seed);
+  auto result = operators::make_network(config, dtype);
   const torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < result->parameters().size(); ++i)
     result->parameters()[i].value.copy_(2 * made->parameters()[i].value);
@@ -97,10 +98,10 @@ std::unique_ptr<Network> network(const OperatorConfig& config, std::uint64_t see
 }
 
 /// On one thread: LibTorch's own threads would wait for each other longer than these small networks take.
-std::vector<double> engine_values(const Network& network, const Question& question,
+std::vector<double> engine_values(const operators::Network& network, const Question& question,
                                   std::int64_t largest_batch = 65536) {
   at::set_num_threads(1);
-  const FnoCoalitions engines(network.config(), network.options(), network.parameters(), largest_batch);
+  const operators::FnoCoalitions engines(network.config(), network.options(), network.parameters(), largest_batch);
   std::vector<double> values(question.coalitions.size());
   engines.coalition_engine(question.input, question.baseline, question.players, question.query)
       ->values(question.coalitions, 0, values);
@@ -109,7 +110,7 @@ std::vector<double> engine_values(const Network& network, const Question& questi
 
 /// The operator applied to the masked fields, one by one.
 std::vector<double> plain_values(const Operator& op, const Question& question) {
-  return cell_mask_game(op, question.input, question.baseline, question.players, question.query)
+  return games::cell_mask_game(op, question.input, question.baseline, question.players, question.query)
       ->values(question.coalitions);
 }
 
@@ -148,7 +149,7 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
     const std::vector<double> whole = engine_values(*network, question);
     for (const std::int64_t batch : {1, 7}) RC_ASSERT(error(whole, engine_values(*network, question, batch)) < 1e-12);
 
-    const FnoCoalitions engines(network->config(), network->options(), network->parameters());
+    const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters());
     const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.query);
     std::vector<double> parts(whole.size());
     for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
@@ -160,13 +161,13 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
 
 TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
   Rng rng(1, "engine threads");
-  const OperatorConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
+  const operators::OperatorConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
   const auto network = opshap::network(config, 1, torch::kFloat64);
   const auto op = make_operator(opshap::network(config, 1, torch::kFloat64));
   const Domain domain = Domain::unit({24});
   const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
   const Query query{.point = 5};
-  const FnoCoalitions engines(network->config(), network->options(), network->parameters(), 50);
+  const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters(), 50);
   std::vector<Partition> players;
   for (int i = 0; i < 12; ++i) players.push_back(random_cells(domain, 4, rng));
   const auto shared = engines.coalition_engine(input, baseline, players.front(), query);
@@ -178,22 +179,22 @@ TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
     (i < 8 ? own : shared)->values(all, 0, values[i]);
   });
   for (std::size_t i = 0; i < players.size(); ++i) {
-    const auto game = cell_mask_game(*op, input, baseline, players[i < 8 ? i : 0], query);
+    const auto game = games::cell_mask_game(*op, input, baseline, players[i < 8 ? i : 0], query);
     EXPECT_LT(error(game->values(all), values[i]), 1e-12) << i;
   }
 }
 
 TEST(FnoCoalitions, NameWhatIsNotFinite) {
-  const OperatorConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
+  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
   auto network = opshap::network(config, 1, torch::kFloat32);
-  const FnoCoalitions engines(network->config(), network->options(), network->parameters());
+  const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters());
   FieldBatch input = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const FieldBatch baseline = input;
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
   try {
-    const FnoCoalitions broken(network->config(), network->options(), network->parameters());
+    const operators::FnoCoalitions broken(network->config(), network->options(), network->parameters());
     ADD_FAILURE() << "took an infinite parameter";
   } catch (const DataError& failure) {
     EXPECT_NE(std::string(failure.what()).find(network->parameters()[2].name), std::string::npos) << failure.what();
@@ -207,13 +208,13 @@ TEST(MemoryBatches, AreHalvedUntilTheyFit) {
     TORCH_CHECK(count <= 7, "CUDA out of memory. Tried to allocate 2.00 GiB");
     for (std::int64_t i = first; i < first + count; ++i) ++done[static_cast<std::size_t>(i)];
   };
-  memory_batches("test", 250, size, fits_seven);
+  operators::memory_batches("test", 250, size, fits_seven);
   EXPECT_EQ(done, std::vector<int>(250, 1));
   EXPECT_EQ(size, 6);
   const auto never = [](std::int64_t, std::int64_t) { TORCH_CHECK(false, "can't allocate memory"); };
-  EXPECT_THROW(memory_batches("test", 250, size, never), EnvironmentError);
+  EXPECT_THROW(operators::memory_batches("test", 250, size, never), EnvironmentError);
   const auto other = [](std::int64_t, std::int64_t) { TORCH_CHECK(false, "sizes do not match"); };
-  EXPECT_THROW(memory_batches("test", 250, size, other), c10::Error);
+  EXPECT_THROW(operators::memory_batches("test", 250, size, other), c10::Error);
 }
 
 }  // namespace

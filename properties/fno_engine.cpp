@@ -37,7 +37,7 @@ double relative_error(const std::vector<double>& found, const std::vector<double
   return worst / std::sqrt(square);
 }
 
-std::vector<double> engine_values(const FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
+std::vector<double> engine_values(const engines::FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
                                   const std::vector<int>& player_of, const Coalitions& coalitions, Query query) {
   std::vector<double> values(coalitions.size());
   engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.head(query),
@@ -48,7 +48,7 @@ std::vector<double> engine_values(const FnoEngine& engine, const FieldBatch& inp
 /// A game of random size and shape with its values in double.
 struct Question {
   Case of;
-  FnoWeights weights;
+  engines::FnoWeights weights;
   FieldBatch input, baseline;
   std::vector<int> player_of;
   Coalitions coalitions;
@@ -57,7 +57,7 @@ struct Question {
   double rounding =
       0;  ///< how far v moves when every weight moves by half a unit in its last place, over the spread of v
 
-  std::vector<double> values(const FnoEngine& engine) const {
+  std::vector<double> values(const engines::FnoEngine& engine) const {
     return engine_values(engine, input, baseline, player_of, coalitions, query);
   }
 };
@@ -73,23 +73,24 @@ std::string describe(const Case& of) {
 }
 
 /// Every weight moved up or down by half a unit in its last place.
-FnoWeights rounded_otherwise(FnoWeights weights, std::uint64_t seed) {
+engines::FnoWeights rounded_otherwise(engines::FnoWeights weights, std::uint64_t seed) {
   Rng rng(seed, "fno engine rounding");
   const auto move = [&](float& value) {
     value *= 1 + (rng.below(2) == 0 ? -1.0F : 1.0F) * std::numeric_limits<float>::epsilon() / 2;
   };
   const auto move_all = [&](std::vector<float>& values) { std::ranges::for_each(values, move); };
-  const auto move_linear = [&](FnoWeights::Linear& linear) {
+  const auto move_linear = [&](engines::FnoWeights::Linear& linear) {
     move_all(linear.weight);
     move_all(linear.bias);
   };
-  for (FnoWeights::Linear* linear : {&weights.lifting0, &weights.lifting1, &weights.projection0, &weights.projection1})
+  for (engines::FnoWeights::Linear* linear :
+       {&weights.lifting0, &weights.lifting1, &weights.projection0, &weights.projection1})
     move_linear(*linear);
-  for (FnoWeights::Layer& layer : weights.layers) {
+  for (engines::FnoWeights::Layer& layer : weights.layers) {
     for (std::complex<float>& value : layer.spectral)
       value *= std::complex<float>(1, std::numeric_limits<float>::epsilon() / 2);
     move_all(layer.spectral_bias);
-    for (FnoWeights::Linear* linear : {&layer.skip, &layer.mlp0, &layer.mlp1}) move_linear(*linear);
+    for (engines::FnoWeights::Linear* linear : {&layer.skip, &layer.mlp0, &layer.mlp1}) move_linear(*linear);
     move_all(layer.gate);
   }
   return weights;
@@ -112,7 +113,7 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
   question.query = {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(points))),
                     .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(of.out_channels)))};
   constexpr std::uint64_t roundings = 3;
-  std::vector<FnoWeights> otherwise;
+  std::vector<engines::FnoWeights> otherwise;
   for (std::uint64_t k = 0; k < roundings; ++k) otherwise.push_back(rounded_otherwise(question.weights, seed + k));
   std::vector<std::vector<double>> moved(roundings);
   for (std::size_t i = 0; i < count; ++i) {
@@ -122,8 +123,8 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
     }
     const auto at =
         static_cast<std::size_t>(question.query.channel) * points + static_cast<std::size_t>(question.query.point);
-    question.exact.push_back(fno_reference(question.weights, masked)[at]);
-    for (std::size_t k = 0; k < roundings; ++k) moved[k].push_back(fno_reference(otherwise[k], masked)[at]);
+    question.exact.push_back(engines::fno_reference(question.weights, masked)[at]);
+    for (std::size_t k = 0; k < roundings; ++k) moved[k].push_back(engines::fno_reference(otherwise[k], masked)[at]);
   }
   for (const std::vector<double>& values : moved)
     question.rounding = std::max(question.rounding, relative_error(values, question.exact));
@@ -158,8 +159,8 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
     for (const int size : of.shape) points *= size;
     const Question question =
         random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial));
-    for (const std::string& set : instruction_sets()) {
-      const FnoEngine engine(question.weights, of.shape, kernels(set));
+    for (const std::string& set : engines::instruction_sets()) {
+      const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
           << set << ", trial " << trial << ": " << describe(of) << replay();
     }
@@ -173,8 +174,8 @@ TEST(FnoEngine, AgreesOnTheGridsOfThePaper) {
     int points = 1;
     for (const int size : of.shape) points *= size;
     const Question question = random_question(of, points, 6, 3);
-    for (const std::string& set : instruction_sets()) {
-      const FnoEngine engine(question.weights, of.shape, kernels(set));
+    for (const std::string& set : engines::instruction_sets()) {
+      const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
           << set << ": " << describe(of);
     }
@@ -185,8 +186,8 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
   for (const Case& of :
        {Case{.shape = {12}, .modes = {8}, .width = 20}, Case{.shape = {5, 6}, .modes = {6, 6}, .width = 12}}) {
     const Question question = random_question(of, 12, 150, 5);
-    for (const std::string& set : instruction_sets()) {
-      const FnoEngine engine(question.weights, of.shape, kernels(set));
+    for (const std::string& set : engines::instruction_sets()) {
+      const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       const std::vector<double> all = question.values(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 12);
       const auto head = engine.head(question.query);
@@ -214,12 +215,12 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
         const double weight = t + (j % points == point ? change : 0);
         field.values[i] += weight * (question.input.values[i] - question.baseline.values[i]);
       }
-      return fno_reference(question.weights,
-                           field)[static_cast<std::size_t>(question.query.channel * points + question.query.point)];
+      return engines::fno_reference(
+          question.weights, field)[static_cast<std::size_t>(question.query.channel * points + question.query.point)];
     };
-    for (const std::string& set : instruction_sets()) {
-      const FnoEngine engine(question.weights, of.shape, kernels(set));
-      const FnoSlopes slopes(engine);
+    for (const std::string& set : engines::instruction_sets()) {
+      const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
+      const engines::FnoSlopes slopes(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
       const auto head = engine.head(question.query);
       std::vector<double> found(static_cast<std::size_t>(points));
@@ -246,11 +247,11 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
 }
 
 TEST(FnoEngine, ComputesGeluToSinglePrecision) {
-  for (const std::string& set : instruction_sets()) {
-    AlignedFloats x(1 << 16);
+  for (const std::string& set : engines::instruction_sets()) {
+    engines::AlignedFloats x(1 << 16);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = -10 + 20 * static_cast<float>(i) / static_cast<float>(x.size());
-    AlignedFloats y = x;
-    kernels(set).gelu(x.data(), y.data(), static_cast<std::int64_t>(y.size()));
+    engines::AlignedFloats y = x;
+    engines::kernels(set).gelu(x.data(), y.data(), static_cast<std::int64_t>(y.size()));
     double worst = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto t = static_cast<double>(x[i]);
@@ -260,11 +261,11 @@ TEST(FnoEngine, ComputesGeluToSinglePrecision) {
     EXPECT_LT(worst, 4.8e-7) << set;
 
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    AlignedFloats special(16);
+    engines::AlignedFloats special(16);
     special[0] = std::numeric_limits<float>::quiet_NaN();
     special[1] = infinity;
     special[2] = -infinity;
-    kernels(set).gelu(special.data(), special.data(), 16);
+    engines::kernels(set).gelu(special.data(), special.data(), 16);
     EXPECT_TRUE(std::isnan(special[0])) << set;
     EXPECT_EQ(special[1], infinity) << set;
     EXPECT_NEAR(special[2], 0, 1e-7) << set;
@@ -273,7 +274,7 @@ TEST(FnoEngine, ComputesGeluToSinglePrecision) {
 
 TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
   const Case of{.shape = {8}, .modes = {4}, .width = 8};
-  const FnoWeights good = random_weights(of, 1);
+  const engines::FnoWeights good = random_weights(of, 1);
   const auto message_of = [](const auto& work) {
     try {
       work();
@@ -282,17 +283,18 @@ TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
     }
     return std::string("no error");
   };
-  FnoWeights broken = good;
+  engines::FnoWeights broken = good;
   broken.layers[2].mlp1.weight[5] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_NE(message_of([&] { FnoEngine(broken, of.shape); }).find("channel_mlp.2.fcs.1.weight[5]"), std::string::npos);
+  EXPECT_NE(message_of([&] { engines::FnoEngine(broken, of.shape); }).find("channel_mlp.2.fcs.1.weight[5]"),
+            std::string::npos);
   broken = good;
   broken.layers[0].spectral[7] = {0, std::numeric_limits<float>::infinity()};
-  EXPECT_NE(message_of([&] { FnoEngines{broken}; }).find("convs.0.weight[7]"), std::string::npos);
+  EXPECT_NE(message_of([&] { engines::FnoEngines{broken}; }).find("convs.0.weight[7]"), std::string::npos);
   broken = good;
   broken.lifting0.bias.pop_back();
-  EXPECT_NE(message_of([&] { FnoEngines{broken}; }).find("lifting.fcs.0.bias"), std::string::npos);
+  EXPECT_NE(message_of([&] { engines::FnoEngines{broken}; }).find("lifting.fcs.0.bias"), std::string::npos);
 
-  const FnoEngines engines(good);
+  const engines::FnoEngines engines(good);
   FieldBatch field = random_field(of, 0, 2, 2);
   const Partition cells = Partition::one_player_per_point(field.domain);
   EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, cells, {.point = 3}); }), "no error");
@@ -300,22 +302,22 @@ TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
   EXPECT_NE(
       message_of([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, {.point = 3}); }).find("6"),
       std::string::npos);
-  EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 8}), InvalidArgument);
-  EXPECT_THROW(FnoEngine(good, of.shape).head({.point = 0, .channel = 1}), InvalidArgument);
-  EXPECT_THROW(FnoEngine(good, {4, 4}), InvalidArgument);
+  EXPECT_THROW(engines::FnoEngine(good, of.shape).head({.point = 8}), InvalidArgument);
+  EXPECT_THROW(engines::FnoEngine(good, of.shape).head({.point = 0, .channel = 1}), InvalidArgument);
+  EXPECT_THROW(engines::FnoEngine(good, {4, 4}), InvalidArgument);
 }
 
 TEST(FnoEngine, RefusesAnInstructionSetThatIsNotThere) {
-  EXPECT_THROW(kernels("avx1024"), EnvironmentError);
-  EXPECT_EQ(instruction_sets().back(), "baseline");
-  for (const std::string& set : instruction_sets()) EXPECT_EQ(kernels(set).name, set);
+  EXPECT_THROW(engines::kernels("avx1024"), EnvironmentError);
+  EXPECT_EQ(engines::instruction_sets().back(), "baseline");
+  for (const std::string& set : engines::instruction_sets()) EXPECT_EQ(engines::kernels(set).name, set);
 }
 
 TEST(PaddedGrid, RoundsHalvesToEvenAsPythonDoes) {
   // round(0.5·n) of the reference: 2 of 5, 4 of 7, 4 of 9; its configurations have padding of half the grid, and grids are odd sometimes.
   const std::vector<std::pair<int, int>> added = {{4, 2}, {5, 2}, {7, 4}, {9, 4}};
   for (const auto& [points, padding] : added) {
-    const PaddedGrid both({points}, 0.5, true), end({points}, 0.5, false), plane({points, 6}, 0.5, true);
+    const engines::PaddedGrid both({points}, 0.5, true), end({points}, 0.5, false), plane({points, 6}, 0.5, true);
     EXPECT_EQ(points + 2 * padding, both.padded(1)) << points;
     EXPECT_EQ(padding, both.before(1)) << points;
     EXPECT_EQ(points + padding, end.padded(1)) << points;
@@ -328,7 +330,7 @@ TEST(PaddedGrid, RoundsHalvesToEvenAsPythonDoes) {
 TEST(AxisBasis, TransformsBandLimitedFieldsForthAndBack) {
   for (const std::int64_t points : {1, 2, 3, 4, 5, 6, 8, 12, 16, 31, 32}) {
     for (std::int64_t count = 1; count <= points / 2 + 1; ++count) {
-      const AxisBasis basis = AxisBasis::half(points, count);
+      const engines::AxisBasis basis = engines::AxisBasis::half(points, count);
       // Rows times their inverse is the identity on coefficients.
       for (std::size_t r = 0; r < basis.rows.size(); ++r) {
         for (std::size_t s = 0; s < basis.rows.size(); ++s) {

@@ -57,8 +57,8 @@ TEST(PointwiseKernels, GiveGeluAndItsSlopeToAFewUnitsInTheLastPlace) {
   for (int i = -15'000; i <= 15'000; ++i) x.push_back(static_cast<float>(i) * 1e-3F);
   x.insert(x.end(), {1e-30F, -1e-30F, 1e30F, -1e30F});
   const auto count = static_cast<std::int64_t>(x.size());
-  for (const std::string& set : instruction_sets()) {
-    const PointwiseKernels<float>& kernels = pointwise_kernels<float>(set);
+  for (const std::string& set : engines::instruction_sets()) {
+    const operators::PointwiseKernels<float>& kernels = operators::pointwise_kernels<float>(set);
     std::vector<float> y(x.size()), slope(x.size()), chained(x.size(), 2), alone(x.size()), again(x.size());
     kernels.gelu(x.data(), alone.data(), count);
     kernels.gelu_and_slope(x.data(), y.data(), slope.data(), count);
@@ -101,23 +101,23 @@ void expect_products(const std::string& set) {
         expected.push_back(sum);
       }
     }
-    pointwise_kernels<T>(set).multiply({.a = a.data(),
-                                        .a_row = transposed ? 1 : inner,
-                                        .a_step = transposed ? rows : 1,
-                                        .b = b.data(),
-                                        .out = out.data(),
-                                        .rows = rows,
-                                        .inner = inner,
-                                        .columns = columns,
-                                        .bias = with_bias ? bias.data() : nullptr,
-                                        .add = add});
+    operators::pointwise_kernels<T>(set).multiply({.a = a.data(),
+                                                   .a_row = transposed ? 1 : inner,
+                                                   .a_step = transposed ? rows : 1,
+                                                   .b = b.data(),
+                                                   .out = out.data(),
+                                                   .rows = rows,
+                                                   .inner = inner,
+                                                   .columns = columns,
+                                                   .bias = with_bias ? bias.data() : nullptr,
+                                                   .add = add});
     const double unit = sizeof(T) == 4 ? 6e-8 : 1.1e-16;  // 72 roundings of sums of products of size at most 16
     for (std::size_t i = 0; i < out.size(); ++i) ASSERT_NEAR(expected[i], out[i], 72 * 72 * 16 * unit) << set;
   }
 }
 
 TEST(PointwiseKernels, MultiplyMatricesOfAnySize) {
-  for (const std::string& set : instruction_sets()) {
+  for (const std::string& set : engines::instruction_sets()) {
     expect_products<float>(set);
     expect_products<double>(set);
   }
@@ -129,7 +129,7 @@ struct Layer {
   std::vector<Tensor> inputs;
 };
 
-PointwiseWeights block_weights(const std::vector<Tensor>& in) {
+operators::PointwiseWeights block_weights(const std::vector<Tensor>& in) {
   return {
       .skip = in[2], .gate = in[3], .mlp0_weight = in[4], .mlp0_bias = in[5], .mlp1_weight = in[6], .mlp1_bias = in[7]};
 }
@@ -137,7 +137,7 @@ PointwiseWeights block_weights(const std::vector<Tensor>& in) {
 /// Lines of `points` points, transformed to and from 6 numbers.
 struct BlockCase {
   std::int64_t lines, points, batch, width, inner;
-  BlockBoxes boxes;
+  operators::BlockBoxes boxes;
   bool last;
 };
 
@@ -147,24 +147,24 @@ Tensor joined(const Tensor& states, const Tensor& lines) {
 }
 
 Tensor plain_block(const BlockCase& of, const std::vector<Tensor>& in) {
-  const auto basis = fourier_basis({of.points}, {4}, in[0].options().requires_grad(false));
+  const auto basis = operators::fourier_basis({of.points}, {4}, in[0].options().requires_grad(false));
   const auto& [from, to] = of.boxes;
-  const auto part = [](const Tensor& all, const Box& box) {
+  const auto part = [](const Tensor& all, const operators::Box& box) {
     return all.narrow(0, box.first_line, box.lines).narrow(1, box.first, box.points);
   };
   Tensor x = torch::zeros({of.lines, of.points, of.batch, of.width}, in[0].options().requires_grad(false));
   part(x, from).copy_(in[1].view({from.lines, from.points, of.batch, of.width}));
   const Tensor values = torch::matmul(basis->synthesis(), in[0].view({to.lines, -1, of.batch * of.width}));
-  const Tensor states = pointwise_block(values.narrow(1, to.first, to.points).reshape({-1, of.width}),
-                                        part(x, to).reshape({-1, of.width}), block_weights(in), of.last);
+  const Tensor states = operators::pointwise_block(values.narrow(1, to.first, to.points).reshape({-1, of.width}),
+                                                   part(x, to).reshape({-1, of.width}), block_weights(in), of.last);
   if (of.last) return joined(states, {});
   return joined(states, torch::matmul(basis->analysis().narrow(1, to.first, to.points),
                                       states.view({to.lines, to.points, of.batch * of.width})));
 }
 
 Tensor fused_block_of(const BlockCase& of, const std::vector<Tensor>& in) {
-  const auto basis = fourier_basis({of.points}, {4}, in[0].options().requires_grad(false));
-  const auto [states, lines] = fused_block(in[0], in[1], block_weights(in), *basis, of.boxes, of.last);
+  const auto basis = operators::fourier_basis({of.points}, {4}, in[0].options().requires_grad(false));
+  const auto [states, lines] = operators::fused_block(in[0], in[1], block_weights(in), *basis, of.boxes, of.last);
   return joined(states, lines);
 }
 
@@ -192,24 +192,24 @@ Layer mix_layer(int dimension) {
   const std::vector<std::int64_t> shape(static_cast<std::size_t>(dimension), 12);
   const std::vector<int> modes(static_cast<std::size_t>(dimension), 6);
   const auto basis = [=](const Tensor& like) {
-    return fourier_basis(shape, modes, like.options().requires_grad(false));
+    return operators::fourier_basis(shape, modes, like.options().requires_grad(false));
   };
   std::vector<std::int64_t> weights = {5, 7, 4, 2};
   if (dimension == 2) weights.insert(weights.begin() + 2, 6);
   return {.plain =
               [=](const auto& in) {
-                const Tensor mixed = mix(in[0], in[1], *basis(in[0]));
+                const Tensor mixed = operators::mix(in[0], in[1], *basis(in[0]));
                 mixed.select(0, basis(in[0])->constant()).select(0, 0).add_(in[2]);
                 return mixed;
               },
-          .fused = [=](const auto& in) { return fused_mix(in[0], in[1], in[2], *basis(in[0])); },
+          .fused = [=](const auto& in) { return operators::fused_mix(in[0], in[1], in[2], *basis(in[0])); },
           .inputs = {random_tensor({basis(torch::empty({0}, torch::kFloat64))->frequencies(), 2, 3, 5}, 1),
                      random_tensor(weights, 2), random_tensor({7}, 3)}};
 }
 
 Layer perceptron_layer(std::int64_t rows, std::int64_t inputs, std::int64_t wide, std::int64_t outputs) {
-  return {.plain = [](const auto& in) { return perceptron(in[0], in[1], in[2], in[3], in[4]); },
-          .fused = [](const auto& in) { return fused_perceptron(in[0], in[1], in[2], in[3], in[4]); },
+  return {.plain = [](const auto& in) { return operators::perceptron(in[0], in[1], in[2], in[3], in[4]); },
+          .fused = [](const auto& in) { return operators::fused_perceptron(in[0], in[1], in[2], in[3], in[4]); },
           .inputs = {random_tensor({rows, inputs}, 1), random_tensor({wide, inputs, 1}, 2, 0.3),
                      random_tensor({wide}, 3), random_tensor({outputs, wide, 1}, 4, 0.3), random_tensor({outputs}, 5)}};
 }
@@ -218,16 +218,16 @@ std::vector<Layer> layers() {
   std::vector<Layer> all;
   for (const bool last : {false, true}) {
     // A line and a plane; the input in all of it or in a part, the output likewise or at one point; tiles that are full and not.
-    for (const BlockBoxes& boxes : {BlockBoxes{{0, 1, 0, 90}, {0, 1, 0, 90}},
-                                    {{0, 1, 20, 50}, {0, 1, 0, 90}},
-                                    {{0, 1, 0, 90}, {0, 1, 20, 50}},
-                                    {{0, 1, 20, 50}, {0, 1, 30, 1}}})
+    for (const operators::BlockBoxes& boxes : {operators::BlockBoxes{{0, 1, 0, 90}, {0, 1, 0, 90}},
+                                               {{0, 1, 20, 50}, {0, 1, 0, 90}},
+                                               {{0, 1, 0, 90}, {0, 1, 20, 50}},
+                                               {{0, 1, 20, 50}, {0, 1, 30, 1}}})
       all.push_back(
           block_layer({.lines = 1, .points = 90, .batch = 3, .width = 64, .inner = 32, .boxes = boxes, .last = last}));
-    for (const BlockBoxes& boxes : {BlockBoxes{{0, 6, 0, 8}, {0, 6, 0, 8}},
-                                    {{1, 3, 2, 4}, {0, 6, 0, 8}},
-                                    {{0, 6, 0, 8}, {1, 3, 2, 4}},
-                                    {{1, 3, 2, 4}, {0, 1, 5, 1}}})
+    for (const operators::BlockBoxes& boxes : {operators::BlockBoxes{{0, 6, 0, 8}, {0, 6, 0, 8}},
+                                               {{1, 3, 2, 4}, {0, 6, 0, 8}},
+                                               {{0, 6, 0, 8}, {1, 3, 2, 4}},
+                                               {{1, 3, 2, 4}, {0, 1, 5, 1}}})
       all.push_back(
           block_layer({.lines = 6, .points = 8, .batch = 5, .width = 21, .inner = 10, .boxes = boxes, .last = last}));
     all.push_back(block_layer({.lines = 1,
@@ -260,7 +260,7 @@ std::vector<Tensor> with_gradients(const std::function<Tensor(const std::vector<
 }
 
 TEST(FusedLayers, HasTheOutputsAndGradientsOfLibTorch) {
-  for (const std::string& set : instruction_sets()) {
+  for (const std::string& set : engines::instruction_sets()) {
     const WithInstructionSet chosen(set);
     for (const Layer& layer : layers()) {
       const auto exact = with_gradients(layer.plain, layer.inputs, torch::kFloat64),
@@ -321,21 +321,21 @@ TEST(FusedLayers, RefusesSecondDerivatives) {
 /// A network, and its training on random fields.
 class Trained {
  public:
-  Trained(const OperatorConfig& config, std::vector<int> shape, torch::ScalarType type, bool fused)
-      : shape_(std::move(shape)), network_(make_network(config, type)) {
+  Trained(const operators::OperatorConfig& config, std::vector<int> shape, torch::ScalarType type, bool fused)
+      : shape_(std::move(shape)), network_(operators::make_network(config, type)) {
     network_->set_fused(fused);
-    initialise(*network_, 3);
-    AdamW::Tensors parameters;
-    for (Parameter& parameter : network_->parameters())
+    operators::initialise(*network_, 3);
+    training::AdamW::Tensors parameters;
+    for (operators::Parameter& parameter : network_->parameters())
       parameters[parameter.name] = parameter.value.set_requires_grad(true);
-    optimiser_ = std::make_unique<AdamW>(parameters, 1e-4);
+    optimiser_ = std::make_unique<training::AdamW>(parameters, 1e-4);
     const std::int64_t points = std::accumulate(shape_.begin(), shape_.end(), 1, std::multiplies<>());
     inputs_ = random_tensor({points, batch, 1}, 1).to(type);
     targets_ = inputs_ * inputs_;
   }
 
   double loss_and_gradient() {
-    return batch_loss_and_gradient(*network_, batch, shape_, [&](std::int64_t first, std::int64_t count) {
+    return training::batch_loss_and_gradient(*network_, batch, shape_, [&](std::int64_t first, std::int64_t count) {
       const Tensor outputs = network_->forward(inputs_.narrow(1, first, count), shape_);
       return torch::mse_loss(outputs, targets_.narrow(1, first, count), torch::Reduction::Sum) /
              static_cast<double>(targets_.numel());
@@ -353,7 +353,7 @@ class Trained {
 
   std::vector<double> gradients() const {
     std::vector<double> all;
-    for (const Parameter& parameter : network_->parameters()) {
+    for (const operators::Parameter& parameter : network_->parameters()) {
       const auto part = numbers(parameter.value.grad());
       all.insert(all.end(), part.begin(), part.end());
     }
@@ -363,13 +363,13 @@ class Trained {
  private:
   static constexpr std::int64_t batch = 10;
   std::vector<int> shape_;
-  std::unique_ptr<Network> network_;
-  std::unique_ptr<AdamW> optimiser_;
+  std::unique_ptr<operators::Network> network_;
+  std::unique_ptr<training::AdamW> optimiser_;
   Tensor inputs_, targets_;
 };
 
-OperatorConfig config(int dimension) {
-  OperatorConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3};
+operators::OperatorConfig config(int dimension) {
+  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 8);
   return config;
 }
@@ -387,7 +387,7 @@ const std::vector<std::vector<int>> shapes = {{1}, {5}, {16}, {33}, {4, 4}, {3, 
 
 TEST(FusedTraining, HasTheGradientsOfLibTorch) {
   for (const std::vector<int>& shape : shapes) {
-    const OperatorConfig model = config(static_cast<int>(shape.size()));
+    const operators::OperatorConfig model = config(static_cast<int>(shape.size()));
     Trained plain(model, shape, torch::kFloat64, false), fused(model, shape, torch::kFloat64, true);
     const double expected = plain.loss_and_gradient(), found = fused.loss_and_gradient();
     EXPECT_EQ("", mismatch(expected, found, rounding(1e3, 1)));
@@ -398,7 +398,7 @@ TEST(FusedTraining, HasTheGradientsOfLibTorch) {
 // Training spreads rounding errors. How much is seen from LibTorch's own: its float32 losses against its float64 losses.
 TEST(FusedTraining, HasTheLossesOfLibTorchForFiftySteps) {
   for (const std::vector<int>& shape : {std::vector{64}, std::vector{8, 8}}) {
-    const OperatorConfig model = config(static_cast<int>(shape.size()));
+    const operators::OperatorConfig model = config(static_cast<int>(shape.size()));
     const std::vector<double> exact = Trained(model, shape, torch::kFloat64, false).losses(50),
                               plain = Trained(model, shape, torch::kFloat32, false).losses(50),
                               fused = Trained(model, shape, torch::kFloat32, true).losses(50),

@@ -59,19 +59,19 @@ TEST(Games, AUnanimitySumAddsTheTermsThatACoalitionContains) {
   for_all([] {
     const int players = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(1, 150));
     Rng rng(static_cast<std::uint64_t>(players));
-    std::vector<UnanimityTerm> terms;
+    std::vector<games::UnanimityTerm> terms;
     for (int index = 0; index < 40; ++index) {
-      UnanimityTerm term{.coalition = {}, .coefficient = static_cast<double>(rng.below(64)) / 8};
+      games::UnanimityTerm term{.coalition = {}, .coefficient = static_cast<double>(rng.below(64)) / 8};
       for (int player = 0; player < players; ++player) {
         if (rng.below(static_cast<std::uint64_t>(players)) < 3) term.coalition.push_back(player);
       }
       terms.push_back(std::move(term));
     }
-    const auto game = unanimity_sum(players, terms, 5);
+    const auto game = games::unanimity_sum(players, terms, 5);
     const Coalitions coalitions = random_coalitions(players, 700, rng);
     std::vector<double> expected(coalitions.size(), 5.0);
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
-      for (const UnanimityTerm& term : terms) {
+      for (const games::UnanimityTerm& term : terms) {
         const bool contained =
             std::ranges::all_of(term.coalition, [&](int player) { return coalitions.contains(row, player); });
         expected[row] += contained ? term.coefficient : 0.0;
@@ -84,14 +84,14 @@ TEST(Games, AUnanimitySumAddsTheTermsThatACoalitionContains) {
 TEST(Games, ATableGivesBackItsValues) {
   for_all([] {
     const Table table = *any_game(10);
-    RC_ASSERT(as_table(*table_game(table.players, table.values)).values == table.values);
+    RC_ASSERT(as_table(*games::table_game(table.players, table.values)).values == table.values);
     RC_ASSERT(as_table(*as_game(table)).values == table.values);
   });
 }
 
 TEST(Games, AnAdditiveGameAddsItsWeights) {
   const std::vector<double> weights = {1, 2, 4};
-  const auto game = additive_game(weights, 0.5);
+  const auto game = games::additive_game(weights, 0.5);
   EXPECT_EQ((std::vector<double>{0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5}), as_table(*game).values);
   EXPECT_EQ(weights, game->shapley_values());
 }
@@ -117,17 +117,17 @@ TEST(Games, GradientsOfEveryClosedFormGameIntegrateToItsAumannShapleyValues) {
 }
 
 TEST(Games, RefuseWhatIsNotAGame) {
-  EXPECT_THROW(table_game(0, {1}), InvalidArgument);
-  EXPECT_THROW(table_game(2, {1, 2, 3}), InvalidArgument);
-  EXPECT_THROW(table_game(31, {}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(0, {}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(Coalitions::max_players + 1, {}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(3, {{{3}, 1.0}}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(3, {{{-1}, 1.0}}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(3, {{{1, 1}, 1.0}}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(3, {{{1}, std::numeric_limits<double>::infinity()}}), InvalidArgument);
-  EXPECT_THROW(unanimity_sum(3, {}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
-  EXPECT_NO_THROW(unanimity_sum(Coalitions::max_players, {}));
+  EXPECT_THROW(games::table_game(0, {1}), InvalidArgument);
+  EXPECT_THROW(games::table_game(2, {1, 2, 3}), InvalidArgument);
+  EXPECT_THROW(games::table_game(31, {}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(0, {}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(Coalitions::max_players + 1, {}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(3, {{{3}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(3, {{{-1}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(3, {{{1, 1}, 1.0}}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(3, {{{1}, std::numeric_limits<double>::infinity()}}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_sum(3, {}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+  EXPECT_NO_THROW(games::unanimity_sum(Coalitions::max_players, {}));
 }
 
 /// G(u)(x) = L + c·L³ with L = Σ_{channels, y} w(channel, x − y)·u(y): a linear operator with a cubic nonlinearity.
@@ -194,7 +194,7 @@ TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
   const FieldBatch input = random_field(domain, 2, 1), baseline = random_field(domain, 2, 2);
   const Partition partition = Partition::blocks(domain, 4);
   const Query query{.point = 6, .channel = 0};
-  const auto game = cell_mask_game(op, input, baseline, partition, query);
+  const auto game = games::cell_mask_game(op, input, baseline, partition, query);
   ASSERT_EQ(4, game->players());
   const Coalitions all = Coalitions::enumerate(4, 0, 16);
   std::vector<double> expected;
@@ -224,7 +224,7 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
     expected[static_cast<std::size_t>(partition.player_of[point])] +=
         op.weight(point, 5) * (input.values[point] - baseline.values[point]);
   }
-  const auto game = cell_mask_game(op, input, baseline, partition, query);
+  const auto game = games::cell_mask_game(op, input, baseline, partition, query);
   for (const auto& estimator : estimators::all()) {
     if (!estimator->guarantees().exact_on_additive || estimator->name() == "mean_field") continue;  // no closure here
     const Attribution found = attribute(*estimator, *game, {200}, 1);
@@ -238,8 +238,8 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   const Domain domain = Domain::unit({12});
   const CubicOperator op(1, 1, cubic);
   const FieldBatch input = random_field(domain, 1, 5);
-  const auto game =
-      cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2});
+  const auto game = games::cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1),
+                                          Partition::one_player_per_point(domain), {.point = 2});
   std::vector<double> part;
   for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
   const double total = std::accumulate(part.begin(), part.end(), 0.0);
@@ -264,22 +264,24 @@ TEST(CellMaskGame, RefusesWhatDoesNotFit) {
   const CubicOperator op(1, 1, 0);
   const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
   const Partition partition = Partition::blocks(domain, 4);
-  EXPECT_NO_THROW(cell_mask_game(op, field, field, partition, {.point = 7}));
-  EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 8}), InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 2, 1), field, partition, {}), InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}),
+  EXPECT_NO_THROW(games::cell_mask_game(op, field, field, partition, {.point = 7}));
+  EXPECT_THROW(games::cell_mask_game(op, field, field, partition, {.point = 8}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, FieldBatch::zeros(domain, 2, 1), field, partition, {}), InvalidArgument);
+  EXPECT_THROW(
+      games::cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}),
+      InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}),
                InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}), InvalidArgument);
-  EXPECT_THROW(cell_mask_game(op, field, field, Partition::blocks(Domain::unit({16}), 4), {}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, field, field, Partition::blocks(Domain::unit({16}), 4), {}), InvalidArgument);
   const Domain square = Domain::unit({4, 4});
-  EXPECT_THROW(cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1),
-                              Partition::blocks(square, 4), {}),
+  EXPECT_THROW(games::cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1),
+                                     Partition::blocks(square, 4), {}),
                InvalidArgument);
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(cell_mask_game(op, broken, field, partition, {}), DataError);
-  EXPECT_THROW(cell_mask_game(op, field, broken, partition, {}), DataError);
+  EXPECT_THROW(games::cell_mask_game(op, broken, field, partition, {}), DataError);
+  EXPECT_THROW(games::cell_mask_game(op, field, broken, partition, {}), DataError);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
                             Case{{3, 4}, 2, 1, {3, 4}}, Case{{1, 3, 4}, 2, 1, {3, 4}}, Case{{2, 3, 4}, 2, 2, {3, 4}}}) {
     const auto count = static_cast<std::size_t>(
         std::accumulate(known.shape.begin(), known.shape.end(), std::int64_t{1}, std::multiplies<>()));
-    const FieldBatch field = input_field(known.shape, counting(count), known.dimension, known.channels, "test");
+    const FieldBatch field = cli::input_field(known.shape, counting(count), known.dimension, known.channels, "test");
     EXPECT_EQ(known.grid, field.domain.shape);
     EXPECT_EQ(known.channels, field.channels);
     EXPECT_EQ(1, field.batch);
@@ -36,21 +36,21 @@ TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
 }
 
 TEST(InputFields, RefuseShapesTheOperatorDoesNotTake) {
-  EXPECT_THROW(input_field({2, 6}, counting(12), 1, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({6}, counting(6), 1, 2, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({6}, counting(6), 2, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({}, counting(1), 1, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({0}, {}, 1, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({std::int64_t{1} << 40}, {}, 1, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({6}, counting(5), 1, 1, "test"), InvalidArgument);
-  EXPECT_THROW(input_field({1}, {std::numeric_limits<double>::quiet_NaN()}, 1, 1, "test"), DataError);
+  EXPECT_THROW(cli::input_field({2, 6}, counting(12), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(6), 1, 2, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(6), 2, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({}, counting(1), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({0}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({std::int64_t{1} << 40}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(5), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({1}, {std::numeric_limits<double>::quiet_NaN()}, 1, 1, "test"), DataError);
 }
 
 TEST(InputFields, LabelsHaveTheGridsShape) {
   const Domain domain = Domain::unit({2, 2});
-  EXPECT_EQ(2, input_partition({2, 2}, {0, 1, 1, 0}, domain, "test").players);
-  EXPECT_THROW(input_partition({4}, {0, 1, 1, 0}, domain, "test"), InvalidArgument);
-  EXPECT_THROW(input_partition({2, 2}, {0, 2, 2, 0}, domain, "test"), InvalidArgument);
+  EXPECT_EQ(2, cli::input_partition({2, 2}, {0, 1, 1, 0}, domain, "test").players);
+  EXPECT_THROW(cli::input_partition({4}, {0, 1, 1, 0}, domain, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_partition({2, 2}, {0, 2, 2, 0}, domain, "test"), InvalidArgument);
 }
 
 }  // namespace

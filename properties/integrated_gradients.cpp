@@ -18,7 +18,7 @@
 namespace opshap {
 namespace {
 
-double integral_of_power(const Quadrature& quadrature, int power) {
+double integral_of_power(const estimators::Quadrature& quadrature, int power) {
   double sum = 0;
   for (std::size_t k = 0; k < quadrature.nodes.size(); ++k)
     sum += quadrature.weights[k] * std::pow(quadrature.nodes[k], power);
@@ -27,7 +27,7 @@ double integral_of_power(const Quadrature& quadrature, int power) {
 
 TEST(Quadrature, GaussLegendreIsExactUpToDegreeTwoNodesMinusOne) {
   for (const int nodes : {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 50, 100, 257, 1000}) {
-    const Quadrature rule = quadrature(Rule::gauss_legendre, nodes);
+    const estimators::Quadrature rule = estimators::quadrature(estimators::Rule::gauss_legendre, nodes);
     ASSERT_EQ(static_cast<std::size_t>(nodes), rule.nodes.size());
     EXPECT_TRUE(std::is_sorted(rule.nodes.begin(), rule.nodes.end()));
     EXPECT_GT(rule.nodes.front(), 0);
@@ -45,7 +45,7 @@ TEST(Quadrature, GaussLegendreIsExactUpToDegreeTwoNodesMinusOne) {
 
 TEST(Quadrature, MidpointIsExactForStraightLines) {
   for (const int nodes : {1, 2, 50, 1000}) {
-    const Quadrature rule = quadrature(Rule::midpoint, nodes);
+    const estimators::Quadrature rule = estimators::quadrature(estimators::Rule::midpoint, nodes);
     EXPECT_EQ("", mismatch(1, integral_of_power(rule, 0), rounding(nodes, 1)));
     EXPECT_EQ("", mismatch(0.5, integral_of_power(rule, 1), rounding(nodes, 1)));
     EXPECT_EQ("", mismatch(1.0 / 3 - 1.0 / (12.0 * nodes * nodes), integral_of_power(rule, 2), rounding(nodes, 1)));
@@ -53,20 +53,20 @@ TEST(Quadrature, MidpointIsExactForStraightLines) {
 }
 
 TEST(Quadrature, RefusesImpossibleRules) {
-  for (const Rule rule : {Rule::midpoint, Rule::gauss_legendre}) {
-    EXPECT_THROW(quadrature(rule, 0), InvalidArgument);
-    EXPECT_THROW(quadrature(rule, -1), InvalidArgument);
-    EXPECT_THROW(quadrature(rule, max_quadrature_nodes + 1), InvalidArgument);
+  for (const estimators::Rule rule : {estimators::Rule::midpoint, estimators::Rule::gauss_legendre}) {
+    EXPECT_THROW(estimators::quadrature(rule, 0), InvalidArgument);
+    EXPECT_THROW(estimators::quadrature(rule, -1), InvalidArgument);
+    EXPECT_THROW(estimators::quadrature(rule, estimators::max_quadrature_nodes + 1), InvalidArgument);
   }
-  EXPECT_EQ(Rule::midpoint, find_rule("midpoint"));
-  EXPECT_EQ(Rule::gauss_legendre, find_rule("gauss_legendre"));
-  EXPECT_THROW(find_rule("trapezoid"), InvalidArgument);
+  EXPECT_EQ(estimators::Rule::midpoint, estimators::find_rule("midpoint"));
+  EXPECT_EQ(estimators::Rule::gauss_legendre, estimators::find_rule("gauss_legendre"));
+  EXPECT_THROW(estimators::find_rule("trapezoid"), InvalidArgument);
 }
 
 // u_T has the gradient t^(|T|−1) on the diagonal: K midpoint nodes give Σ_k ((k − ½)/K)^(|T|−1)/K in place of 1/|T|.
 TEST(IntegratedGradients, TakeTheMidpointRuleAtItsNodes) {
-  const auto game = unanimity_sum(4, {{{0, 1, 3}, 6.0}}, 2);
-  const Attribution found = attribute(*integrated_gradients(Rule::midpoint, 2), *game, {0}, 1);
+  const auto game = games::unanimity_sum(4, {{{0, 1, 3}, 6.0}}, 2);
+  const Attribution found = attribute(*integrated_gradients(estimators::Rule::midpoint, 2), *game, {0}, 1);
   const double expected = 6 * (0.25 * 0.25 + 0.75 * 0.75) / 2;
   EXPECT_EQ((std::vector<double>{expected, expected, 0, expected}), found.values);
   EXPECT_EQ(2, found.gradients);
@@ -84,17 +84,19 @@ TEST(IntegratedGradients, BadNodesAreRefusedInTheNameOfTheMethod) {
     }
     return std::string();
   };
-  for (const int nodes : {-3, 0, max_quadrature_nodes + 1}) {
+  for (const int nodes : {-3, 0, estimators::max_quadrature_nodes + 1}) {
     const std::string what = ": nodes=" + std::to_string(nodes) + " (needs 1..1000). Give a number in that range.";
-    EXPECT_EQ("mean_field" + what, refusal([&] { mean_field(nodes); }));
-    EXPECT_EQ("integrated_gradients" + what, refusal([&] { integrated_gradients(Rule::midpoint, nodes); }));
+    EXPECT_EQ("mean_field" + what, refusal([&] { estimators::mean_field(nodes); }));
+    EXPECT_EQ("integrated_gradients" + what,
+              refusal([&] { estimators::integrated_gradients(estimators::Rule::midpoint, nodes); }));
     EXPECT_EQ("integrated_gradients_gauss_legendre" + what,
-              refusal([&] { integrated_gradients(Rule::gauss_legendre, nodes); }));
+              refusal([&] { estimators::integrated_gradients(estimators::Rule::gauss_legendre, nodes); }));
   }
 }
 
 TEST(IntegratedGradients, NeedAGameWithGradients) {
-  EXPECT_THROW(attribute(*integrated_gradients(Rule::midpoint, 2), *table_game(1, {0, 1}), {0}, 1), InvalidArgument);
+  EXPECT_THROW(attribute(*integrated_gradients(estimators::Rule::midpoint, 2), *games::table_game(1, {0, 1}), {0}, 1),
+               InvalidArgument);
 }
 
 }  // namespace

@@ -44,11 +44,11 @@ void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 namespace opshap {
 namespace {
 
-Table read_table(std::string_view text) { return as_table(*parse_game(text, "test")); }
+Table read_table(std::string_view text) { return as_table(*games::parse_game(text, "test")); }
 
 std::string complaint(std::string_view text) {
   try {
-    parse_game(text, "test");
+    games::parse_game(text, "test");
   } catch (const DataError& error) {
     return error.what();
   }
@@ -65,24 +65,24 @@ TEST(GameFiles, ListTheTermsOfASumOfUnanimityGames) {
       R"({"terms": [{"coalition": [1, 0], "coefficient": 4}, {"coefficient": -1, "coalition": [1]}], "players": 2, "empty": 0.5})";
   EXPECT_EQ((std::vector<double>{0.5, 0.5, -0.5, 3.5}), read_table(text).values);
   EXPECT_EQ((std::vector<double>{0, 0}), read_table(R"({"players": 1, "terms": []})").values);
-  EXPECT_EQ(
-      65536,
-      parse_game(R"({"players": 65536, "terms": [{"coalition": [65535], "coefficient": 1}]})", "test")->players());
+  EXPECT_EQ(65536,
+            games::parse_game(R"({"players": 65536, "terms": [{"coalition": [65535], "coefficient": 1}]})", "test")
+                ->players());
 }
 
 TEST(GameFiles, AreReadFromDisk) {
   const auto path = std::filesystem::temp_directory_path() / ("opshap_game_" + std::to_string(getpid()) + ".json");
   write_file(path, R"({"players": 1, "values": [3, 4]})");
-  EXPECT_EQ((std::vector<double>{3, 4}), as_table(*read_game(path)).values);
+  EXPECT_EQ((std::vector<double>{3, 4}), as_table(*games::read_game(path)).values);
   write_file(path, R"({"players": 1, "values": [3]})");
   try {
-    read_game(path);
+    games::read_game(path);
     ADD_FAILURE() << "one value for two coalitions was accepted";
   } catch (const DataError& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find(path.string())) << error.what();
   }
   std::filesystem::remove(path);
-  EXPECT_THROW(read_game(path), DataError);
+  EXPECT_THROW(games::read_game(path), DataError);
 }
 
 TEST(GameFiles, AreRefusedWithTheKeyThatIsWrong) {
@@ -168,7 +168,7 @@ TEST(GameFiles, SurviveOneHundredThousandMutations) {
     const std::size_t before = live_bytes;
     most_bytes = live_bytes;
     try {
-      parse_game(text, "test");
+      games::parse_game(text, "test");
       ++games;
     } catch (const DataError&) {
       ++refused;

@@ -26,15 +26,17 @@
 namespace opshap {
 namespace {
 
-CoalitionSample sample_kernel(int players, std::int64_t interior, Pairing pairing, Rng& rng) {
-  return sample_coalitions(Sampler::shapiq_compatible, SizeLaw(SizeMass::shapley_kernel, players), interior, pairing,
-                           rng);
+estimators::CoalitionSample sample_kernel(int players, std::int64_t interior, estimators::Pairing pairing, Rng& rng) {
+  return estimators::sample_coalitions(estimators::Sampler::shapiq_compatible,
+                                       estimators::SizeLaw(estimators::SizeMass::shapley_kernel, players), interior,
+                                       pairing, rng);
 }
 
 /// Every coalition between ∅ and N once, with its kernel weight, ordered by size.
-CoalitionSample whole_kernel(int players) {
+estimators::CoalitionSample whole_kernel(int players) {
   Rng rng(1);
-  CoalitionSample sample = sample_kernel(players, (std::int64_t{1} << players) - 2, Pairing::none, rng);
+  estimators::CoalitionSample sample =
+      sample_kernel(players, (std::int64_t{1} << players) - 2, estimators::Pairing::none, rng);
   EXPECT_TRUE(sample.draws.empty());
   EXPECT_EQ((std::size_t{1} << players) - 2, sample.weights.size());
   return sample;
@@ -60,8 +62,8 @@ double harmonic(int n) {
 TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(10), [](const Table& any) { return any.players >= 2; });
-    const CoalitionSample sample = whole_kernel(table.players);
-    const KernelRegression regression(sample.coalitions, sample.weights, "test");
+    const estimators::CoalitionSample sample = whole_kernel(table.players);
+    const estimators::KernelRegression regression(sample.coalitions, sample.weights, "test");
     std::vector<double> found = regression.fit(centred_gains(table, sample.coalitions));
     for (double& value : found) value += table.gain() / table.players;
     RC_ASSERT(mismatch(textbook_shapley_values(table), found, rounding(1e4, table.scale())) == "");
@@ -71,8 +73,8 @@ TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
 // Σ_S W_S (1_S − s/n)(1_S − s/n)ᵀ = (I − 11ᵀ/n)/n with W_S = 1/(C(n,s)·s(n−s)): in population the problem is perfectly conditioned.
 TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
   for (int players = 2; players <= 12; ++players) {
-    const CoalitionSample sample = whole_kernel(players);
-    const std::vector<double> gram = weighted_gram(sample.coalitions, sample.weights);
+    const estimators::CoalitionSample sample = whole_kernel(players);
+    const std::vector<double> gram = estimators::weighted_gram(sample.coalitions, sample.weights);
     const auto n = static_cast<std::size_t>(players);
     const double diagonal = gram[0], beside = gram[1];
     for (std::size_t i = 0; i < n; ++i) {
@@ -122,11 +124,11 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
 }
 
 TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
     for (const int players : {2, 3, 5, 16, 65, 130}) {
       Rng rng(11, "dense", 0, static_cast<std::uint64_t>(players));
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
-      const CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
+      const estimators::CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
       const auto rows = static_cast<Eigen::Index>(sample.weights.size());
       Eigen::MatrixXd matrix(rows, players);
       Eigen::VectorXd right(rows);
@@ -140,7 +142,8 @@ TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
         right[row] = root * targets.back();
       }
       const Eigen::VectorXd expected = matrix.completeOrthogonalDecomposition().solve(right);
-      const std::vector<double> found = KernelRegression(sample.coalitions, sample.weights, "test").fit(targets);
+      const std::vector<double> found =
+          estimators::KernelRegression(sample.coalitions, sample.weights, "test").fit(targets);
       // Condition numbers of these designs are below 1e3.
       EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), found,
                              rounding(1e4, expected.cwiseAbs().maxCoeff())))
@@ -171,7 +174,7 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
         }
       }
     }
-    RC_ASSERT(weighted_gram(coalitions, weights) == expected);  // integers
+    RC_ASSERT(estimators::weighted_gram(coalitions, weights) == expected);  // integers
   });
 }
 
@@ -185,7 +188,9 @@ TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
   for (const Case& known :
        {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
         Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
-    EXPECT_EQ(known.sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, known.players), known.interior))
+    EXPECT_EQ(known.sizes,
+              estimators::enumerated_sizes(estimators::SizeLaw(estimators::SizeMass::shapley_kernel, known.players),
+                                           known.interior))
         << known.players;
   }
 }
@@ -197,7 +202,8 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
     const std::int64_t interior = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, all + 1));
     const bool paired = *rc::gen::arbitrary<bool>();
     Rng rng(static_cast<std::uint64_t>(interior));
-    const CoalitionSample sample = sample_kernel(players, interior, paired ? Pairing::complements : Pairing::none, rng);
+    const estimators::CoalitionSample sample =
+        sample_kernel(players, interior, paired ? estimators::Pairing::complements : estimators::Pairing::none, rng);
     std::set<std::uint64_t> seen;
     for (std::size_t row = 0; row < sample.coalitions.size(); ++row) {
       const std::uint64_t mask = sample.coalitions.row(row)[0];
@@ -221,16 +227,16 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
 // A size's rows together weigh 1/(s(n−s)) when enumerated, and have that as their mean when drawn.
 TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
   constexpr int players = 12, replicates = 400;
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
     std::vector<double> mean(players, 0.0), squares(players, 0.0);
     for (int replicate = 0; replicate < replicates; ++replicate) {
       Rng rng(5, "weights", 0, static_cast<std::uint64_t>(replicate));
-      const CoalitionSample sample = sample_kernel(players, 300, pairing, rng);
+      const estimators::CoalitionSample sample = sample_kernel(players, 300, pairing, rng);
       std::vector<double> weight(players, 0.0);
       for (std::size_t row = 0; row < sample.weights.size(); ++row) {
         const auto size = static_cast<std::size_t>(sample.coalitions.cardinality(row));
         // A pair's row stands for both its sizes.
-        if (pairing == Pairing::complements) {
+        if (pairing == estimators::Pairing::complements) {
           weight[size] += sample.weights[row] / 2;
           weight[players - size] += sample.weights[row] / 2;
         } else {
@@ -254,7 +260,7 @@ TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
 
 TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
   Rng rng(1);
-  const auto game = random_unanimity_sum(64, rng);
+  const auto game = games::random_unanimity_sum(64, rng);
   // One row too few for certain: of 63 pairs some are equal up to the complement or depend on each other.
   try {
     attribute(estimators::find("kernel_shap_paired"), *game, {128}, 42);
@@ -272,7 +278,7 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
     for (const int player : members) together.insert(together.size() - 1, player);
   }
   try {
-    const KernelRegression regression(together, std::vector<double>(5, 1.0), "test");
+    const estimators::KernelRegression regression(together, std::vector<double>(5, 1.0), "test");
     FAIL() << "rank 2 of 3 was accepted";
   } catch (const InvalidArgument& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs 3 ")) << error.what();
@@ -284,7 +290,7 @@ TEST(KernelShap, HandlesMoreThanAThousandPlayers) {
     Rng rng(2, "large");
     std::vector<double> weights(static_cast<std::size_t>(players));
     for (double& weight : weights) weight = rng.normal();
-    const auto game = additive_game(weights, 3);
+    const auto game = games::additive_game(weights, 3);
     for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
       const Attribution found = attribute(estimators::find(name), *game, {6 * players}, 1);
       // Values of v are up to |w|₁ ~ 800; the condition number is about 30.
@@ -297,7 +303,7 @@ TEST(KernelShap, HandlesMoreThanAThousandPlayers) {
 TEST(KernelShap, NearlyFullBudgetsEndAndAreCloseToExact) {
   Rng rng(3);
   for (const int players : {5, 8, 12}) {
-    const auto game = random_unanimity_sum(players, rng);
+    const auto game = games::random_unanimity_sum(players, rng);
     const std::vector<double> exact = attribute(estimators::find("exact"), *game, {0}, 1).values;
     for (const std::int64_t missing : {1, 2, 3}) {
       for (const char* name : {"kernel_shap", "kernel_shap_paired"}) {
@@ -325,7 +331,7 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
     int covered = 0, all = 0;
     for (std::uint64_t replicate = 0; replicate < 200; ++replicate) {
       Rng rng(9, "coverage", 0, replicate);
-      const auto game = random_unanimity_sum(studied.players, rng);
+      const auto game = games::random_unanimity_sum(studied.players, rng);
       const auto exact = dynamic_cast<const SolvedGame&>(*game).shapley_values();
       const Attribution found = attribute(estimators::find(studied.name), *game, {studied.budget}, replicate);
       ASSERT_TRUE(found.standard_errors.has_value());

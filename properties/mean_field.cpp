@@ -23,8 +23,9 @@
 namespace opshap {
 namespace {
 
-OperatorConfig small_fno(int dimension, const std::string& padding_mode = "symmetric") {
-  OperatorConfig config{.n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .out_channels = 2};
+operators::OperatorConfig small_fno(int dimension, const std::string& padding_mode = "symmetric") {
+  operators::OperatorConfig config{
+      .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .out_channels = 2};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 6);
   config.domain_padding = 0.25;
   config.domain_padding_mode = padding_mode;
@@ -51,7 +52,8 @@ const Tolerance network_rounding = rounding(1e4, 1);
 TEST(MeanField, EndsAtTheInputAndAtTheBaseline) {
   for (const std::vector<int>& shape : std::vector<std::vector<int>>{{9}, {16}, {6, 8}}) {
     for (const char* padding : {"symmetric", "one-sided"}) {
-      const auto op = make_operator(small_fno(static_cast<int>(shape.size()), padding), 3, Precision::float64);
+      const auto op = operators::make_operator(small_fno(static_cast<int>(shape.size()), padding), 3,
+                                               operators::Precision::float64);
       const FieldBatch input = random_fields(shape, 1, 2, 0), baseline = random_fields(shape, 1, 2, 1);
       for (const std::int64_t point : {std::int64_t{0}, input.domain.centre(), input.domain.points() - 1}) {
         const Query query{.point = point, .channel = 1};
@@ -65,7 +67,8 @@ TEST(MeanField, EndsAtTheInputAndAtTheBaseline) {
 
 TEST(MeanField, TheGradientIsTheSlopeOfTheValue) {
   for (const std::vector<int>& shape : std::vector<std::vector<int>>{{8}, {4, 6}}) {
-    const auto op = make_operator(small_fno(static_cast<int>(shape.size())), 3, Precision::float64);
+    const auto op =
+        operators::make_operator(small_fno(static_cast<int>(shape.size())), 3, operators::Precision::float64);
     const FieldBatch input = random_fields(shape, 1, 2, 2), baseline = random_fields(shape, 1, 2, 3);
     const Query query{.point = input.domain.centre(), .channel = 0};
     FieldBatch t = constant(shape, {0.4});
@@ -83,7 +86,7 @@ TEST(MeanField, TheGradientIsTheSlopeOfTheValue) {
 }
 
 TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
-  const auto op = make_operator(small_fno(1), 3, Precision::float64);
+  const auto op = operators::make_operator(small_fno(1), 3, operators::Precision::float64);
   const FieldBatch input = random_fields({64}, 1, 2, 2), baseline = random_fields({64}, 1, 2, 3);
   const FieldBatch inclusion = random_fields({64}, 300, 1, 4);
   const Query query{.point = 7};
@@ -101,7 +104,7 @@ TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
 TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
   constexpr int points = 512, masks = 4000;
   const double t = 0.3;
-  const auto op = make_operator(small_fno(1), 3, Precision::float64);
+  const auto op = operators::make_operator(small_fno(1), 3, operators::Precision::float64);
   FieldBatch input = FieldBatch::zeros(Domain::unit({points}), 1, 2);
   for (int x = 0; x < points; ++x) {
     input.values[static_cast<std::size_t>(x)] = 3 * std::cos(6.28318530718 * x / points);
@@ -138,8 +141,8 @@ TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
   const WeightedMeanOperator op(cubic);
   for (const int n : {8, 12, 16}) {
     const FieldBatch input = random_fields({n}, 1, 1, 9);
-    const auto game = cell_mask_game(op, input, FieldBatch::zeros(input.domain, 1, 1),
-                                     Partition::one_player_per_point(input.domain), {.point = 3});
+    const auto game = games::cell_mask_game(op, input, FieldBatch::zeros(input.domain, 1, 1),
+                                            Partition::one_player_per_point(input.domain), {.point = 3});
     std::vector<double> shares, closure, shapley;
     for (int y = 0; y < n; ++y)
       shares.push_back(WeightedMeanOperator::weight(3, y, n) * input.values[static_cast<std::size_t>(y)]);
@@ -149,21 +152,22 @@ TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
       closure.push_back(share * (1 + cubic * total * total));
       shapley.push_back(share * (1 + cubic * (total * total + (squares - total * share) / 2)));
     }
-    EXPECT_EQ("", mismatch(closure, attribute(*mean_field(2), *game, {}, 1).values, rounding(1e3, 1)));
+    EXPECT_EQ("", mismatch(closure, attribute(*estimators::mean_field(2), *game, {}, 1).values, rounding(1e3, 1)));
     EXPECT_EQ("", mismatch(shapley, attribute(estimators::find("exact"), *game, {}, 1).values, rounding(1e4, 1)));
   }
 }
 
 TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
-  const auto op = make_operator(small_fno(1), 3, Precision::float64);
+  const auto op = operators::make_operator(small_fno(1), 3, operators::Precision::float64);
   FieldBatch input = random_fields({16}, 1, 2, 2);
   const FieldBatch baseline = random_fields({16}, 1, 2, 3);
   input.values[5] = baseline.values[5];
   input.values[21] = baseline.values[21];
-  const auto game = cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 8});
+  const auto game =
+      games::cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 8});
   double gap = 1;
   for (const int nodes : {2, 4, 8, 16}) {
-    const Attribution found = attribute(*mean_field(nodes), *game, {}, 1);
+    const Attribution found = attribute(*estimators::mean_field(nodes), *game, {}, 1);
     EXPECT_EQ(0, found.values[5]);
     EXPECT_EQ(nodes, found.gradients);
     EXPECT_EQ(2, found.distinct);
@@ -174,9 +178,9 @@ TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
 }
 
 TEST(MeanField, GamesWithoutClosureAreRefused) {
-  const auto game = table_game(2, {0, 1, 2, 4});
+  const auto game = games::table_game(2, {0, 1, 2, 4});
   EXPECT_THROW(attribute(estimators::find("mean_field"), *game, {}, 1), InvalidArgument);
-  EXPECT_THROW(mean_field(0), InvalidArgument);
+  EXPECT_THROW(estimators::mean_field(0), InvalidArgument);
 }
 
 }  // namespace

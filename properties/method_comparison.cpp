@@ -26,14 +26,14 @@ namespace {
 using Budgets = std::vector<std::int64_t>;
 
 TEST(BudgetList, HasFormsForNumbersPowersMultiplesAndRanges) {
-  EXPECT_EQ((Budgets{128, 256}), parse_budgets("128,256", 10));
-  EXPECT_EQ((Budgets{128, 256, 512, 1024}), parse_budgets("2^7..2^10", 10));
-  EXPECT_EQ((Budgets{20, 40, 80}), parse_budgets("2n,4n,8n", 10));
-  EXPECT_EQ((Budgets{10, 20, 40}), parse_budgets("n..4n", 10));
-  EXPECT_EQ((Budgets{20, 40}), parse_budgets("2n..2^6", 10));  // the end is not jumped over
-  EXPECT_EQ((Budgets{64, 100, 128}), parse_budgets("128, 100 ,2^6,128", 10));
-  EXPECT_EQ((Budgets{std::int64_t{1} << 62}), parse_budgets("2^62..2^62", 1));
-  EXPECT_EQ((Budgets{6561}), parse_budgets("9^4", 1));
+  EXPECT_EQ((Budgets{128, 256}), evaluation::parse_budgets("128,256", 10));
+  EXPECT_EQ((Budgets{128, 256, 512, 1024}), evaluation::parse_budgets("2^7..2^10", 10));
+  EXPECT_EQ((Budgets{20, 40, 80}), evaluation::parse_budgets("2n,4n,8n", 10));
+  EXPECT_EQ((Budgets{10, 20, 40}), evaluation::parse_budgets("n..4n", 10));
+  EXPECT_EQ((Budgets{20, 40}), evaluation::parse_budgets("2n..2^6", 10));  // the end is not jumped over
+  EXPECT_EQ((Budgets{64, 100, 128}), evaluation::parse_budgets("128, 100 ,2^6,128", 10));
+  EXPECT_EQ((Budgets{std::int64_t{1} << 62}), evaluation::parse_budgets("2^62..2^62", 1));
+  EXPECT_EQ((Budgets{6561}), evaluation::parse_budgets("9^4", 1));
 }
 
 TEST(BudgetList, RefusesEverythingElse) {
@@ -61,7 +61,7 @@ TEST(BudgetList, RefusesEverythingElse) {
                            "2^-3",
                            "0^3",
                            "+5"}) {
-    EXPECT_THROW(parse_budgets(text, 10), InvalidArgument) << text;
+    EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;
   }
 }
 
@@ -72,12 +72,12 @@ TEST(BudgetList, ReadsBackWhatIsWritten) {
     std::string text;
     for (const std::int64_t number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
     const std::set<std::int64_t> sorted(numbers.begin(), numbers.end());
-    RC_ASSERT(parse_budgets(text, 7) == Budgets(sorted.begin(), sorted.end()));
+    RC_ASSERT(evaluation::parse_budgets(text, 7) == Budgets(sorted.begin(), sorted.end()));
   });
 }
 
-Repeats normal_errors(double mean, double spread, int repeats, Rng& rng) {
-  Repeats errors;
+statistics::Repeats normal_errors(double mean, double spread, int repeats, Rng& rng) {
+  statistics::Repeats errors;
   for (int i = 0; i < repeats; ++i) errors.push_back(mean * std::exp(spread * rng.normal()));
   return errors;
 }
@@ -85,19 +85,19 @@ Repeats normal_errors(double mean, double spread, int repeats, Rng& rng) {
 TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
   for_all([] {
     const int competitors = *rc::gen::inRange(1, 6), conditions = *rc::gen::inRange(1, 4);
-    std::vector<std::vector<Repeats>> errors;
+    std::vector<std::vector<statistics::Repeats>> errors;
     for (int c = 0; c < conditions; ++c) {
       errors.emplace_back();
       for (int i = 0; i < competitors; ++i) {
-        Repeats repeats;
+        statistics::Repeats repeats;
         const int count = *rc::gen::inRange(1, 5);
         for (int r = 0; r < count; ++r) repeats.push_back(*rc::gen::inRange(0, 8));  // ties are frequent
         errors.back().push_back(repeats);
       }
     }
-    const std::vector<Rank> ranks = bootstrap_ranks(errors, 1, 0.95, 50);
+    const std::vector<statistics::Rank> ranks = statistics::bootstrap_ranks(errors, 1, 0.95, 50);
     double sum = 0;
-    for (const Rank& rank : ranks) {
+    for (const statistics::Rank& rank : ranks) {
       sum += rank.rank;
       RC_ASSERT(rank.rank >= 1 && rank.rank <= competitors);
       RC_ASSERT(rank.low <= rank.high);
@@ -109,16 +109,16 @@ TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
 
 TEST(BootstrapRanks, AreSureWhereTheErrorsAreFarApartAndUnsureWhereTheyAreNot) {
   Rng rng(1);
-  const std::vector<Repeats> clear = {normal_errors(1, 0.1, 10, rng), normal_errors(10, 0.1, 10, rng),
-                                      normal_errors(3, 0.1, 10, rng)};
-  const std::vector<Rank> sure = bootstrap_ranks({clear}, 1);
+  const std::vector<statistics::Repeats> clear = {normal_errors(1, 0.1, 10, rng), normal_errors(10, 0.1, 10, rng),
+                                                  normal_errors(3, 0.1, 10, rng)};
+  const std::vector<statistics::Rank> sure = statistics::bootstrap_ranks({clear}, 1);
   EXPECT_EQ(1, sure[0].rank);
   EXPECT_EQ(3, sure[1].rank);
   EXPECT_EQ(2, sure[2].rank);
-  for (const Rank& rank : sure) EXPECT_EQ(rank.low, rank.high);
+  for (const statistics::Rank& rank : sure) EXPECT_EQ(rank.low, rank.high);
 
-  const std::vector<Repeats> even = {normal_errors(1, 0.5, 10, rng), normal_errors(1, 0.5, 10, rng)};
-  for (const Rank& rank : bootstrap_ranks({even}, 1)) {
+  const std::vector<statistics::Repeats> even = {normal_errors(1, 0.5, 10, rng), normal_errors(1, 0.5, 10, rng)};
+  for (const statistics::Rank& rank : statistics::bootstrap_ranks({even}, 1)) {
     EXPECT_EQ(1, rank.low);
     EXPECT_EQ(2, rank.high);
   }
@@ -130,8 +130,8 @@ TEST(BootstrapRanks, CoverTheRankOfTheLimit) {
   int covered = 0, wide = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng(seed, "coverage of ranks");
-    const auto ranks =
-        bootstrap_ranks({{normal_errors(1, 0.3, 12, rng), normal_errors(1.1, 0.3, 12, rng)}}, seed, 0.95, 400);
+    const auto ranks = statistics::bootstrap_ranks({{normal_errors(1, 0.3, 12, rng), normal_errors(1.1, 0.3, 12, rng)}},
+                                                   seed, 0.95, 400);
     covered += ranks[0].low == 1 ? 1 : 0;
     wide += ranks[0].high > 1 ? 1 : 0;
   }
@@ -141,38 +141,42 @@ TEST(BootstrapRanks, CoverTheRankOfTheLimit) {
 
 TEST(BootstrapRanks, AreTheSameForTheSameSeed) {
   Rng rng(3);
-  const std::vector<std::vector<Repeats>> errors = {{normal_errors(1, 1, 5, rng), normal_errors(1.5, 1, 5, rng)}};
-  EXPECT_EQ(bootstrap_ranks(errors, 7)[0].low, bootstrap_ranks(errors, 7)[0].low);
-  EXPECT_THROW(bootstrap_ranks({}, 7), InvalidArgument);
-  EXPECT_THROW(bootstrap_ranks({{{1.0}}, {{1.0}, {2.0}}}, 7), InvalidArgument);
+  const std::vector<std::vector<statistics::Repeats>> errors = {
+      {normal_errors(1, 1, 5, rng), normal_errors(1.5, 1, 5, rng)}};
+  EXPECT_EQ(statistics::bootstrap_ranks(errors, 7)[0].low, statistics::bootstrap_ranks(errors, 7)[0].low);
+  EXPECT_THROW(statistics::bootstrap_ranks({}, 7), InvalidArgument);
+  EXPECT_THROW(statistics::bootstrap_ranks({{{1.0}}, {{1.0}, {2.0}}}, 7), InvalidArgument);
 }
 
-std::vector<MethodRow> rows_of(const ComparisonPlan& plan) {
-  std::vector<MethodRow> rows;
-  compare_methods(plan, truth_of(plan.game, {}, 1), {}, [&rows](const MethodRow& row) { rows.push_back(row); });
+std::vector<reporting::MethodRow> rows_of(const evaluation::ComparisonPlan& plan) {
+  std::vector<reporting::MethodRow> rows;
+  evaluation::compare_methods(plan, evaluation::truth_of(plan.game, {}, 1), {},
+                              [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
   return rows;
 }
 
-const MethodCell& cell(const MethodComparison& comparison, const std::string& method, std::int64_t budget) {
-  return *std::find_if(comparison.cells().begin(), comparison.cells().end(),
-                       [&](const MethodCell& found) { return found.method == method && found.budget == budget; });
+const reporting::MethodCell& cell(const reporting::MethodComparison& comparison, const std::string& method,
+                                  std::int64_t budget) {
+  return *std::find_if(comparison.cells().begin(), comparison.cells().end(), [&](const reporting::MethodCell& found) {
+    return found.method == method && found.budget == budget;
+  });
 }
 
-bool has_rank(const MethodComparison& comparison, const std::string& method) {
+bool has_rank(const reporting::MethodComparison& comparison, const std::string& method) {
   return std::any_of(comparison.ranks().begin(), comparison.ranks().end(),
-                     [&](const MethodRank& rank) { return rank.method == method; });
+                     [&](const reporting::MethodRank& rank) { return rank.method == method; });
 }
 
 TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
   Rng rng(1);
-  const auto game = random_additive_game(20, rng);
-  const MethodComparison known(rows_of({.game = *game,
-                                        .name = "additive_game",
-                                        .interaction_order = 1,
-                                        .methods = {"kernel_shap", "permutation", "exact"},
-                                        .budgets = {256},
-                                        .repeats = 2}),
-                               1);
+  const auto game = games::random_additive_game(20, rng);
+  const reporting::MethodComparison known(rows_of({.game = *game,
+                                                   .name = "additive_game",
+                                                   .interaction_order = 1,
+                                                   .methods = {"kernel_shap", "permutation", "exact"},
+                                                   .budgets = {256},
+                                                   .repeats = 2}),
+                                          1);
   EXPECT_EQ("guarantee", cell(known, "kernel_shap", 256).exact);
   EXPECT_TRUE(known.ranks().empty());
   EXPECT_TRUE(known.broken_promises().empty());
@@ -182,13 +186,13 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
 TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
   // The same with nothing known about the game: what is exact shows in the errors.
   Rng rng(1);
-  std::vector<UnanimityTerm> pairs;
+  std::vector<games::UnanimityTerm> pairs;
   for (int i = 0; i < 40; ++i)
     pairs.push_back(
         {.coalition = {i % 20, (i * 7 + 1 + i % 20) % 20 == i % 20 ? (i + 1) % 20 : (i * 7 + 1 + i % 20) % 20},
          .coefficient = rng.normal()});
-  const auto game = unanimity_sum(20, pairs, 2);
-  const MethodComparison found(
+  const auto game = games::unanimity_sum(20, pairs, 2);
+  const reporting::MethodComparison found(
       rows_of({.game = *game,
                .name = "pairs",
                .methods = {"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"},
@@ -208,13 +212,13 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
 
 TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   Rng rng(2);
-  const auto game = random_unanimity_sum(20, rng);
-  const MethodComparison found(rows_of({.game = *game,
-                                        .name = "sum",
-                                        .methods = {"permutation", "permutation_antithetic"},
-                                        .budgets = {30, 64},
-                                        .repeats = 2}),
-                               1);
+  const auto game = games::random_unanimity_sum(20, rng);
+  const reporting::MethodComparison found(rows_of({.game = *game,
+                                                   .name = "sum",
+                                                   .methods = {"permutation", "permutation_antithetic"},
+                                                   .budgets = {30, 64},
+                                                   .repeats = 2}),
+                                          1);
   EXPECT_NE(std::string::npos, cell(found, "permutation_antithetic", 30).undefined.find("needs at least 40"));
   EXPECT_EQ("", cell(found, "permutation", 30).undefined);
   EXPECT_EQ(2u, cell(found, "permutation_antithetic", 30).rows.size());
@@ -225,62 +229,62 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
 
 TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
   // A game of third order given out as one of second order.
-  const auto game =
-      unanimity_sum(18, {{.coalition = {0, 1, 2}, .coefficient = 1}, {.coalition = {3, 4, 5, 6}, .coefficient = 1}});
-  const MethodComparison found(rows_of({.game = *game,
-                                        .name = "third",
-                                        .interaction_order = 2,
-                                        .methods = {"permutation_antithetic", "permutation"},
-                                        .budgets = {64},
-                                        .repeats = 3}),
-                               1);
+  const auto game = games::unanimity_sum(
+      18, {{.coalition = {0, 1, 2}, .coefficient = 1}, {.coalition = {3, 4, 5, 6}, .coefficient = 1}});
+  const reporting::MethodComparison found(rows_of({.game = *game,
+                                                   .name = "third",
+                                                   .interaction_order = 2,
+                                                   .methods = {"permutation_antithetic", "permutation"},
+                                                   .budgets = {64},
+                                                   .repeats = 3}),
+                                          1);
   ASSERT_EQ(1u, found.broken_promises().size());
   EXPECT_TRUE(found.broken_promises().front().starts_with("permutation_antithetic at budget 64"));
 }
 
 TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
   Rng rng(4);
-  const auto table = random_table_game(10, rng);
-  EXPECT_EQ("exact", truth_of(*table, {}, 1).method);
-  const auto solved = random_unanimity_sum(40, rng);
-  EXPECT_EQ("closed form", truth_of(*solved, {}, 1).method);
-  EXPECT_EQ(dynamic_cast<const SolvedGame&>(*solved).shapley_values(), truth_of(*solved, {}, 1).values);
+  const auto table = games::random_table_game(10, rng);
+  EXPECT_EQ("exact", evaluation::truth_of(*table, {}, 1).method);
+  const auto solved = games::random_unanimity_sum(40, rng);
+  EXPECT_EQ("closed form", evaluation::truth_of(*solved, {}, 1).method);
+  EXPECT_EQ(dynamic_cast<const SolvedGame&>(*solved).shapley_values(), evaluation::truth_of(*solved, {}, 1).values);
 }
 
 TEST(MethodComparison, GoesOnWhereItWas) {
   Rng rng(5);
-  const auto game = random_unanimity_sum(12, rng);
-  const ComparisonPlan plan{
+  const auto game = games::random_unanimity_sum(12, rng);
+  const evaluation::ComparisonPlan plan{
       .game = *game, .name = "sum", .methods = {"permutation", "kernel_shap"}, .budgets = {64, 128}, .repeats = 2};
-  const std::vector<MethodRow> all = rows_of(plan);
+  const std::vector<reporting::MethodRow> all = rows_of(plan);
   ASSERT_EQ(8u, all.size());
   const auto folder = std::filesystem::temp_directory_path() / ("opshap_method_rows_" + std::to_string(getpid()));
   std::string text;
-  for (std::size_t i = 0; i < 3; ++i) text += to_json_line(all[i]) + "\n";
+  for (std::size_t i = 0; i < 3; ++i) text += reporting::to_json_line(all[i]) + "\n";
   write_file(folder / "results.jsonl",
-             text + to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
-  std::vector<MethodRow> rows = read_method_rows(folder / "results.jsonl");
+             text + reporting::to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
+  std::vector<reporting::MethodRow> rows = reporting::read_method_rows(folder / "results.jsonl");
   std::filesystem::remove_all(folder);
   ASSERT_EQ(3u, rows.size());
-  compare_methods(plan, truth_of(*game, {}, 1), std::vector<MethodRow>(rows),
-                  [&rows](const MethodRow& row) { rows.push_back(row); });
+  evaluation::compare_methods(plan, evaluation::truth_of(*game, {}, 1), std::vector<reporting::MethodRow>(rows),
+                              [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
   ASSERT_EQ(all.size(), rows.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    MethodRow expected = all[i], found = rows[i];
+    reporting::MethodRow expected = all[i], found = rows[i];
     expected.game_seconds = expected.estimator_seconds = found.game_seconds = found.estimator_seconds = 0;
-    EXPECT_EQ(to_json_line(expected), to_json_line(found));
+    EXPECT_EQ(reporting::to_json_line(expected), reporting::to_json_line(found));
   }
 }
 
 TEST(MethodComparison, UsesAnotherSeedForEveryRun) {
   Rng rng(6);
-  const auto game = random_unanimity_sum(12, rng);
+  const auto game = games::random_unanimity_sum(12, rng);
   std::set<std::uint64_t> seeds;
-  for (const MethodRow& row : rows_of({.game = *game,
-                              .name = "sum",
-                              .methods = {"permutation", "kernel_shap"},
-                              .budgets = {64, 128},
-                              .repeats = 5}))
+  for (const reporting::MethodRow& row : rows_of({.game = *game,
+                                         .name = "sum",
+                                         .methods = {"permutation", "kernel_shap"},
+                                         .budgets = {64, 128},
+                                         .repeats = 5}))
     seeds.insert(row.seed);
   EXPECT_EQ(20u, seeds.size());
 }

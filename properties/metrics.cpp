@@ -171,7 +171,7 @@ TEST(EfficiencyGap, IsRelativeToTheLargerOfGainAndValues) {
 }
 
 TEST(Metrics, EveryRegisteredOneSaysWhatItIs) {
-  for (const Metric& metric : metrics::all()) {
+  for (const metrics::Metric& metric : metrics::all()) {
     EXPECT_FALSE(metric.name.empty() || metric.symbol.empty() || metric.range.empty() || metric.definition.empty())
         << metric.name;
     EXPECT_GT(metric.tolerance, 0) << metric.name;

@@ -24,13 +24,16 @@
 namespace opshap {
 namespace {
 
-CoalitionSample sample_of(int players, std::int64_t interior, Pairing pairing, std::uint64_t item) {
+estimators::CoalitionSample sample_of(int players, std::int64_t interior, estimators::Pairing pairing,
+                                      std::uint64_t item) {
   Rng rng(41, "minimum norm", static_cast<std::uint32_t>(players), item);
-  return sample_coalitions(Sampler::iid, SizeLaw(SizeMass::shapley_kernel, players), interior, pairing, rng);
+  return estimators::sample_coalitions(estimators::Sampler::iid,
+                                       estimators::SizeLaw(estimators::SizeMass::shapley_kernel, players), interior,
+                                       pairing, rng);
 }
 
 /// The rows √w_S (1_S − s/n), [m, n]: their pseudoinverse gives the solution, since they are orthogonal to 1.
-Eigen::MatrixXd dense_rows(const CoalitionSample& sample) {
+Eigen::MatrixXd dense_rows(const estimators::CoalitionSample& sample) {
   const int players = sample.coalitions.players();
   Eigen::MatrixXd rows(static_cast<Eigen::Index>(sample.weights.size()), players);
   for (Eigen::Index row = 0; row < rows.rows(); ++row) {
@@ -42,10 +45,10 @@ Eigen::MatrixXd dense_rows(const CoalitionSample& sample) {
   return rows;
 }
 
-std::vector<const LeastSquares*> least_squares_methods() {
-  std::vector<const LeastSquares*> methods;
+std::vector<const estimators::LeastSquares*> least_squares_methods() {
+  std::vector<const estimators::LeastSquares*> methods;
   for (const auto& estimator : estimators::all()) {
-    if (const auto* solves = dynamic_cast<const LeastSquares*>(estimator.get())) methods.push_back(solves);
+    if (const auto* solves = dynamic_cast<const estimators::LeastSquares*>(estimator.get())) methods.push_back(solves);
   }
   return methods;
 }
@@ -61,10 +64,10 @@ std::string refusal(const Estimator& estimator, const Game& game, Budget budget,
 
 TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
   int deficient = 0;
-  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
     for (const int players : {3, 5, 16, 65}) {
       for (const std::int64_t interior : {2, players / 2, players - 1, 2 * players, 4 * players}) {
-        const CoalitionSample sample = sample_of(players, std::max<std::int64_t>(interior, 2), pairing, 0);
+        const estimators::CoalitionSample sample = sample_of(players, std::max<std::int64_t>(interior, 2), pairing, 0);
         const Eigen::MatrixXd rows = dense_rows(sample);
         Rng rng(42, "targets");
         std::vector<double> targets;
@@ -77,7 +80,8 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
         Eigen::JacobiSVD<Eigen::MatrixXd> dense(rows, Eigen::ComputeThinU | Eigen::ComputeThinV);
         dense.setThreshold(1e-6);
         const Eigen::VectorXd expected = dense.solve(right);
-        const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
+        const estimators::KernelRegression regression(sample.coalitions, sample.weights, "test",
+                                                      estimators::Deficiency::minimum_norm);
         EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), regression.fit(targets),
                                rounding(1e5, expected.cwiseAbs().maxCoeff())))
             << "n=" << players << " m=" << rows.rows() << " rank=" << dense.rank();
@@ -89,7 +93,7 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
         ++deficient;
         EXPECT_EQ((MatrixRank{.found = rank, .needed = players - 1}), regression.deficient_rank());
         try {
-          const KernelRegression refused(sample.coalitions, sample.weights, "test");
+          const estimators::KernelRegression refused(sample.coalitions, sample.weights, "test");
           FAIL() << "rank " << rank << " of " << players - 1;
         } catch (const InvalidArgument& error) {
           EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=" + std::to_string(rank) + " "))
@@ -104,7 +108,7 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
 // Of an additive game every sample is consistent: its equations hold, and what solves them too differs by a direction that is orthogonal to the solution.
 TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
   constexpr int players = 12;
-  const CoalitionSample sample = sample_of(players, 9, Pairing::none, 1);
+  const estimators::CoalitionSample sample = sample_of(players, 9, estimators::Pairing::none, 1);
   Rng rng(43, "weights");
   std::vector<double> weights(players), targets(sample.weights.size(), 0.0);
   double mean = 0;
@@ -114,7 +118,8 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
     for (int player = 0; player < players; ++player)
       targets[row] += sample.coalitions.contains(row, player) ? weights[static_cast<std::size_t>(player)] : 0;
   }
-  const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
+  const estimators::KernelRegression regression(sample.coalitions, sample.weights, "test",
+                                                estimators::Deficiency::minimum_norm);
   ASSERT_TRUE(regression.deficient_rank().has_value());
   const std::vector<double> found = regression.fit(targets);
   EXPECT_EQ("", mismatch(std::vector<double>(targets.size(), 0.0), regression.residuals(targets, found),
@@ -131,8 +136,8 @@ TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
 
 TEST(MinimumNorm, IsGivenOnRequestOnlyAndSaysSo) {
   Rng rng(44);
-  const auto game = random_unanimity_sum(16, rng);
-  for (const LeastSquares* method : least_squares_methods()) {
+  const auto game = games::random_unanimity_sum(16, rng);
+  for (const estimators::LeastSquares* method : least_squares_methods()) {
     const auto variant = method->with_minimum_norm();
     EXPECT_EQ(method->name(), variant->name());
     int refused = 0;
@@ -158,8 +163,8 @@ TEST(MinimumNorm, IsGivenOnRequestOnlyAndSaysSo) {
 
 TEST(MinimumNorm, IsTheOrdinarySolutionWhereThatIsDetermined) {
   Rng rng(45);
-  const auto game = random_unanimity_sum(10, rng);
-  for (const LeastSquares* method : least_squares_methods()) {
+  const auto game = games::random_unanimity_sum(10, rng);
+  for (const estimators::LeastSquares* method : least_squares_methods()) {
     const Budget budget{method->minimum(10).coalitions + 300};
     const Attribution ordinary = attribute(*method, *game, budget, 3),
                       found = attribute(*method->with_minimum_norm(), *game, budget, 3);
@@ -175,7 +180,7 @@ TEST(MinimumNorm, IsSeldomNeededByRegressionMsrFromItsMinimumOn) {
   const Estimator& estimator = estimators::find("regression_msr_linear");
   for (const int players : {6, 7, 8, 10, 12, 16, 20, 40}) {
     Rng rng(48, "seldom", 0, static_cast<std::uint64_t>(players));
-    const auto game = random_unanimity_sum(players, rng);
+    const auto game = games::random_unanimity_sum(players, rng);
     int refused = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed)
       refused += refusal(estimator, *game, estimator.minimum(players), seed) != "" ? 1 : 0;
@@ -185,11 +190,11 @@ TEST(MinimumNorm, IsSeldomNeededByRegressionMsrFromItsMinimumOn) {
 
 // Far below the number of players, where nothing is determined.
 TEST(MinimumNorm, WorksFromItsSmallestBudgetOn) {
-  for (const LeastSquares* method : least_squares_methods()) {
+  for (const estimators::LeastSquares* method : least_squares_methods()) {
     const auto variant = method->with_minimum_norm();
     for (const int players : {1, 2, 3, 4, 7, 12, 40}) {
       Rng rng(46, "smallest", 0, static_cast<std::uint64_t>(players));
-      const auto game = random_unanimity_sum(players, rng);
+      const auto game = games::random_unanimity_sum(players, rng);
       const std::int64_t all = CountedGame(*game, {}).all_coalitions();
       const std::int64_t least = std::min(variant->minimum(players).coalitions, all);
       EXPECT_LE(least, method->minimum(players).coalitions);
@@ -206,9 +211,10 @@ TEST(MinimumNorm, WorksFromItsSmallestBudgetOn) {
 TEST(MinimumNorm, ProxiesOfLeastNormLeaveRegressionMsrUnbiased) {
   constexpr int players = 6, replicates = 1000;
   Rng rng(47);
-  const auto game = random_table_game(players, rng);
+  const auto game = games::random_table_game(players, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
-  const auto method = dynamic_cast<const LeastSquares&>(estimators::find("regression_msr_linear")).with_minimum_norm();
+  const auto method =
+      dynamic_cast<const estimators::LeastSquares&>(estimators::find("regression_msr_linear")).with_minimum_norm();
   std::vector<double> sum(players, 0.0), squares(players, 0.0);
   for (std::uint64_t seed = 0; seed < replicates; ++seed) {
     const Attribution found = attribute(*method, *game, method->minimum(players), seed);

@@ -18,7 +18,7 @@
 namespace opshap {
 namespace {
 
-NpyArray parse(const std::string& bytes) { return parse_npy(std::as_bytes(std::span(bytes)), "test"); }
+data::NpyArray parse(const std::string& bytes) { return data::parse_npy(std::as_bytes(std::span(bytes)), "test"); }
 
 /// The bytes of a file of the given version with this header text and data.
 std::string file_of(int version, std::string header, const std::string& data) {
@@ -37,11 +37,11 @@ const std::string two_doubles = [] {
   return data;
 }();
 
-NpyArray real_array(Dtype dtype, std::vector<std::int64_t> shape) {
-  NpyArray array{std::move(shape), dtype, {}};
+data::NpyArray real_array(data::Dtype dtype, std::vector<std::int64_t> shape) {
+  data::NpyArray array{std::move(shape), dtype, {}};
   std::int64_t count = 1;
   for (const std::int64_t size : array.shape) count *= size;
-  if (dtype == Dtype::float32 || dtype == Dtype::float64) {
+  if (dtype == data::Dtype::float32 || dtype == data::Dtype::float64) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < count; ++i)
       values.push_back(*rc::gen::map(rc::gen::arbitrary<float>(), [](float value) { return double{value}; }));
@@ -55,11 +55,12 @@ NpyArray real_array(Dtype dtype, std::vector<std::int64_t> shape) {
 }
 
 RC_GTEST_PROP(NpyFiles, AnArrayIsReadAsItWasWritten, ()) {
-  const auto dtype = *rc::gen::element(Dtype::float32, Dtype::float64, Dtype::int32, Dtype::int64);
+  const auto dtype =
+      *rc::gen::element(data::Dtype::float32, data::Dtype::float64, data::Dtype::int32, data::Dtype::int64);
   const auto shape =
       *rc::gen::resize(4, rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(0, 5)));
-  const NpyArray array = real_array(dtype, shape);
-  const NpyArray read = parse(format_npy(array));
+  const data::NpyArray array = real_array(dtype, shape);
+  const data::NpyArray read = parse(data::format_npy(array));
   RC_ASSERT(read.shape == array.shape);
   RC_ASSERT(read.dtype == array.dtype);
   RC_ASSERT(read.values == array.values);
@@ -67,7 +68,8 @@ RC_GTEST_PROP(NpyFiles, AnArrayIsReadAsItWasWritten, ()) {
 
 TEST(NpyFiles, ValuesThatAreNoNumbersSurvive) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const NpyArray read = parse(format_npy({{3}, Dtype::float64, std::vector<double>{std::nan(""), infinity, -0.0}}));
+  const data::NpyArray read =
+      parse(data::format_npy({{3}, data::Dtype::float64, std::vector<double>{std::nan(""), infinity, -0.0}}));
   const std::vector<double>& values = read.reals("test");
   EXPECT_TRUE(std::isnan(values[0]));
   EXPECT_EQ(infinity, values[1]);
@@ -77,7 +79,8 @@ TEST(NpyFiles, ValuesThatAreNoNumbersSurvive) {
 TEST(NpyFiles, TheHeaderIsTheOneNumPyWrites) {
   // numpy.save of numpy.array([1.5, -2.25]), NumPy 1.24: version 1, 118 header bytes, padded to a multiple of 64.
   const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }" + std::string(60, ' ') + "\n";
-  EXPECT_EQ(file_of(1, header, two_doubles), format_npy({{2}, Dtype::float64, std::vector<double>{1.5, -2.25}}));
+  EXPECT_EQ(file_of(1, header, two_doubles),
+            data::format_npy({{2}, data::Dtype::float64, std::vector<double>{1.5, -2.25}}));
 }
 
 TEST(NpyFiles, AllThreeVersionsAndSpellingsOfTheHeaderAreRead) {
@@ -102,13 +105,14 @@ TEST(NpyFiles, ElementsThatAreNotReadAreNamed) {
 }
 
 TEST(NpyFiles, AWrongKindOfNumberIsRefused) {
-  const NpyArray reals{{1}, Dtype::float32, std::vector<double>{1}},
-      integers{{1}, Dtype::int32, std::vector<std::int64_t>{1}};
+  const data::NpyArray reals{{1}, data::Dtype::float32, std::vector<double>{1}},
+      integers{{1}, data::Dtype::int32, std::vector<std::int64_t>{1}};
   EXPECT_THROW(reals.integers("test"), InvalidArgument);
   EXPECT_THROW(integers.reals("test"), InvalidArgument);
-  EXPECT_THROW(format_npy({{1}, Dtype::int32, std::vector<double>{1}}), InvalidArgument);
-  EXPECT_THROW(format_npy({{2}, Dtype::float64, std::vector<double>{1}}), InvalidArgument);
-  EXPECT_THROW(format_npy({{1}, Dtype::int32, std::vector<std::int64_t>{std::int64_t{1} << 40}}), InvalidArgument);
+  EXPECT_THROW(data::format_npy({{1}, data::Dtype::int32, std::vector<double>{1}}), InvalidArgument);
+  EXPECT_THROW(data::format_npy({{2}, data::Dtype::float64, std::vector<double>{1}}), InvalidArgument);
+  EXPECT_THROW(data::format_npy({{1}, data::Dtype::int32, std::vector<std::int64_t>{std::int64_t{1} << 40}}),
+               InvalidArgument);
 }
 
 TEST(NpyFiles, MalformedFilesAreDataErrors) {
@@ -139,8 +143,8 @@ TEST(NpyFiles, MalformedFilesAreDataErrors) {
 
 TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
   const std::vector<std::string> originals = {
-      format_npy({{3, 4}, Dtype::float32, std::vector<double>(12, 1.5)}),
-      format_npy({{5}, Dtype::int64, std::vector<std::int64_t>(5, 7)}),
+      data::format_npy({{3, 4}, data::Dtype::float32, std::vector<double>(12, 1.5)}),
+      data::format_npy({{5}, data::Dtype::int64, std::vector<std::int64_t>(5, 7)}),
       file_of(3, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }\n", two_doubles)};
   const std::string alphabet = "{}[]()',:<>fiL0123456789 \nTrueFalse\x93";
   Rng rng(20261121, "npy_files");
@@ -168,7 +172,7 @@ TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
       }
     }
     try {
-      const NpyArray array = parse(bytes);
+      const data::NpyArray array = parse(bytes);
       ASSERT_LE(static_cast<std::size_t>(array.size()) * 4, bytes.size());
       ++read;
     } catch (const DataError&) {
@@ -185,10 +189,10 @@ TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
 TEST(NpyFiles, FilesOnDiskAreReadAndWritten) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("opshap_npy_" + std::to_string(::getpid()));
-  write_npy(folder / "a.npy", {{2}, Dtype::float64, std::vector<double>{1.5, -2.25}});
-  EXPECT_EQ((std::vector<double>{1.5, -2.25}), read_npy(folder / "a.npy").reals("test"));
-  EXPECT_THROW(read_npy(folder / "missing.npy"), DataError);
-  EXPECT_THROW(read_npy(folder), DataError);
+  data::write_npy(folder / "a.npy", {{2}, data::Dtype::float64, std::vector<double>{1.5, -2.25}});
+  EXPECT_EQ((std::vector<double>{1.5, -2.25}), data::read_npy(folder / "a.npy").reals("test"));
+  EXPECT_THROW(data::read_npy(folder / "missing.npy"), DataError);
+  EXPECT_THROW(data::read_npy(folder), DataError);
   std::filesystem::remove_all(folder);
 }
 

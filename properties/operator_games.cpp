@@ -35,15 +35,15 @@ struct Question {
   Domain domain;
   TwoLayerOperator op;
   FieldBatch input, baseline;
-  PartitionOfUnity masks;
+  games::PartitionOfUnity masks;
   Query query;
 
   std::size_t points() const { return static_cast<std::size_t>(domain.points()); }
   std::size_t mask_count() const { return static_cast<std::size_t>(masks.masks()); }
   std::unique_ptr<Game> smooth(const Partition& cells) const {
-    return smooth_operator_game(op, input, baseline, masks, cells, query);
+    return games::smooth_operator_game(op, input, baseline, masks, cells, query);
   }
-  std::unique_ptr<Game> diagonal() const { return diagonal_game(op, input, baseline, masks, query); }
+  std::unique_ptr<Game> diagonal() const { return games::diagonal_game(op, input, baseline, masks, query); }
   /// G at u_b + w ⊙ (u − u_b).
   double answer(const std::vector<double>& w) const {
     FieldBatch field = baseline;
@@ -99,7 +99,8 @@ std::vector<double> shapley_values(const Game& game) {
   return attribute(estimators::find("exact"), game, {0}, 1).values;
 }
 
-std::vector<double> aumann_shapley_values(const Game& game, Rule rule = Rule::gauss_legendre, int nodes = 50) {
+std::vector<double> aumann_shapley_values(const Game& game, estimators::Rule rule = estimators::Rule::gauss_legendre,
+                                          int nodes = 50) {
   return attribute(*integrated_gradients(rule, nodes), game, {0}, 1).values;
 }
 
@@ -125,7 +126,7 @@ TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
     const Domain half = Domain::unit({12}), domain = Domain::unit({24});
-    const PartitionOfUnity of_half = random_partition_of_unity(half, rng);
+    const games::PartitionOfUnity of_half = random_partition_of_unity(half, rng);
     std::vector<double> values;
     for (std::size_t i = 0; i < of_half.values().size(); i += 12) {
       for (int copy = 0; copy < 2; ++copy) {
@@ -136,7 +137,7 @@ TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
                             .op = TwoLayerOperator(1, 1),
                             .input = random_field(domain, 1, rng),
                             .baseline = random_field(domain, 1, rng),
-                            .masks = PartitionOfUnity::from_values(domain, values),
+                            .masks = games::PartitionOfUnity::from_values(domain, values),
                             .query = {.point = 5}};
     const Partition cells = random_cells(domain, 5, rng);
     Partition relabelled = cells;
@@ -184,9 +185,9 @@ TEST(SmoothOperatorGame, StaysTheSameGameWhenCellsAreRefined) {
 TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
   for_all_questions([](const Question& question, Rng& rng) {
     const Partition cells = random_cells(question.domain, 1 + static_cast<int>(rng.below(5)), rng);
-    const Rule rule = rng.below(2) == 0 ? Rule::midpoint : Rule::gauss_legendre;
+    const estimators::Rule rule = rng.below(2) == 0 ? estimators::Rule::midpoint : estimators::Rule::gauss_legendre;
     const int nodes = 1 + static_cast<int>(rng.below(6));
-    const Quadrature path = quadrature(rule, nodes);
+    const estimators::Quadrature path = estimators::quadrature(rule, nodes);
     const std::vector<double> masks = question.masks.values();
     std::vector<double> along(question.mask_count(), 0.0);
     for (std::size_t q = 0; q < path.nodes.size(); ++q) {
@@ -209,8 +210,8 @@ TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
     }
     RC_ASSERT(mismatch(expected, aumann_shapley_values(*question.smooth(cells), rule, nodes), rounded) == "");
     RC_ASSERT(mismatch(along, aumann_shapley_values(*question.diagonal(), rule, nodes), rounded) == "");
-    const std::vector<double> attributions = masked_attributions(question.op, question.input, question.baseline,
-                                                                 question.query, masks, path.nodes, path.weights);
+    const std::vector<double> attributions = games::masked_attributions(
+        question.op, question.input, question.baseline, question.query, masks, path.nodes, path.weights);
     RC_ASSERT(mismatch(along, attributions, rounded) == "");
   });
 }
@@ -243,7 +244,7 @@ TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
       const std::vector<double> held = question.combined(shares);
       of_shares.insert(of_shares.end(), held.begin(), held.end());
     }
-    check(*cell_mask_game(question.op, question.input, question.baseline, cells, question.query), of_cells);
+    check(*games::cell_mask_game(question.op, question.input, question.baseline, cells, question.query), of_cells);
     check(*question.smooth(cells), of_shares);
   });
 }
@@ -260,7 +261,7 @@ TEST(SmoothOperatorGame, HasAnEfficientAndAdditiveDiagonalFormula) {
     const Table table = as_table(*question.smooth(cells));
     RC_ASSERT(mismatch(table.gain(), sum(shapley_values(*question.smooth(cells))), rounded) == "");
     // Each node of Gauss and Legendre gains digits, so 50 of them are nearer to the integral than to the sum of 25.
-    const double half_way = sum(aumann_shapley_values(*question.smooth(cells), Rule::gauss_legendre, 25));
+    const double half_way = sum(aumann_shapley_values(*question.smooth(cells), estimators::Rule::gauss_legendre, 25));
     RC_ASSERT(mismatch(table.gain(), sum(fine), discretisation(std::abs(sum(fine) - half_way) + rounded.bound, 1, 1)) ==
               "");
   });
@@ -275,7 +276,7 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
   for_all([&] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
     const FieldBatch input = random_field(domain, 1, rng);
-    const PartitionOfUnity masks = random_partition_of_unity(domain, rng);
+    const games::PartitionOfUnity masks = random_partition_of_unity(domain, rng);
     const Partition cells = Partition::graded(domain, 8, 3);
     const auto m = static_cast<std::size_t>(masks.masks());
     const std::vector<double> values = masks.values();
@@ -296,7 +297,8 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
       aumann_shapley.push_back(own * (1 + cubic * total * total));
       shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
     }
-    const auto game = smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, {.point = 9});
+    const auto game =
+        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, {.point = 9});
     RC_ASSERT(mismatch(aumann_shapley, aumann_shapley_values(*game), rounded) == "");
     RC_ASSERT(mismatch(shapley, shapley_values(*game), rounded) == "");
   });
@@ -309,11 +311,11 @@ TEST(SmoothOperatorGame, OfFinerCellsHasShapleyValuesNearerToTheDiagonalFormula)
   const TwoLayerOperator op(1, 1);
   FieldBatch input = random_field(domain, 1, rng);
   for (double& value : input.values) value += 1;
-  const PartitionOfUnity masks = PartitionOfUnity::bumps(domain, {graded_centres(5, 1, 2)});
+  const games::PartitionOfUnity masks = games::PartitionOfUnity::bumps(domain, {games::graded_centres(5, 1, 2)});
   std::vector<double> errors, halves;
   for (const int players : {2, 4, 8}) {
-    const auto game = smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks,
-                                           Partition::graded(domain, players, 4), {.point = 80});
+    const auto game = games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks,
+                                                  Partition::graded(domain, players, 4), {.point = 80});
     const auto half = [&](const std::vector<double>& values) {
       return std::accumulate(values.begin(), values.begin() + players / 2, 0.0);
     };
@@ -345,9 +347,10 @@ TEST(DiagonalGame, ShowsTheMasksOfACoalition) {
 TEST(DiagonalGame, OfSharpMasksIsTheGameOfHardMasks) {
   for_all_questions([](const Question& question, Rng& rng) {
     const Partition cells = random_cells(question.domain, 5, rng);
-    const auto hard = cell_mask_game(question.op, question.input, question.baseline, cells, question.query);
-    const auto sharp = diagonal_game(question.op, question.input, question.baseline,
-                                     PartitionOfUnity::smoothed_cells(question.domain, cells, 1e-3), question.query);
+    const auto hard = games::cell_mask_game(question.op, question.input, question.baseline, cells, question.query);
+    const auto sharp =
+        games::diagonal_game(question.op, question.input, question.baseline,
+                             games::PartitionOfUnity::smoothed_cells(question.domain, cells, 1e-3), question.query);
     RC_ASSERT(as_table(*hard).values == as_table(*sharp).values);
     RC_ASSERT(mismatch(aumann_shapley_values(*hard), aumann_shapley_values(*sharp), rounded) == "");
   });
@@ -360,9 +363,9 @@ TEST(OperatorGames, AreThreeGames) {
   const TwoLayerOperator op(1, 1);
   const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
   const Partition cells = Partition::blocks(domain, 4);
-  const PartitionOfUnity masks = PartitionOfUnity::smoothed_cells(domain, cells, 0.2);
+  const games::PartitionOfUnity masks = games::PartitionOfUnity::smoothed_cells(domain, cells, 0.2);
   const std::vector<std::vector<double>> values = {
-      as_table(*cell_mask_game(op, input, baseline, cells, {})).values,
+      as_table(*games::cell_mask_game(op, input, baseline, cells, {})).values,
       as_table(*smooth_operator_game(op, input, baseline, masks, cells, {})).values,
       as_table(*diagonal_game(op, input, baseline, masks, {})).values};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -384,19 +387,21 @@ TEST(MaskedAttributions, AddUpToTheSameForEveryPartitionOfUnity) {
     const Query query{.point = 10, .channel = 1};
     const double gain = op.values_at(input, query).front() - op.values_at(baseline, query).front();
     const std::vector<double> ones(static_cast<std::size_t>(domain.points()), 1.0);
-    const Quadrature coarse = quadrature(Rule::midpoint, 2), fine = quadrature(Rule::gauss_legendre, 5);
-    const auto total = [&](std::span<const double> masks, const Quadrature& rule) {
-      return sum(masked_attributions(op, input, baseline, query, masks, rule.nodes, rule.weights));
+    const estimators::Quadrature coarse = estimators::quadrature(estimators::Rule::midpoint, 2),
+                                 fine = estimators::quadrature(estimators::Rule::gauss_legendre, 5);
+    const auto total = [&](std::span<const double> masks, const estimators::Quadrature& rule) {
+      return sum(games::masked_attributions(op, input, baseline, query, masks, rule.nodes, rule.weights));
     };
     for (int trial = 0; trial < 200; ++trial) {
-      const PartitionOfUnity masks = random_partition_of_unity(domain, rng);
-      for (const Quadrature& rule : {coarse, fine})
+      const games::PartitionOfUnity masks = random_partition_of_unity(domain, rng);
+      for (const estimators::Quadrature& rule : {coarse, fine})
         ASSERT_EQ("", mismatch(total(ones, rule), total(masks.values(), rule), rounded)) << trial;
-      const auto game = diagonal_game(op, input, baseline, masks, query);
-      ASSERT_EQ("", mismatch(total(ones, coarse), sum(aumann_shapley_values(*game, Rule::midpoint, 2)), rounded));
+      const auto game = games::diagonal_game(op, input, baseline, masks, query);
+      ASSERT_EQ(
+          "", mismatch(total(ones, coarse), sum(aumann_shapley_values(*game, estimators::Rule::midpoint, 2)), rounded));
     }
-    const double half_way = total(ones, quadrature(Rule::gauss_legendre, 25));
-    const double whole = total(ones, quadrature(Rule::gauss_legendre, 50));
+    const double half_way = total(ones, estimators::quadrature(estimators::Rule::gauss_legendre, 25));
+    const double whole = total(ones, estimators::quadrature(estimators::Rule::gauss_legendre, 50));
     EXPECT_EQ("", mismatch(gain, whole, discretisation(std::abs(whole - half_way) + rounded.bound, 1, 1)));
     EXPECT_LT(std::abs(whole - half_way), 1e-6) << "the bound above is a tight one";
     EXPECT_NE("", mismatch(gain, total(ones, coarse), rounded))
@@ -406,12 +411,12 @@ TEST(MaskedAttributions, AddUpToTheSameForEveryPartitionOfUnity) {
 
 TEST(MaskedAttributions, AreLinearInTheMask) {
   for_all_questions([](const Question& question, Rng& rng) {
-    const Quadrature rule = quadrature(Rule::midpoint, 3);
+    const estimators::Quadrature rule = estimators::quadrature(estimators::Rule::midpoint, 3);
     std::vector<double> masks = random_field(question.domain, 2, rng).values;
     for (std::size_t point = 0; point < question.points(); ++point)
       masks.push_back(2 * masks[point] - 3 * masks[question.points() + point]);
-    const std::vector<double> found = masked_attributions(question.op, question.input, question.baseline,
-                                                          question.query, masks, rule.nodes, rule.weights);
+    const std::vector<double> found = games::masked_attributions(question.op, question.input, question.baseline,
+                                                                 question.query, masks, rule.nodes, rule.weights);
     RC_ASSERT(mismatch(2 * found[0] - 3 * found[1], found[2], rounding(1e4, 10)) == "");
   });
 }
@@ -420,18 +425,18 @@ TEST(OperatorGames, RefuseWhatDoesNotFit) {
   const Domain domain = Domain::unit({8}), other = Domain::unit({16});
   const TwoLayerOperator op(1, 1);
   const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
-  const PartitionOfUnity masks = PartitionOfUnity::bumps(domain, {{0, 0.5}});
-  const PartitionOfUnity of_other = PartitionOfUnity::bumps(other, {{0, 0.5}});
+  const games::PartitionOfUnity masks = games::PartitionOfUnity::bumps(domain, {{0, 0.5}});
+  const games::PartitionOfUnity of_other = games::PartitionOfUnity::bumps(other, {{0, 0.5}});
   const Partition cells = Partition::blocks(domain, 4);
   const auto smooth = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return smooth_operator_game(op, input, baseline, masks, cells, query);
+    return games::smooth_operator_game(op, input, baseline, masks, cells, query);
   };
   const auto diagonal = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return diagonal_game(op, input, baseline, masks, query);
+    return games::diagonal_game(op, input, baseline, masks, query);
   };
   const std::vector<double> one = {1}, half = {0.5}, ones(8, 1.0);
   const auto attributions = [&](const FieldBatch& input, const FieldBatch& baseline, Query query) {
-    return masked_attributions(op, input, baseline, query, ones, half, one);
+    return games::masked_attributions(op, input, baseline, query, ones, half, one);
   };
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
@@ -450,16 +455,17 @@ TEST(OperatorGames, RefuseWhatDoesNotFit) {
   refuses(smooth);
   refuses(diagonal);
   refuses(attributions);
-  EXPECT_THROW(smooth_operator_game(op, field, field, of_other, cells, {}), InvalidArgument);
-  EXPECT_THROW(smooth_operator_game(op, field, field, masks, Partition::blocks(other, 4), {}), InvalidArgument);
-  EXPECT_THROW(diagonal_game(op, field, field, of_other, {}), InvalidArgument);
+  EXPECT_THROW(games::smooth_operator_game(op, field, field, of_other, cells, {}), InvalidArgument);
+  EXPECT_THROW(games::smooth_operator_game(op, field, field, masks, Partition::blocks(other, 4), {}), InvalidArgument);
+  EXPECT_THROW(games::diagonal_game(op, field, field, of_other, {}), InvalidArgument);
   const std::vector<double> two = {0.5, 0.5}, heavy = {1.5}, infinite(8, std::numeric_limits<double>::infinity());
-  EXPECT_THROW(masked_attributions(op, field, field, {}, std::vector<double>(9, 1.0), half, one), InvalidArgument);
-  EXPECT_THROW(masked_attributions(op, field, field, {}, infinite, half, one), InvalidArgument);
-  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, half, two), InvalidArgument);
-  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, half, heavy), InvalidArgument);
-  EXPECT_THROW(masked_attributions(op, field, field, {}, ones, {}, {}), InvalidArgument);
-  EXPECT_TRUE(masked_attributions(op, field, field, {}, {}, half, one).empty());
+  EXPECT_THROW(games::masked_attributions(op, field, field, {}, std::vector<double>(9, 1.0), half, one),
+               InvalidArgument);
+  EXPECT_THROW(games::masked_attributions(op, field, field, {}, infinite, half, one), InvalidArgument);
+  EXPECT_THROW(games::masked_attributions(op, field, field, {}, ones, half, two), InvalidArgument);
+  EXPECT_THROW(games::masked_attributions(op, field, field, {}, ones, half, heavy), InvalidArgument);
+  EXPECT_THROW(games::masked_attributions(op, field, field, {}, ones, {}, {}), InvalidArgument);
+  EXPECT_TRUE(games::masked_attributions(op, field, field, {}, {}, half, one).empty());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ Domain random_domain(Rng& rng) {
   return domain;
 }
 
-std::vector<double> sums_at_points(const PartitionOfUnity& masks) {
+std::vector<double> sums_at_points(const games::PartitionOfUnity& masks) {
   const auto points = static_cast<std::size_t>(masks.domain().points());
   const std::vector<double> values = masks.values();
   std::vector<double> sums(points, 0.0);
@@ -49,7 +49,7 @@ std::string refusal(const auto& make) {
 TEST(PartitionOfUnity, MasksAddUpToOneAtEveryPoint) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    const PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
+    const games::PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
     const std::vector<double> sums = sums_at_points(masks);
     // Sums of up to 9 masks, each divided by a sum of the kernel's weights.
     RC_ASSERT(mismatch(std::vector<double>(sums.size(), 1.0), sums, rounding(32, 1)) == "");
@@ -69,7 +69,7 @@ TEST(PartitionOfUnity, IsTheSameFromItsOwnValues) {
       values[(point % 3) * points + point] = split;
       values[(point + 1) % 3 * points + point] = 1 - split;
     }
-    RC_ASSERT(PartitionOfUnity::from_values(domain, values).values() == values);
+    RC_ASSERT(games::PartitionOfUnity::from_values(domain, values).values() == values);
   });
 }
 
@@ -84,7 +84,7 @@ TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
       quarter, eighth, 0, 0};
   for (const bool periodic : {true, false}) {
     domain.periodic = periodic;
-    const std::vector<double> values = PartitionOfUnity::bumps(domain, {centres}).values();
+    const std::vector<double> values = games::PartitionOfUnity::bumps(domain, {centres}).values();
     EXPECT_EQ("", mismatch(middle, {values.begin() + 16, values.begin() + 32}, rounding(16, 1)));
     EXPECT_EQ(periodic ? 0.5 : 1.0, values[0]) << "half way from 0.875 to 1.125, or beyond the first centre";
     EXPECT_EQ(1.0, values[2]);
@@ -95,10 +95,10 @@ TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
 
 TEST(PartitionOfUnity, BumpsOfThePlaneAreProducts) {
   const Domain plane = Domain::unit({8, 12});
-  const std::vector<double> x = graded_centres(3, 1, 2), y = graded_centres(4, 1, 0.5);
-  const std::vector<double> found = PartitionOfUnity::bumps(plane, {x, y}).values();
-  const std::vector<double> of_x = PartitionOfUnity::bumps(Domain::unit({8}), {x}).values();
-  const std::vector<double> of_y = PartitionOfUnity::bumps(Domain::unit({12}), {y}).values();
+  const std::vector<double> x = games::graded_centres(3, 1, 2), y = games::graded_centres(4, 1, 0.5);
+  const std::vector<double> found = games::PartitionOfUnity::bumps(plane, {x, y}).values();
+  const std::vector<double> of_x = games::PartitionOfUnity::bumps(Domain::unit({8}), {x}).values();
+  const std::vector<double> of_y = games::PartitionOfUnity::bumps(Domain::unit({12}), {y}).values();
   std::vector<double> expected;
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = 0; j < 4; ++j) {
@@ -112,7 +112,7 @@ TEST(PartitionOfUnity, BumpsOfThePlaneAreProducts) {
 }
 
 /// The largest fourth difference of the masks on a line, the border left out when it is one.
-double roughness(const PartitionOfUnity& masks) {
+double roughness(const games::PartitionOfUnity& masks) {
   const std::vector<double> values = masks.values();
   const auto points = static_cast<std::size_t>(masks.domain().points());
   double roughest = 0;
@@ -131,9 +131,9 @@ TEST(PartitionOfUnity, BumpsGaussiansAndSmoothedCellsAreSmooth) {
       Domain domain = Domain::unit({points});
       domain.periodic = periodic;
       return std::vector<double>{
-          roughness(PartitionOfUnity::bumps(domain, {{0.1, 0.4, 0.8}})),
-          roughness(PartitionOfUnity::gaussians(domain, std::vector<double>{0.1, 0.4, 0.8}, 0.1)),
-          roughness(PartitionOfUnity::smoothed_cells(domain, Partition::blocks(domain, 4), 0.1))};
+          roughness(games::PartitionOfUnity::bumps(domain, {{0.1, 0.4, 0.8}})),
+          roughness(games::PartitionOfUnity::gaussians(domain, std::vector<double>{0.1, 0.4, 0.8}, 0.1)),
+          roughness(games::PartitionOfUnity::smoothed_cells(domain, Partition::blocks(domain, 4), 0.1))};
     };
     const std::vector<double> coarse = roughnesses(1024), fine = roughnesses(2048);
     for (std::size_t kind = 0; kind < coarse.size(); ++kind)
@@ -145,14 +145,14 @@ TEST(PartitionOfUnity, GaussiansHaveTheirQuotients) {
   Domain domain = Domain::unit({10, 10});
   domain.periodic = false;
   const std::vector<double> centres = {0.2, 0.5, 0.7, 0.5};
-  const std::vector<double> values = PartitionOfUnity::gaussians(domain, centres, 0.25).values();
+  const std::vector<double> values = games::PartitionOfUnity::gaussians(domain, centres, 0.25).values();
   // At (0.3, y): |x − c|² differ by 0.16 − 0.01, whatever y is.
   const double expected = 1 / (1 + std::exp(-0.15 / (2 * 0.0625)));
   for (std::size_t column = 0; column < 10; ++column)
     EXPECT_EQ("", mismatch(expected, values[30 + column], rounding(64, 1)));
   domain.periodic = true;
   const std::vector<double> wrapped =
-      PartitionOfUnity::gaussians(domain, std::vector<double>{0, 0, 0.5, 0}, 0.25).values();
+      games::PartitionOfUnity::gaussians(domain, std::vector<double>{0, 0, 0.5, 0}, 0.25).values();
   EXPECT_EQ("", mismatch(wrapped[10], wrapped[90], rounding(64, 1)))
       << "0.1 and 0.9 are equally far from 0 on a circle";
   const double chord = 1 / (std::numbers::pi * std::numbers::pi);
@@ -161,7 +161,7 @@ TEST(PartitionOfUnity, GaussiansHaveTheirQuotients) {
 
 TEST(PartitionOfUnity, NarrowGaussiansShowTheNearestCentre) {
   const std::vector<double> values =
-      PartitionOfUnity::gaussians(Domain::unit({10}), std::vector<double>{0.12, 0.67}, 1e-3).values();
+      games::PartitionOfUnity::gaussians(Domain::unit({10}), std::vector<double>{0.12, 0.67}, 1e-3).values();
   EXPECT_EQ((std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0}), values);
 }
 
@@ -174,23 +174,24 @@ TEST(PartitionOfUnity, SmoothedCellsAreTheCellsWithinRadius) {
     std::vector<double> indicators(static_cast<std::size_t>(cells.players) * points, 0.0);
     for (std::size_t point = 0; point < points; ++point)
       indicators[static_cast<std::size_t>(cells.player_of[point]) * points + point] = 1;
-    RC_ASSERT(PartitionOfUnity::smoothed_cells(domain, cells, 1e-3).values() == indicators);
+    RC_ASSERT(games::PartitionOfUnity::smoothed_cells(domain, cells, 1e-3).values() == indicators);
   });
   Domain line = Domain::unit({32});
-  const std::vector<double> values = PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values();
+  const std::vector<double> values =
+      games::PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values();
   for (const std::size_t inside : {4U, 8U, 12U}) EXPECT_EQ(1.0, values[inside]);
   for (const std::size_t outside : {20U, 24U, 27U}) EXPECT_EQ(0.0, values[outside]);
   EXPECT_EQ("", mismatch(1, values[0] + values[31], rounding(8, 1))) << "the edge between the last and the first point";
   EXPECT_GT(values[0], 0.5);
   EXPECT_LT(values[0], 1);
   line.periodic = false;
-  EXPECT_EQ(1.0, PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values()[0]);
+  EXPECT_EQ(1.0, games::PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values()[0]);
 }
 
 TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    const PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
+    const games::PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
     const Partition cells = random_cells(masks.domain(), 5, rng);
     const auto points = static_cast<std::size_t>(masks.domain().points()), m = static_cast<std::size_t>(masks.masks());
     const std::vector<double> values = masks.values();
@@ -201,7 +202,7 @@ TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
       for (std::size_t point = 0; point < points; ++point)
         expected[static_cast<std::size_t>(cells.player_of[point]) * m + i] += values[i * points + point] / whole;
     }
-    const SparseRows shares = masks.shares(cells);
+    const games::SparseRows shares = masks.shares(cells);
     for (std::size_t player = 0; player < 5; ++player) shares.add_to(std::span(found).subspan(player * m, m), player);
     RC_ASSERT(mismatch(expected, found, rounding(4.0 * static_cast<double>(points), 1)) == "");
   });
@@ -210,7 +211,7 @@ TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
 TEST(PartitionOfUnity, CombineAndIntegrateAreTransposes) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    const PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
+    const games::PartitionOfUnity masks = random_partition_of_unity(random_domain(rng), rng);
     const FieldBatch field = random_field(masks.domain(), 1, rng);
     std::vector<double> coefficients(static_cast<std::size_t>(masks.masks())), moments(coefficients.size());
     for (double& coefficient : coefficients) coefficient = rng.normal();
@@ -227,14 +228,14 @@ TEST(PartitionOfUnity, CombineAndIntegrateAreTransposes) {
 TEST(PartitionOfUnity, NamesTheDeviationAndThePlace) {
   const Domain domain = Domain::unit({4, 5});
   std::vector<double> values(40, 0.5);
-  EXPECT_EQ("accepted", refusal([&] { PartitionOfUnity::from_values(domain, values); }));
+  EXPECT_EQ("accepted", refusal([&] { games::PartitionOfUnity::from_values(domain, values); }));
   values[13] -= 0.125;
   values[20 + 17] += 1e-9;
-  const std::string words = refusal([&] { PartitionOfUnity::from_values(domain, values); });
+  const std::string words = refusal([&] { games::PartitionOfUnity::from_values(domain, values); });
   EXPECT_NE(std::string::npos, words.find("deviation=-0.125")) << words;
   EXPECT_NE(std::string::npos, words.find("point 13, x=0.5, y=0.6")) << words;
   values[13] += 0.125;
-  EXPECT_NE(std::string::npos, refusal([&] { PartitionOfUnity::from_values(domain, values); }).find("point 17"))
+  EXPECT_NE(std::string::npos, refusal([&] { games::PartitionOfUnity::from_values(domain, values); }).find("point 17"))
       << words;
 }
 
@@ -242,7 +243,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   const Domain line = Domain::unit({8}), plane = Domain::unit({8, 8});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto from = [&](std::vector<double> values) {
-    return refusal([&] { PartitionOfUnity::from_values(line, values); });
+    return refusal([&] { games::PartitionOfUnity::from_values(line, values); });
   };
   EXPECT_NE("accepted", from({}));
   EXPECT_NE("accepted", from(std::vector<double>(9, 1.0)));
@@ -254,7 +255,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   std::fill_n(negative.begin(), 8, -1.0);
   EXPECT_NE(std::string::npos, from(negative).find("value=-1 (mask 0 at point 0"));
   const auto bumps = [&](const Domain& domain, const std::vector<std::vector<double>>& centres) {
-    return refusal([&] { PartitionOfUnity::bumps(domain, centres); });
+    return refusal([&] { games::PartitionOfUnity::bumps(domain, centres); });
   };
   EXPECT_EQ("accepted", bumps(line, {{0, 0.5}}));
   EXPECT_NE("accepted", bumps(plane, {{0, 0.5}}));
@@ -267,7 +268,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   EXPECT_NE("accepted", bumps(line, {{0.01, 0.02, 0.03}})) << "no point near the middle one";
   EXPECT_NE("accepted", bumps(line, {std::vector<double>(9, 0.5)}));
   const auto gaussians = [&](const std::vector<double>& centres, double width) {
-    return refusal([&] { PartitionOfUnity::gaussians(plane, centres, width); });
+    return refusal([&] { games::PartitionOfUnity::gaussians(plane, centres, width); });
   };
   EXPECT_EQ("accepted", gaussians({0.5, 0.5}, 1e-3));
   EXPECT_NE("accepted", gaussians({}, 1));
@@ -278,7 +279,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   EXPECT_NE("accepted", gaussians({0.5, 0.5}, nan));
   EXPECT_NE("accepted", gaussians({0.5, 0.5, 0.51, 0.5, 0.52, 0.5}, 1e-4)) << "no point is nearest to the second one";
   const auto cells = [&](const Domain& domain, double radius) {
-    return refusal([&] { PartitionOfUnity::smoothed_cells(domain, Partition::blocks(line, 4), radius); });
+    return refusal([&] { games::PartitionOfUnity::smoothed_cells(domain, Partition::blocks(line, 4), radius); });
   };
   EXPECT_EQ("accepted", cells(line, 0.49));
   EXPECT_NE("accepted", cells(line, 0.5));
@@ -289,7 +290,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   open.periodic = false;
   EXPECT_EQ("accepted", cells(open, 100));
   EXPECT_NE("accepted", cells(open, -1));
-  EXPECT_NE("accepted", refusal([] { graded_centres(0, 1, 1); }));
+  EXPECT_NE("accepted", refusal([] { games::graded_centres(0, 1, 1); }));
 }
 
 TEST(Grading, IsAMapOfTheUnitIntervalOntoItself) {

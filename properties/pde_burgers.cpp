@@ -20,7 +20,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-const Pde& burgers() { return pdes::find("burgers1d"); }
+const pde::Pde& burgers() { return pde::find("burgers1d"); }
 
 FieldBatch field(int points, const std::function<double(double)>& function) {
   FieldBatch field = FieldBatch::zeros(Domain::unit({points}), 1, 1);
@@ -207,8 +207,8 @@ TEST(BurgersSolver, ScalesWithItsAmplitude) {
 }
 
 RC_GTEST_PROP(BurgersSolver, HoldsAllInvariantsForTheInitialConditionsOfTheDataSets, ()) {
-  const Solution solution = burgers().solve(random_initial(any_sample()), burgers().target_time());
-  for (const Invariant& invariant : solution.invariants) RC_ASSERT(invariant.holds());
+  const pde::Solution solution = burgers().solve(random_initial(any_sample()), burgers().target_time());
+  for (const pde::Invariant& invariant : solution.invariants) RC_ASSERT(invariant.holds());
 }
 
 TEST(BurgersSolver, RefusesWhatItsGridCannotHold) {
@@ -219,9 +219,9 @@ TEST(BurgersSolver, RefusesWhatItsGridCannotHold) {
   EXPECT_THROW(burgers().solve(zigzag, 0.1), NumericalError);
   // Between hopeless and perfect, the departure is told.
   const FieldBatch coarse = field(64, [](double x) { return std::sin(2 * pi * x); });
-  const std::vector<Invariant> invariants = burgers().solve(coarse, 0.5).invariants;
-  EXPECT_FALSE(
-      std::all_of(invariants.begin(), invariants.end(), [](const Invariant& invariant) { return invariant.holds(); }));
+  const std::vector<pde::Invariant> invariants = burgers().solve(coarse, 0.5).invariants;
+  EXPECT_FALSE(std::all_of(invariants.begin(), invariants.end(),
+                           [](const pde::Invariant& invariant) { return invariant.holds(); }));
 }
 
 TEST(BurgersSolver, BlowsUpLoudlyWhenTheStepIsTooLarge) {
@@ -249,38 +249,38 @@ TEST(BurgersSolver, NamesWhatCannotWork) {
   EXPECT_THROW(burgers().with({{"dt", 0}}), InvalidArgument);
   EXPECT_THROW(burgers().with({{"nu", infinity}}), InvalidArgument);
   EXPECT_THROW(burgers().with({{"viscosity", 1}}), InvalidArgument);
-  EXPECT_THROW(pdes::find("burger1d"), InvalidArgument);
+  EXPECT_THROW(pde::find("burger1d"), InvalidArgument);
 }
 
 TEST(PdeParameters, AreReadFromNameAndValue) {
-  EXPECT_EQ((ParameterValues{{"nu", 0.02}, {"dt", 1e-4}}), parse_parameters({"nu=0.02", "dt=1e-4"}));
+  EXPECT_EQ((pde::ParameterValues{{"nu", 0.02}, {"dt", 1e-4}}), pde::parse_parameters({"nu=0.02", "dt=1e-4"}));
   for (const char* wrong : {"nu", "=1", "nu=", "nu=x", "nu=1x", "nu=1 "})
-    EXPECT_THROW(parse_parameters({wrong}), InvalidArgument) << wrong;
-  EXPECT_THROW(parse_parameters({"nu=1", "nu=2"}), InvalidArgument);
+    EXPECT_THROW(pde::parse_parameters({wrong}), InvalidArgument) << wrong;
+  EXPECT_THROW(pde::parse_parameters({"nu=1", "nu=2"}), InvalidArgument);
 }
 
-const std::vector<double>& drawn(const InitialCondition& initial, const std::string& name) {
-  const auto found =
-      std::find_if(initial.drawn.begin(), initial.drawn.end(), [&](const Drawn& drawn) { return drawn.name == name; });
+const std::vector<double>& drawn(const pde::InitialCondition& initial, const std::string& name) {
+  const auto found = std::find_if(initial.drawn.begin(), initial.drawn.end(),
+                                  [&](const pde::Drawn& drawn) { return drawn.name == name; });
   return found->values;
 }
 
 /// The field that the recorded numbers describe.
-double described(const InitialCondition& initial, double x) {
+double described(const pde::InitialCondition& initial, double x) {
   double value = 0;
-  switch (static_cast<Family1d>(static_cast<int>(drawn(initial, "family")[0]))) {
-    case Family1d::series:
-    case Family1d::low_modes:
+  switch (static_cast<pde::Family1d>(static_cast<int>(drawn(initial, "family")[0]))) {
+    case pde::Family1d::series:
+    case pde::Family1d::low_modes:
       for (std::size_t i = 0; i < 20 && !std::isnan(drawn(initial, "cosine_coefficients")[i]); ++i) {
         const double angle = 2 * pi * static_cast<double>(i + 1) * x;
         value += drawn(initial, "cosine_coefficients")[i] * std::cos(angle) +
                  drawn(initial, "sine_coefficients")[i] * std::sin(angle);
       }
       return value;
-    case Family1d::single_mode:
+    case pde::Family1d::single_mode:
       return drawn(initial, "amplitude")[0] *
              std::sin(2 * pi * drawn(initial, "wavenumber")[0] * x + drawn(initial, "phase")[0]);
-    case Family1d::bumps:
+    case pde::Family1d::bumps:
       for (std::size_t i = 0; i < 4 && !std::isnan(drawn(initial, "bump_centres")[i]); ++i) {
         const double away =
             std::remainder(x - drawn(initial, "bump_centres")[i], 1.0) / drawn(initial, "bump_widths")[i];
@@ -292,7 +292,7 @@ double described(const InitialCondition& initial, double x) {
 }
 
 RC_GTEST_PROP(InitialConditions, AreWhatTheirRecordedNumbersSay, ()) {
-  const InitialCondition initial =
+  const pde::InitialCondition initial =
       burgers().random_initial(Rng(*rc::gen::arbitrary<std::uint32_t>(), "x"), any_sample());
   for (int j = 0; j < 1024; ++j) {
     // 40 terms of size up to 2, each rounded.
@@ -304,11 +304,11 @@ RC_GTEST_PROP(InitialConditions, AreWhatTheirRecordedNumbersSay, ()) {
 TEST(InitialConditions, ComeFromFourFamiliesWithTheirRanges) {
   std::vector<int> counts(4, 0);
   for (std::uint64_t sample = 0; sample < 2000; ++sample) {
-    const InitialCondition initial = burgers().random_initial(Rng(42, "families"), sample);
+    const pde::InitialCondition initial = burgers().random_initial(Rng(42, "families"), sample);
     const auto family = static_cast<std::size_t>(drawn(initial, "family")[0]);
     ++counts.at(family);
     const double largest = largest_magnitude(initial.field);
-    if (static_cast<Family1d>(family) == Family1d::bumps) {
+    if (static_cast<pde::Family1d>(family) == pde::Family1d::bumps) {
       EXPECT_LT(largest, 4);
     } else {
       EXPECT_GT(largest, 0.49);
@@ -331,14 +331,14 @@ TEST(InitialConditions, DependOnSeedAndSampleAlone) {
 }
 
 TEST(PdeRegistry, EveryPdeSolvesItsOwnInitialConditions) {
-  for (const auto& pde : pdes::all()) {
-    EXPECT_EQ(pde.get(), &pdes::find(pde->name()));
-    const InitialCondition initial = pde->random_initial(Rng(1, "registry"), 0);
+  for (const auto& pde : pde::all()) {
+    EXPECT_EQ(pde.get(), &pde::find(pde->name()));
+    const pde::InitialCondition initial = pde->random_initial(Rng(1, "registry"), 0);
     EXPECT_EQ(pde->native_domain(), initial.field.domain);
     EXPECT_EQ(pde->channels(), initial.field.channels);
-    const Solution solution = pde->solve(initial.field, pde->target_time());
+    const pde::Solution solution = pde->solve(initial.field, pde->target_time());
     EXPECT_EQ(initial.field.values.size(), solution.field.values.size());
-    for (const Invariant& invariant : solution.invariants)
+    for (const pde::Invariant& invariant : solution.invariants)
       EXPECT_TRUE(invariant.holds()) << pde->name() << " " << invariant.name << " " << invariant.value;
   }
 }

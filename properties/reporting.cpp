@@ -34,9 +34,9 @@ class RunFolder : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// The page of a run, and everything else in the folder.
-  std::string report(const Results& results, const nlohmann::ordered_json& manifest) const {
+  std::string report(const reporting::Results& results, const nlohmann::ordered_json& manifest) const {
     write_run(folder_, results, manifest);
-    return read_file(write_report(folder_).page);
+    return read_file(reporting::write_report(folder_).page);
   }
   std::map<std::string, std::string> derived_files() const {
     std::map<std::string, std::string> files;
@@ -49,8 +49,8 @@ class RunFolder : public ::testing::Test {
   fs::path folder_;
 };
 
-AttributionRow some_row() {
-  AttributionRow row;
+reporting::AttributionRow some_row() {
+  reporting::AttributionRow row;
   row.pde = "burgers1d";
   row.players = 32;
   row.sample = 7;
@@ -76,15 +76,16 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST_F(RunFolder, RowsComeBackAsTheyWere) {
-  Results results = SyntheticRun().results();
-  AttributionRow extra = some_row();
+  reporting::Results results = SyntheticRun().results();
+  reporting::AttributionRow extra = some_row();
   extra.sample = 99;
   results.attributions.push_back(extra);
   write_run(folder_, results, SyntheticRun().manifest());
-  const Results back = read_results(folder_);
+  const reporting::Results back = reporting::read_results(folder_);
   const auto expect_same = [](const auto& expected, const auto& actual) {
     ASSERT_EQ(expected.size(), actual.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(to_json_line(expected[i]), to_json_line(actual[i]));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(reporting::to_json_line(expected[i]), reporting::to_json_line(actual[i]));
   };
   expect_same(results.attributions, back.attributions);
   expect_same(results.values, back.values);
@@ -97,19 +98,19 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
 }
 
 TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
-  AttributionRow first = some_row(), other = some_row(), again = some_row();
+  reporting::AttributionRow first = some_row(), other = some_row(), again = some_row();
   other.budget = std::nullopt;
   again.nrmse = Measured::of(0.5);
-  write_file(folder_ / "results.jsonl",
-             to_json_line(first) + "\n" + to_json_line(other) + "\n" + to_json_line(again) + "\n");
-  const Results back = read_results(folder_);
+  write_file(folder_ / "results.jsonl", reporting::to_json_line(first) + "\n" + reporting::to_json_line(other) + "\n" +
+                                            reporting::to_json_line(again) + "\n");
+  const reporting::Results back = reporting::read_results(folder_);
   ASSERT_EQ(2u, back.attributions.size());
   EXPECT_EQ(0.5, back.attributions[0].nrmse.value);
   EXPECT_FALSE(back.attributions[1].budget);
 }
 
 TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
-  const std::string good = to_json_line(some_row());
+  const std::string good = reporting::to_json_line(some_row());
   const std::map<std::string, std::string> broken = {
       {"{\"schema\":\"opshap.attr", "not a JSON object"},
       {"[1,2]", "not a JSON object"},
@@ -122,7 +123,7 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
   for (const auto& [line, complaint] : broken) {
     write_file(folder_ / "results.jsonl", good + "\n" + line + "\n");
     try {
-      read_results(folder_);
+      reporting::read_results(folder_);
       ADD_FAILURE() << "accepted: " << line;
     } catch (const DataError& error) {
       EXPECT_NE(std::string::npos, std::string(error.what()).find("results.jsonl:2: ")) << error.what();
@@ -132,21 +133,21 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
 }
 
 TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
-  AttributionRow row = some_row();
+  reporting::AttributionRow row = some_row();
   row.nrmse = Measured::of(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_THROW(to_json_line(row), NumericalError);
-  EXPECT_THROW(to_json_line(ValuesRow{.pde = "p",
-                                      .method = "m",
-                                      .budget = std::nullopt,
-                                      .values = {std::numeric_limits<double>::infinity()},
-                                      .standard_errors = {}}),
+  EXPECT_THROW(reporting::to_json_line(row), NumericalError);
+  EXPECT_THROW(reporting::to_json_line(reporting::ValuesRow{.pde = "p",
+                                                            .method = "m",
+                                                            .budget = std::nullopt,
+                                                            .values = {std::numeric_limits<double>::infinity()},
+                                                            .standard_errors = {}}),
                NumericalError);
 }
 
 TEST(PaperQuality, HoldsTheWholeTable) {
-  EXPECT_EQ(396u, paper_quality().size());
+  EXPECT_EQ(396u, reporting::paper_quality().size());
   int burgers = 0;
-  for (const PaperCell& cell : paper_quality()) {
+  for (const reporting::PaperCell& cell : reporting::paper_quality()) {
     burgers += cell.pde == "burgers1d";
     EXPECT_LE(cell.quartiles.q25, cell.quartiles.median);
     EXPECT_LE(cell.quartiles.median, cell.quartiles.q75);
@@ -160,19 +161,19 @@ TEST(PaperQuality, HoldsTheWholeTable) {
 }
 
 TEST(Comparison, MatchesByMedianOverlapsByQuartilesElseDiffers) {
-  const Quartiles paper{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30};
-  EXPECT_EQ("match", compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("overlap", compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("overlap", compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.12, .count = 30}, 0.05));
-  EXPECT_EQ("differs", compare(paper, {.q25 = 0.2, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("differs", compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, 0.05));
+  const statistics::Quartiles paper{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30};
+  EXPECT_EQ("match", reporting::compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.12, .count = 30}, 0.05));
+  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.2, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, 0.05));
 }
 
 TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
   auto run = SyntheticRun().run();
-  const Scoreboard scores(run);
+  const reporting::Scoreboard scores(run);
   std::map<std::string, int> verdicts;
-  for (const Comparison& cell : compare_with_paper(scores)) {
+  for (const reporting::Comparison& cell : reporting::compare_with_paper(scores)) {
     ++verdicts[cell.verdict];
     EXPECT_EQ(cell.players != 16, cell.paper.has_value());
   }
@@ -185,8 +186,8 @@ TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
 
 TEST(Comparison, OfThePapersRecipeIsJudged) {
   auto run = SyntheticRun::full().run();
-  const Scoreboard scores(run);
-  for (const Comparison& cell : compare_with_paper(scores)) {
+  const reporting::Scoreboard scores(run);
+  for (const reporting::Comparison& cell : reporting::compare_with_paper(scores)) {
     const bool judged = cell.verdict == "match" || cell.verdict == "overlap" || cell.verdict == "differs";
     EXPECT_EQ(cell.paper && cell.ours, judged) << cell.verdict;
   }
@@ -194,22 +195,22 @@ TEST(Comparison, OfThePapersRecipeIsJudged) {
 
 TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
   auto run = SyntheticRun::full().run();
-  const Scoreboard scores(run);
+  const reporting::Scoreboard scores(run);
   EXPECT_EQ((std::vector<int>{16, 32, 64, 128, 256, 512, 1024}), scores.resolutions());
   EXPECT_EQ(1024, scores.cell(16, "kernel_shap")->budget);
   EXPECT_EQ(2048, scores.cell(1024, "kernel_shap")->budget);
   EXPECT_EQ(10u, scores.cell(1024, "kernel_shap")->rows.size());
   EXPECT_EQ(nullptr, scores.cell(16, "regression_msr_shapiq_1_6"));
   EXPECT_EQ((std::vector<int>{16, 512, 1024}), scores.curve_resolutions());
-  for (const Cell& cell : scores.curve(512, "permutation"))
+  for (const reporting::Cell& cell : scores.curve(512, "permutation"))
     EXPECT_EQ(4u, cell.rows.size()) << "curves compare the same inputs at every budget";
   EXPECT_EQ("operator_shap", scores.methods().front());
   EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(16, "uniform")->undefined("pearson"));
 }
 
 TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
-  const auto refuse = [](Results& results, std::int64_t up_to) {
-    for (AttributionRow& row : results.attributions) {
+  const auto refuse = [](reporting::Results& results, std::int64_t up_to) {
+    for (reporting::AttributionRow& row : results.attributions) {
       if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
       row.distinct = row.evaluations = 0;
       row.game_seconds = row.estimator_seconds = 0;
@@ -217,26 +218,26 @@ TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
     }
   };
   auto run = SyntheticRun::full().run();
-  const Cell whole = *Scoreboard(run).cell(64, "kernel_shap_paired");
+  const reporting::Cell whole = *reporting::Scoreboard(run).cell(64, "kernel_shap_paired");
   refuse(run.results, 7);
-  const Cell part = *Scoreboard(run).cell(64, "kernel_shap_paired");
+  const reporting::Cell part = *reporting::Scoreboard(run).cell(64, "kernel_shap_paired");
   EXPECT_EQ(whole.seconds()->median, part.seconds()->median) << "which is the same for all inputs of a synthetic run";
   EXPECT_EQ(3, part.seconds()->count);
   EXPECT_EQ(1024, part.evaluations());
   EXPECT_EQ(1024, part.distinct());
   EXPECT_EQ(0, part.gradients());
   refuse(run.results, 10);
-  const Scoreboard scores(run);
-  const Cell none = *scores.cell(64, "kernel_shap_paired");
+  const reporting::Scoreboard scores(run);
+  const reporting::Cell none = *scores.cell(64, "kernel_shap_paired");
   EXPECT_FALSE(none.seconds() || none.evaluations() || none.distinct() || none.gradients());
   EXPECT_NE(std::string::npos,
-            tables::cost(scores).csv().find("64,KernelSHAP (paired),1024,refused,refused,refused,refused"))
-      << tables::cost(scores).csv();
+            reporting::tables::cost(scores).csv().find("64,KernelSHAP (paired),1024,refused,refused,refused,refused"))
+      << reporting::tables::cost(scores).csv();
 }
 
 TEST(Table, QuotesWhatItsFormatsReserve) {
-  Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
-  table.add({"x, \"y\" | <z> & 'w'", show_count(1234)});
+  reporting::Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
+  table.add({"x, \"y\" | <z> & 'w'", reporting::show_count(1234)});
   EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1234\n", table.csv());
   EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1\u202F234 |\n", table.markdown());
   EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
@@ -245,33 +246,34 @@ TEST(Table, QuotesWhatItsFormatsReserve) {
 }
 
 TEST(Numbers, AreShownWithThePapersThreeDecimalsWhereTheySayEnough) {
-  EXPECT_EQ("0.138", show(0.138));
-  EXPECT_EQ("-4.362", show(-4.362));
-  EXPECT_EQ("0", show(0));
-  EXPECT_EQ("3.1e-05", show(3.1e-5));
-  EXPECT_EQ("123", show(123.4));
-  EXPECT_EQ("0.138 [0.110, 0.192]", show(Quartiles{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30}));
-  EXPECT_EQ("1\u202F234\u202F567", show_count(1234567));
-  EXPECT_EQ("123", show_count(123));
-  EXPECT_EQ("0.42 ms", show_seconds(0.00042));
-  EXPECT_EQ("3.1 s", show_seconds(3.14));
-  EXPECT_EQ("2 min 05 s", show_seconds(125));
-  EXPECT_EQ("2 h 05 min", show_seconds(7500));
+  EXPECT_EQ("0.138", reporting::show(0.138));
+  EXPECT_EQ("-4.362", reporting::show(-4.362));
+  EXPECT_EQ("0", reporting::show(0));
+  EXPECT_EQ("3.1e-05", reporting::show(3.1e-5));
+  EXPECT_EQ("123", reporting::show(123.4));
+  EXPECT_EQ("0.138 [0.110, 0.192]",
+            reporting::show(statistics::Quartiles{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30}));
+  EXPECT_EQ("1\u202F234\u202F567", reporting::show_count(1234567));
+  EXPECT_EQ("123", reporting::show_count(123));
+  EXPECT_EQ("0.42 ms", reporting::show_seconds(0.00042));
+  EXPECT_EQ("3.1 s", reporting::show_seconds(3.14));
+  EXPECT_EQ("2 min 05 s", reporting::show_seconds(125));
+  EXPECT_EQ("2 h 05 min", reporting::show_seconds(7500));
 }
 
 TEST(Axes, TickAtReadableValuesInsideTheRange) {
-  LogRange range;
+  reporting::LogRange range;
   for (const double value : {0.03, 0.9, 0.0, -1.0}) range.include(value);
   EXPECT_EQ(0.03, range.low());
-  const std::string axis = log_axis('y', range);
+  const std::string axis = reporting::log_axis('y', range);
   for (const char* tick : {"'0.05' 0.05", "'0.1' 0.1", "'0.2' 0.2", "'0.5' 0.5", "'1' 1"})
     EXPECT_NE(std::string::npos, axis.find(tick)) << axis;
-  LogRange wide;
+  reporting::LogRange wide;
   for (const double value : {1.0, 3e8}) wide.include(value);
-  EXPECT_NE(std::string::npos, log_axis('x', wide).find("'10⁶' 1e+06")) << log_axis('x', wide);
-  EXPECT_EQ(8u, count(log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128}), "' "));
-  EXPECT_EQ(5u, count(log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128, 256}), "' "));
-  EXPECT_THROW(log_axis('x', LogRange()), InvalidArgument);
+  EXPECT_NE(std::string::npos, reporting::log_axis('x', wide).find("'10⁶' 1e+06")) << reporting::log_axis('x', wide);
+  EXPECT_EQ(8u, count(reporting::log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128}), "' "));
+  EXPECT_EQ(5u, count(reporting::log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128, 256}), "' "));
+  EXPECT_THROW(reporting::log_axis('x', reporting::LogRange()), InvalidArgument);
 }
 
 TEST_F(RunFolder, TheSameRowsGiveTheSameBytes) {
@@ -282,7 +284,7 @@ TEST_F(RunFolder, TheSameRowsGiveTheSameBytes) {
                            "tables/paper_comparison.csv", "tables/methods.md"}) {
     EXPECT_TRUE(first.contains(file)) << file;
   }
-  write_report(folder_);
+  reporting::write_report(folder_);
   EXPECT_EQ(first, derived_files());
 }
 
@@ -313,8 +315,8 @@ TEST_F(RunFolder, EveryTextOfTheRunIsEscaped) {
   manifest["settings"]["toml"] = "line\n" + attack;
   manifest["seconds"][attack] = 1.0;
   manifest["resumed"] = {{{"time", attack}, {"commit", attack}, {"environment", {{"processor", attack}}}}};
-  Results results = made.results();
-  for (AttributionRow& row : results.attributions) {
+  reporting::Results results = made.results();
+  for (reporting::AttributionRow& row : results.attributions) {
     if (row.method == "permutation") row.method = attack;
     if (row.method == "uniform") row.r2 = Measured::undefined(attack);
   }
@@ -347,8 +349,8 @@ TEST_F(RunFolder, TheMarkupIsBalancedAndItsIdsAreUnique) {
 
 TEST_F(RunFolder, CellsSayWhatIsMissingInWords) {
   SyntheticRun made;
-  Results results = made.results();
-  for (AttributionRow& row : results.attributions) {
+  reporting::Results results = made.results();
+  for (reporting::AttributionRow& row : results.attributions) {
     if (row.method == "kernel_shap")
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("kernel_shap: budget=3 (too small)");
   }
@@ -360,7 +362,7 @@ TEST_F(RunFolder, CellsSayWhatIsMissingInWords) {
 TEST_F(RunFolder, FiguresTellWhatTheyShowToThoseWhoCannotSeeThem) {
   const SyntheticRun made;
   report(made.results(), made.manifest());
-  for (const FigureKind& kind : figures::all()) {
+  for (const reporting::FigureKind& kind : reporting::figures::all()) {
     const std::string svg = read_file(folder_ / "figures" / (std::string(kind.name) + ".svg"));
     EXPECT_TRUE(svg.starts_with("<svg xmlns=")) << kind.name;
     EXPECT_GE(count(svg, "role=\"img\""), 2u) << kind.name << ": the figure and its panels";
@@ -375,17 +377,18 @@ TEST_F(RunFolder, FiguresTellWhatTheyShowToThoseWhoCannotSeeThem) {
 TEST_F(RunFolder, FiguresSayWhichResolutionStandsInForThePapers) {
   auto run = SyntheticRun().run();
   EXPECT_NE(std::string::npos,
-            figures::shapley_and_density(Scoreboard(run))
+            reporting::figures::shapley_and_density(reporting::Scoreboard(run))
                 .finding.find("The paper shows n = 32 and 128; this run has n = 32 and 64 instead."));
   run.results = SyntheticRun::full().results();
-  EXPECT_EQ(std::string::npos, figures::shapley_and_density(Scoreboard(run)).finding.find("instead"));
+  EXPECT_EQ(std::string::npos,
+            reporting::figures::shapley_and_density(reporting::Scoreboard(run)).finding.find("instead"));
 }
 
 TEST_F(RunFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
   SyntheticRun made;
   report(made.results(), made.manifest());
   made.curves = {};
-  Results results = made.results();
+  reporting::Results results = made.results();
   results.values.clear();
   results.fields.clear();
   const std::string page = report(results, made.manifest());
@@ -405,13 +408,13 @@ TEST_F(RunFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
   const std::string page = report(made.results(), manifest);
   EXPECT_EQ(1u, count(page, "nothing is known yet about n = 128, 256."));
   EXPECT_EQ(1u, count(page, "2026-01-02T03:04:05Z by commit abcdef (with uncommitted changes)"));
-  EXPECT_EQ((std::vector<int>{128, 256}), read_run(folder_).missing_resolutions());
+  EXPECT_EQ((std::vector<int>{128, 256}), reporting::read_run(folder_).missing_resolutions());
   const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
   EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
 }
 
 TEST_F(RunFolder, OneRowIsEnoughForAPage) {
-  Results results;
+  reporting::Results results;
   results.attributions.push_back(some_row());
   const std::string page = report(results, SyntheticRun().manifest());
   EXPECT_NE(std::string::npos, page.find("KernelSHAP"));
@@ -423,15 +426,15 @@ TEST_F(RunFolder, WhatIsNoRunIsRefusedAndTheOldPageStays) {
   const SyntheticRun made;
   const std::string page = report(made.results(), made.manifest());
   write_file(folder_ / "results.jsonl", "{\"schema\":\n");
-  EXPECT_THROW(write_report(folder_), DataError);
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
   EXPECT_EQ(page, read_file(folder_ / "report.html"));
   write_file(folder_ / "results.jsonl", "");
-  EXPECT_THROW(write_report(folder_), DataError);
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
   write_file(folder_ / "manifest.json", "{\"schema\":\"opshap.manifest/2\"}");
-  EXPECT_THROW(write_report(folder_), DataError);
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
   fs::remove(folder_ / "manifest.json");
-  EXPECT_THROW(write_report(folder_), DataError);
-  EXPECT_THROW(write_report(folder_ / "nothing"), DataError);
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
+  EXPECT_THROW(reporting::write_report(folder_ / "nothing"), DataError);
 }
 
 TEST_F(RunFolder, WithoutGnuplotTheMessageNamesThePackage) {
@@ -440,7 +443,7 @@ TEST_F(RunFolder, WithoutGnuplotTheMessageNamesThePackage) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", folder_.c_str(), 1);
   try {
-    write_report(folder_);
+    reporting::write_report(folder_);
     ADD_FAILURE() << "a report without figures";
   } catch (const EnvironmentError& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find("apt-get install gnuplot-nox")) << error.what();

@@ -18,7 +18,9 @@
 namespace opshap {
 namespace {
 
-Safetensors parse(const std::string& bytes) { return parse_safetensors(std::as_bytes(std::span(bytes)), "test"); }
+data::Safetensors parse(const std::string& bytes) {
+  return data::parse_safetensors(std::as_bytes(std::span(bytes)), "test");
+}
 
 bool is_refused(const std::string& bytes) {
   try {
@@ -29,14 +31,14 @@ bool is_refused(const std::string& bytes) {
   return false;
 }
 
-StoredTensor tensor(std::vector<std::int64_t> shape, const std::string& dtype, std::size_t bytes) {
-  StoredTensor stored{.shape = std::move(shape), .dtype = dtype, .bytes = {}};
+data::StoredTensor tensor(std::vector<std::int64_t> shape, const std::string& dtype, std::size_t bytes) {
+  data::StoredTensor stored{.shape = std::move(shape), .dtype = dtype, .bytes = {}};
   for (std::size_t i = 0; i < bytes; ++i) stored.bytes.push_back(static_cast<std::byte>(37 * i + bytes));
   return stored;
 }
 
-Safetensors example() {
-  Safetensors content;
+data::Safetensors example() {
+  data::Safetensors content;
   content.metadata = {{"config", "{\"n_modes\": [16], \"note\": \"quoted \\\" crc32c\"}"}, {"author", "ü"}};
   content.tensors["blocks.0.weight"] = tensor({2, 3, 2}, "F32", 48);
   content.tensors["blocks.0.bias"] = tensor({3}, "F64", 24);
@@ -55,7 +57,7 @@ std::string file(const std::string& header, std::size_t data) {
 }
 
 TEST(SafetensorsFiles, AreReadBackAsWritten) {
-  const Safetensors content = example(), found = parse(serialise_safetensors(content));
+  const data::Safetensors content = example(), found = parse(data::serialise_safetensors(content));
   EXPECT_EQ(content.metadata, found.metadata);
   ASSERT_EQ(content.tensors.size(), found.tensors.size());
   for (const auto& [name, stored] : content.tensors) {
@@ -63,26 +65,26 @@ TEST(SafetensorsFiles, AreReadBackAsWritten) {
     EXPECT_EQ(stored.dtype, found.tensors.at(name).dtype) << name;
     EXPECT_EQ(stored.bytes, found.tensors.at(name).bytes) << name;
   }
-  EXPECT_EQ(serialise_safetensors(content), serialise_safetensors(found));
-  EXPECT_TRUE(parse(serialise_safetensors({})).tensors.empty());
+  EXPECT_EQ(data::serialise_safetensors(content), data::serialise_safetensors(found));
+  EXPECT_TRUE(parse(data::serialise_safetensors({})).tensors.empty());
 }
 
 TEST(SafetensorsFiles, BeginTheirDataAtAMultipleOfEightBytes) {
-  const std::string bytes = serialise_safetensors(example());
+  const std::string bytes = data::serialise_safetensors(example());
   std::uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof header);
   EXPECT_EQ(0U, header % 8);
 }
 
 TEST(SafetensorsFiles, OfOtherProgramsNeedNoChecksum) {
-  const Safetensors found =
+  const data::Safetensors found =
       parse(file(R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}   )", 8));
   EXPECT_EQ("pt", found.metadata.at("format"));
   EXPECT_EQ(8U, found.tensors.at("w").bytes.size());
 }
 
 TEST(SafetensorsFiles, NoticeEveryFlippedBit) {
-  const std::string bytes = serialise_safetensors(example());
+  const std::string bytes = data::serialise_safetensors(example());
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
@@ -91,7 +93,7 @@ TEST(SafetensorsFiles, NoticeEveryFlippedBit) {
 }
 
 TEST(SafetensorsFiles, NoticeEveryTruncation) {
-  const std::string bytes = serialise_safetensors(example());
+  const std::string bytes = data::serialise_safetensors(example());
   for (std::size_t size = 0; size < bytes.size(); ++size) ASSERT_TRUE(is_refused(bytes.substr(0, size))) << size;
   EXPECT_TRUE(is_refused(bytes + "x"));
 }
@@ -169,7 +171,7 @@ void mutate(std::string& bytes, Rng& rng) {
 
 TEST(SafetensorsFiles, OfMutatedBytesAreReadOrRefused) {
   const std::vector<std::string> originals = {
-      serialise_safetensors(example()),
+      data::serialise_safetensors(example()),
       file(
           R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"b":{"dtype":"C64","shape":[],"data_offsets":[8,16]}})",
           16)};
@@ -180,7 +182,7 @@ TEST(SafetensorsFiles, OfMutatedBytesAreReadOrRefused) {
         originals[item % 4 == 0 ? 0 : 1];  // mostly the one whose changes are not already seen by a checksum
     for (std::uint64_t change = 0; change <= rng.below(3); ++change) mutate(bytes, rng);
     try {
-      const Safetensors content = parse(bytes);
+      const data::Safetensors content = parse(bytes);
       std::size_t total = 0;
       for (const auto& [name, stored] : content.tensors) total += stored.bytes.size();
       ASSERT_LE(total, bytes.size());

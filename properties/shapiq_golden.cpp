@@ -43,7 +43,7 @@ TEST(ShapiqExactComputer, AgreesWithTheEnumeration) {
     if (!entry.contains("values")) continue;
     const std::vector<double> table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     const Tolerance tolerance = enumerated(entry.at("players").get<int>(), largest(table));
-    const std::vector<double> ours = shapley_values_of_table(table);
+    const std::vector<double> ours = estimators::shapley_values_of_table(table);
     EXPECT_EQ("", mismatch(expected, ours, tolerance)) << title(entry);
     EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours, tolerance)) << title(entry);
   }
@@ -55,7 +55,7 @@ TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
     if (!entry.contains("terms")) continue;
     ++found;
     const int players = entry.at("players").get<int>();
-    std::vector<UnanimityTerm> terms;
+    std::vector<games::UnanimityTerm> terms;
     double scale = 0;
     for (const Json& term : entry.at("terms")) {
       Coalitions row(players);
@@ -65,10 +65,11 @@ TEST(ShapiqExactComputer, AgreesOnSumsOfUnanimityGames) {
         if (row.contains(0, player)) terms.back().coalition.push_back(player);
       scale += std::abs(terms.back().coefficient);
     }
-    const auto game = unanimity_sum(players, terms);
+    const auto game = games::unanimity_sum(players, terms);
     const std::vector<double> expected = numbers(entry.at("shapley_values"));
     EXPECT_EQ("", mismatch(expected, game->shapley_values(), enumerated(players, scale)));
-    EXPECT_EQ("", mismatch(expected, shapley_values_of_table(as_table(*game).values), enumerated(players, scale)));
+    EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(as_table(*game).values),
+                           enumerated(players, scale)));
   }
   EXPECT_EQ(1, found);
 }
@@ -109,16 +110,16 @@ class Rows final : public Game {
   /// The least-squares fit of our regressions.
   std::vector<double> regression() const {
     CountedGame counted(*this, {static_cast<std::int64_t>(gains.size()) + 2});
-    return fit_sample(counted, sample, "golden").values;
+    return estimators::fit_sample(counted, sample, "golden").values;
   }
   /// Δ/n and the mean over the sample that our unbiased estimators take.
   std::vector<double> reuse() const {
-    std::vector<double> result = reuse_sample(sample, gains);
+    std::vector<double> result = estimators::reuse_sample(sample, gains);
     for (double& value : result) value += gain / players();
     return result;
   }
 
-  CoalitionSample sample;
+  estimators::CoalitionSample sample;
   double gain;                ///< v(N) − v(∅)
   std::vector<double> gains;  ///< v(S) − v(∅) of each row
 
@@ -147,7 +148,7 @@ TEST(ShapiqKernelShap, AtFullBudgetIsExact) {
     ++found;
     const Rows rows(entry);
     const std::vector<double> table = as_table(rows).values;
-    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), shapley_values_of_table(table),
+    EXPECT_EQ("", mismatch(numbers(entry.at("constrained")), estimators::shapley_values_of_table(table),
                            enumerated(rows.players(), largest(table))));
   }
   EXPECT_EQ(3, found);
@@ -173,8 +174,9 @@ TEST(ShapiqLeverageShap, TakesAsManyCoalitionsOfEachSize) {
     if (std::ranges::count(expected, 0) != 0) continue;
     ++compared;
     const int players = entry.at("players").get<int>();
-    const std::vector<std::int64_t> ours = size_counts(
-        SizeLaw(SizeMass::uniform, players), entry.at("budget").get<std::int64_t>() - 2, Pairing::complements);
+    const std::vector<std::int64_t> ours =
+        estimators::size_counts(estimators::SizeLaw(estimators::SizeMass::uniform, players),
+                                entry.at("budget").get<std::int64_t>() - 2, estimators::Pairing::complements);
     EXPECT_EQ(expected, std::vector<std::int64_t>(ours.begin() + 1, ours.end() - 1)) << title(entry);
   }
   EXPECT_GE(compared, 12);
@@ -195,7 +197,7 @@ TEST(ShapiqUnbiasedKernelShap, IsTheMeanOverTheSameRows) {
 TEST(ShapiqOddShap, AgreesOnTheSameTermsAndRows) {
   for (const Json& entry : cases("odd_shap")) {
     const Rows rows(entry);
-    std::vector<Term> terms;
+    std::vector<estimators::Term> terms;
     const Coalitions support = golden::coalitions(rows.players(), entry.at("support"));
     for (std::size_t row = 0; row < support.size(); ++row) {
       terms.emplace_back();
@@ -203,16 +205,17 @@ TEST(ShapiqOddShap, AgreesOnTheSameTermsAndRows) {
         if (support.contains(row, player)) terms.back().push_back(player);
     }
     const std::vector<double> coefficients =
-        fit_terms(rows.sample, rows.gains, rows.gain, terms, TermBasis::odd_common, "golden").coefficients;
-    const std::vector<double> ours = shapley_values_of_terms(rows.players(), terms, coefficients),
+        estimators::fit_terms(rows.sample, rows.gains, rows.gain, terms, estimators::TermBasis::odd_common, "golden")
+            .coefficients;
+    const std::vector<double> ours = estimators::shapley_values_of_terms(rows.players(), terms, coefficients),
                               expected = numbers(entry.at("shapiq"));
     EXPECT_EQ("", mismatch(expected, ours, solved(expected))) << title(entry);
   }
 }
 
 /// The model of a case, as XGBoost 3 writes it.
-BoostedTrees model(const Json& entry) {
-  return BoostedTrees::parse(entry.at("players").get<int>(), entry.at("model").dump(), "golden");
+estimators::BoostedTrees model(const Json& entry) {
+  return estimators::BoostedTrees::parse(entry.at("players").get<int>(), entry.at("model").dump(), "golden");
 }
 
 /// Leaves are stored, and added up by XGBoost and shapiq, as float32: 29 bits fewer than a double.
@@ -220,7 +223,7 @@ Tolerance single(double operations, double scale) { return rounding(std::ldexp(o
 
 TEST(ShapiqTrees, HaveTheShapleyValuesOfTheirPredictions) {
   for (const Json& entry : cases("trees")) {
-    const BoostedTrees trees = model(entry);
+    const estimators::BoostedTrees trees = model(entry);
     const std::vector<double> values = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
     std::vector<double> ours = as_table(trees).values;
     // The stored values leave the base score out, which no Shapley value depends on.
@@ -234,13 +237,14 @@ TEST(ShapiqTrees, HaveTheShapleyValuesOfTheirPredictions) {
           << title(entry);
     }
 
-    std::vector<Term> terms;
+    std::vector<estimators::Term> terms;
     std::vector<double> coefficients;
-    for (const auto& [term, coefficient] : odd_spectrum(trees.leaves())) {
+    for (const auto& [term, coefficient] : estimators::odd_spectrum(trees.leaves())) {
       terms.push_back(term);
       coefficients.push_back(-2 * coefficient);
     }
-    EXPECT_EQ("", mismatch(expected, shapley_values_of_terms(trees.players(), terms, coefficients), tolerance))
+    EXPECT_EQ("",
+              mismatch(expected, estimators::shapley_values_of_terms(trees.players(), terms, coefficients), tolerance))
         << title(entry);
   }
 }
@@ -252,7 +256,7 @@ TEST(ShapiqRegressionMsr, TakesTheSameParts) {
     std::vector<double> proxy = numbers(entry.at("proxy"));
     std::vector<double> predictions;  // above that of ∅, of the rows in our order, then of N
     if (entry.contains("model")) {
-      const BoostedTrees trees = model(entry);
+      const estimators::BoostedTrees trees = model(entry);
       const double rounds = 12;
       EXPECT_EQ("", mismatch(proxy, trees.shapley_values(), single(rounds, largest(proxy)))) << title(entry);
       const std::vector<double> theirs = numbers(entry.at("predictions"));
@@ -270,11 +274,11 @@ TEST(ShapiqRegressionMsr, TakesTheSameParts) {
     } else {
       Coalitions coalitions = rows.sample.coalitions;
       coalitions.append_grand();
-      predictions = additive_game(proxy)->values(coalitions);
+      predictions = games::additive_game(proxy)->values(coalitions);
     }
     std::vector<double> residuals = rows.gains;
     for (std::size_t row = 0; row < residuals.size(); ++row) residuals[row] -= predictions[row];
-    std::vector<double> correction = reuse_sample(rows.sample, residuals);
+    std::vector<double> correction = estimators::reuse_sample(rows.sample, residuals);
     for (double& value : correction) value += (rows.gain - predictions.back()) / players;
     const std::vector<double> expected = numbers(entry.at("correction")), total = numbers(entry.at("shapiq"));
     EXPECT_EQ("", mismatch(expected, correction, rounding(1e4, largest(rows.gains)))) << title(entry);
@@ -289,8 +293,8 @@ TEST(ShapiqSampler, TakesTheSameSizesWhole) {
     const int players = entry.at("players").get<int>();
     auto budget = entry.at("budget").get<std::int64_t>();
     if (players < 62) budget = std::min(budget, std::int64_t{1} << players);
-    const SizeLaw law(SizeMass::shapley_kernel, players);
-    const std::vector<int> sizes = enumerated_sizes(law, budget - 2);
+    const estimators::SizeLaw law(estimators::SizeMass::shapley_kernel, players);
+    const std::vector<int> sizes = estimators::enumerated_sizes(law, budget - 2);
     EXPECT_EQ(entry.at("enumerated").get<std::vector<int>>(), sizes) << title(entry);
 
     double mass = 0;
@@ -305,13 +309,13 @@ TEST(ShapiqPermutationSampling, AgreesOnTheSameOrderings) {
   for (const Json& entry : cases("permutation")) {
     const std::vector<double> table = numbers(entry.at("values"));
     const auto orderings = entry.at("orderings").get<std::vector<std::vector<int>>>();
-    const auto game = table_game(entry.at("players").get<int>(), table);
+    const auto game = games::table_game(entry.at("players").get<int>(), table);
     CountedGame counted(*game, {static_cast<std::int64_t>(table.size())});
-    const Attribution ours =
-        mean_marginal_contributions(counted, OrderingUnit::single, static_cast<std::int64_t>(orderings.size()),
-                                    [&](std::int64_t index, std::span<int> ordering) {
-                                      std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
-                                    });
+    const Attribution ours = estimators::mean_marginal_contributions(
+        counted, estimators::OrderingUnit::single, static_cast<std::int64_t>(orderings.size()),
+        [&](std::int64_t index, std::span<int> ordering) {
+          std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
+        });
     EXPECT_EQ("", mismatch(numbers(entry.at("shapiq")), ours.values,
                            rounding(4.0 * static_cast<double>(orderings.size()), largest(table))))
         << title(entry);

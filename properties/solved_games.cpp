@@ -45,7 +45,7 @@ namespace {
 using games::Kind;
 using games::Limit;
 
-std::unique_ptr<Game> instance(const Kind& kind, int players, std::uint64_t item) {
+std::unique_ptr<Game> instance(const games::Kind& kind, int players, std::uint64_t item) {
   Rng rng(11, kind.name, static_cast<std::uint32_t>(players), item);
   return kind.random(players, rng);
 }
@@ -53,7 +53,7 @@ std::unique_ptr<Game> instance(const Kind& kind, int players, std::uint64_t item
 /// Calls check(kind, game) with the kinds that have closed forms.
 template <typename Check>
 void for_every_solved_kind(int players, std::uint64_t item, const Check& check) {
-  for (const Kind& kind : games::all()) {
+  for (const games::Kind& kind : games::all()) {
     if (kind.random == nullptr || (players > 20 && kind.name == "table_game")) continue;
     const auto game = instance(kind, players, item);
     if (const auto* solved = dynamic_cast<const SolvedGame*>(game.get())) check(kind, *solved);
@@ -74,7 +74,7 @@ TEST(SolvedGames, ClosedFormsAreTheTextbookSums) {
   for_all([] {
     const int players = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(1, 13));
     const auto item = static_cast<std::uint64_t>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, 1000000)));
-    for_every_solved_kind(players, item, [&](const Kind& kind, const SolvedGame& game) {
+    for_every_solved_kind(players, item, [&](const games::Kind& kind, const SolvedGame& game) {
       const Table table = as_table(game);
       RC_TAG(kind.name);
       RC_ASSERT(
@@ -85,7 +85,7 @@ TEST(SolvedGames, ClosedFormsAreTheTextbookSums) {
 
 TEST(SolvedGames, ClosedFormsAreWhatAllCoalitionsOfSixteenPlayersGive) {
   for (std::uint64_t item = 0; item < 2; ++item) {
-    for_every_solved_kind(16, item, [](const Kind& kind, const SolvedGame& game) {
+    for_every_solved_kind(16, item, [](const games::Kind& kind, const SolvedGame& game) {
       const Attribution found = attribute(estimators::find("exact"), game, {0}, 1);
       EXPECT_EQ("", mismatch(found.values, game.shapley_values(), rounding(64 * 16, as_table(game).scale())))
           << kind.name;
@@ -95,7 +95,7 @@ TEST(SolvedGames, ClosedFormsAreWhatAllCoalitionsOfSixteenPlayersGive) {
 
 TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
   for (const int players : {100, 300}) {
-    for_every_solved_kind(players, 0, [&](const Kind& kind, const SolvedGame& game) {
+    for_every_solved_kind(players, 0, [&](const games::Kind& kind, const SolvedGame& game) {
       const double gain = grand_minus_empty(game);
       // A sum of n values, each the sum of n/2 quadrature nodes.
       const Tolerance tolerance = rounding(players * players, 1 + largest(game.shapley_values()) + std::abs(gain));
@@ -109,7 +109,7 @@ TEST(SolvedGames, BothValuesAddUpToGrandMinusEmptyValueForHundredsOfPlayers) {
 
 // ½ ∫(1−2t) g(t) dt and the other terms of the leading error sum to the error of the total, which is 0.
 TEST(SolvedGames, DiscretisationErrorsAddUpToNothing) {
-  for_every_solved_kind(24, 3, [&](const Kind& kind, const SolvedGame& game) {
+  for_every_solved_kind(24, 3, [&](const games::Kind& kind, const SolvedGame& game) {
     if (const auto errors = game.discretisation_error()) {
       EXPECT_EQ("", mismatch(0, sum(*errors), rounding(1e3, 1 + largest(*errors)))) << kind.name;
     }
@@ -118,7 +118,7 @@ TEST(SolvedGames, DiscretisationErrorsAddUpToNothing) {
 
 TEST(SolvedGames, DeclareTheirLargestInteraction) {
   constexpr int players = 8;
-  for (const Kind& kind : games::all()) {
+  for (const games::Kind& kind : games::all()) {
     if (kind.random == nullptr) continue;
     int found = 0;
     for (std::uint64_t item = 0; item < 8; ++item) {
@@ -140,19 +140,19 @@ TEST(SolvedGames, DeclareTheirLargestInteraction) {
 }
 
 TEST(SolvedGames, HaveAnAumannShapleyValueWhereTheyConvergeToOne) {
-  for (const Kind& kind : games::all()) {
+  for (const games::Kind& kind : games::all()) {
     const bool known = games::known_of(kind).aumann_shapley;
     switch (kind.properties.limit) {
-      case Limit::aumann_shapley:
+      case games::Limit::aumann_shapley:
         EXPECT_TRUE(known) << kind.name;
         break;
-      case Limit::not_diagonal:
-      case Limit::depends_on_refinement:
-      case Limit::unbounded:
+      case games::Limit::not_diagonal:
+      case games::Limit::depends_on_refinement:
+      case games::Limit::unbounded:
         EXPECT_FALSE(known) << kind.name;
         break;
-      case Limit::not_refined:
-      case Limit::atom:
+      case games::Limit::not_refined:
+      case games::Limit::atom:
         break;  // additive games and multilinear extensions have one, tables do not
     }
   }
@@ -172,50 +172,52 @@ TEST(SolvedGames, AreFoundByNameAndSuggestTheNearestOne) {
 TEST(SolvedGames, ValueCoalitionsByTheirDefinitions) {
   using Values = std::vector<double>;
   const auto values = [](const std::unique_ptr<SolvedGame>& game) { return as_table(*game).values; };
-  const Measure mu({1, 2, 4}), nu({3, -1, 1});
-  EXPECT_EQ((Values{5, 6, 9, 14, 21, 30, 41, 54}), values(polynomial_of_measure(mu, {5, 0, 1})));
-  EXPECT_EQ((Values{0, 3, -2, 6, 4, 20, 0, 21}), values(product_of_measures({mu, nu})));
-  EXPECT_EQ((Values{0, 4, 2, 15, 20, 45, 36, 70}), values(bilinear_game({{mu, nu}, {mu, mu}})));
-  EXPECT_EQ((Values{0, 0, 0, 0.5, 1.5, 2.5, 3.5, 4.5}), values(relu_of_measure({1, 2, 4}, 2.5)));
-  EXPECT_EQ((Values{0, 0, 0, 1, 1, 1, 1, 1}), values(weighted_voting({1, 2, 4}, 3)));
-  EXPECT_EQ((Values{0, 1, 0, 1, 0, 1, 0, 0}), values(sign_of_measure({3, -1, -2})));
-  EXPECT_EQ((Values{0, 1, 2, 3, 1, 3, 5, 7}), values(minimum_of_measures(mu, Measure({2, 4, 1}))));
-  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0, 0, 3}), values(unanimity_game(3, 3)));
-  EXPECT_EQ((Values{0, 1, 5, 5, 2, 2, 5, 5}), values(airport_game({1, 5, 2})));
-  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0.5, 0.5, 1}), values(glove_market({2, 1})));
-  EXPECT_EQ((Values{1, 1, 4, 4, 1, 1, 4, 4}), values(point_mass_game(3, 1, 3, 1)));
+  const games::Measure mu({1, 2, 4}), nu({3, -1, 1});
+  EXPECT_EQ((Values{5, 6, 9, 14, 21, 30, 41, 54}), values(games::polynomial_of_measure(mu, {5, 0, 1})));
+  EXPECT_EQ((Values{0, 3, -2, 6, 4, 20, 0, 21}), values(games::product_of_measures({mu, nu})));
+  EXPECT_EQ((Values{0, 4, 2, 15, 20, 45, 36, 70}), values(games::bilinear_game({{mu, nu}, {mu, mu}})));
+  EXPECT_EQ((Values{0, 0, 0, 0.5, 1.5, 2.5, 3.5, 4.5}), values(games::relu_of_measure({1, 2, 4}, 2.5)));
+  EXPECT_EQ((Values{0, 0, 0, 1, 1, 1, 1, 1}), values(games::weighted_voting({1, 2, 4}, 3)));
+  EXPECT_EQ((Values{0, 1, 0, 1, 0, 1, 0, 0}), values(games::sign_of_measure({3, -1, -2})));
+  EXPECT_EQ((Values{0, 1, 2, 3, 1, 3, 5, 7}), values(games::minimum_of_measures(mu, games::Measure({2, 4, 1}))));
+  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0, 0, 3}), values(games::unanimity_game(3, 3)));
+  EXPECT_EQ((Values{0, 1, 5, 5, 2, 2, 5, 5}), values(games::airport_game({1, 5, 2})));
+  EXPECT_EQ((Values{0, 0, 0, 0, 0, 0.5, 0.5, 1}), values(games::glove_market({2, 1})));
+  EXPECT_EQ((Values{1, 1, 4, 4, 1, 1, 4, 4}), values(games::point_mass_game(3, 1, 3, 1)));
   Values growth, wave;
   for (int x = 0; x < 8; ++x) {
     growth.push_back(std::exp(0.5 * x) - 1);
     wave.push_back(std::cos(2.0 * x) - 1);
   }
-  EXPECT_EQ("", mismatch(growth, values(exponential_of_measure(mu, 0.5)), rounding(8, largest(growth))));
-  EXPECT_EQ("", mismatch(wave, values(exponential_of_measure(mu, std::complex<double>{0, 2})), rounding(8, 2)));
+  EXPECT_EQ("", mismatch(growth, values(games::exponential_of_measure(mu, 0.5)), rounding(8, largest(growth))));
+  EXPECT_EQ("", mismatch(wave, values(games::exponential_of_measure(mu, std::complex<double>{0, 2})), rounding(8, 2)));
 }
 
 TEST(SolvedGames, HaveTheirPublishedValues) {
   const Tolerance tolerance = rounding(64, 1), eight_digits{5e-9, "discretisation"};
   EXPECT_EQ("", mismatch({.11, .21, .30, .38},
-                         polynomial_of_measure(Measure({.1, .2, .3, .4}), {0, 0, 0, 1})->shapley_values(), tolerance));
-  EXPECT_EQ("", mismatch({1.0 / 3, 5.0 / 6, 11.0 / 6}, airport_game({1, 2, 3})->shapley_values(), rounding(64, 3)));
-  const std::vector<double> gloves = glove_market({4, 8, 16})->shapley_values();
+                         games::polynomial_of_measure(games::Measure({.1, .2, .3, .4}), {0, 0, 0, 1})->shapley_values(),
+                         tolerance));
+  EXPECT_EQ("",
+            mismatch({1.0 / 3, 5.0 / 6, 11.0 / 6}, games::airport_game({1, 2, 3})->shapley_values(), rounding(64, 3)));
+  const std::vector<double> gloves = games::glove_market({4, 8, 16})->shapley_values();
   EXPECT_EQ("",
             mismatch({.37795832, .32292159, .29912008}, {4 * gloves[0], 8 * gloves[4], 16 * gloves[12]}, eight_digits));
   // The United Nations Security Council: 5 permanent members with 7 votes, 10 others with 1, quota 39 (the values are
   // 421/2145 and 4/2145).
   const std::vector<double> council =
-      weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
+      games::weighted_voting({7, 7, 7, 7, 7, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 39)->shapley_values();
   EXPECT_EQ("", mismatch({421.0 / 2145, 4.0 / 2145}, {council[0], council[14]}, tolerance));
 }
 
 TEST(SolvedGames, APowerOfAMeasureIsAProductOfTheMeasureWithItself) {
   Rng rng(5, "powers");
-  const Measure measure = random_signed_measure(40, rng);
+  const games::Measure measure = games::random_signed_measure(40, rng);
   for (std::size_t power = 1; power <= 6; ++power) {
     std::vector<double> coefficients(power + 1, 0.0);
     coefficients[power] = 1;
-    const auto polynomial = polynomial_of_measure(measure, coefficients);
-    const auto product = product_of_measures(std::vector<Measure>(power, measure));
+    const auto polynomial = games::polynomial_of_measure(measure, coefficients);
+    const auto product = games::product_of_measures(std::vector<games::Measure>(power, measure));
     EXPECT_EQ("", mismatch(polynomial->shapley_values(), product->shapley_values(), rounding(1e4, 1)));
     EXPECT_EQ("", mismatch(*polynomial->aumann_shapley_values(), *product->aumann_shapley_values(), rounding(1e3, 1)));
     EXPECT_EQ("", mismatch(*polynomial->discretisation_error(), *product->discretisation_error(), rounding(1e3, 1)));
@@ -224,17 +226,18 @@ TEST(SolvedGames, APowerOfAMeasureIsAProductOfTheMeasureWithItself) {
 
 TEST(SolvedGames, AProductOfTwoMeasuresIsBilinear) {
   Rng rng(6, "products");
-  const Measure first = random_signed_measure(50, rng), second = random_measure(50, rng);
-  EXPECT_EQ("", mismatch(bilinear_game({{first, second}})->shapley_values(),
-                         product_of_measures({first, second})->shapley_values(), rounding(1e4, 1)));
+  const games::Measure first = games::random_signed_measure(50, rng), second = games::random_measure(50, rng);
+  EXPECT_EQ("", mismatch(games::bilinear_game({{first, second}})->shapley_values(),
+                         games::product_of_measures({first, second})->shapley_values(), rounding(1e4, 1)));
 }
 
 // v = q(S, S, S) has ψ_k = Σ_{jl} q(k,j,l) + ½ Σ_j (q(k,j,j) − q(k,k,j)): no other terms, so the leading error is all of it.
 TEST(SolvedGames, TheDiscretisationErrorOfACubicFormIsAllOfTheDifference) {
   Rng rng(7, "cubic");
-  std::vector<Measure> factors;
-  for (int l = 0; l < 3; ++l) factors.push_back(random_signed_measure(30, rng));
-  for (const auto& game : {product_of_measures(factors), polynomial_of_measure(factors[0], {1, 2, -3, 4})}) {
+  std::vector<games::Measure> factors;
+  for (int l = 0; l < 3; ++l) factors.push_back(games::random_signed_measure(30, rng));
+  for (const auto& game :
+       {games::product_of_measures(factors), games::polynomial_of_measure(factors[0], {1, 2, -3, 4})}) {
     std::vector<double> sums = *game->aumann_shapley_values();
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += (*game->discretisation_error())[k];
     EXPECT_EQ("", mismatch(game->shapley_values(), sums, rounding(1e4, 1)));
@@ -243,16 +246,16 @@ TEST(SolvedGames, TheDiscretisationErrorOfACubicFormIsAllOfTheDifference) {
 
 TEST(SolvedGames, SumsOverIntegersAgreeWithPolynomialsAndExponentials) {
   Rng rng(8, "integers");
-  std::vector<int> cells = random_integer_cells(60, 5, rng);
+  std::vector<int> cells = games::random_integer_cells(60, 5, rng);
   for (std::size_t k = 0; k < cells.size(); k += 4) cells[k] = -cells[k];
-  const Measure measure = measure_of_integers(cells, "test");
+  const games::Measure measure = games::measure_of_integers(cells, "test");
   const double unit = 1 / measure.total();
   const auto cube = [unit](double x) { return std::pow(x * unit, 3); };
   const auto growth = [unit](double x) { return std::expm1(x * unit); };
-  EXPECT_EQ("", mismatch(polynomial_of_measure(measure, {0, 0, 0, unit * unit * unit})->shapley_values(),
-                         shapley_values_on_integers(cells, cube), rounding(1e4, 1)));
-  EXPECT_EQ("", mismatch(exponential_of_measure(measure, unit)->shapley_values(),
-                         shapley_values_on_integers(cells, growth), rounding(1e4, 1)));
+  EXPECT_EQ("", mismatch(games::polynomial_of_measure(measure, {0, 0, 0, unit * unit * unit})->shapley_values(),
+                         games::shapley_values_on_integers(cells, cube), rounding(1e4, 1)));
+  EXPECT_EQ("", mismatch(games::exponential_of_measure(measure, unit)->shapley_values(),
+                         games::shapley_values_on_integers(cells, growth), rounding(1e4, 1)));
 }
 
 // Π (1+α_k) − 1 by its dividends Π_{k∈T} α_k, each shared equally.
@@ -260,7 +263,7 @@ TEST(SolvedGames, ExponentialsAreProductsOfFactors) {
   const std::vector<double> alphas = {0.5, -0.25, 1, 3, -0.5};
   std::vector<double> logarithms;
   for (const double alpha : alphas) logarithms.push_back(std::log1p(alpha));
-  const auto game = exponential_of_measure(Measure(logarithms), 1);
+  const auto game = games::exponential_of_measure(games::Measure(logarithms), 1);
   std::vector<double> expected(alphas.size(), 0.0);
   for (std::size_t mask = 1; mask < 32; ++mask) {
     double dividend = 1;
@@ -272,18 +275,18 @@ TEST(SolvedGames, ExponentialsAreProductsOfFactors) {
 
 TEST(SolvedGames, ExponentialsOfThousandsOfPlayersNeedFewNodes) {
   Rng rng(9, "many");
-  const Measure measure = random_signed_measure(3000, rng);
+  const games::Measure measure = games::random_signed_measure(3000, rng);
   const std::complex<double> rate{2, 30};
-  const auto game = exponential_of_measure(measure, rate);
+  const auto game = games::exponential_of_measure(measure, rate);
   EXPECT_EQ("", mismatch(grand_minus_empty(*game), sum(game->shapley_values()), rounding(1e4, 10)));
 }
 
 // |μ₁ − μ₂| = μ₁ + μ₂ − 2 min(μ₁, μ₂) is the same on complements, and worth nothing to anyone.
 TEST(SolvedGames, TheDistanceOfTwoMeasuresOfOneTotalIsWorthNothing) {
-  const Measure first({1, 2, 3, 4}), second({4, 4, 1, 1});
-  const auto minimum = minimum_of_measures(first, second);
-  const Table low = as_table(*minimum), one = as_table(*additive_game(first.cells())),
-              other = as_table(*additive_game(second.cells()));
+  const games::Measure first({1, 2, 3, 4}), second({4, 4, 1, 1});
+  const auto minimum = games::minimum_of_measures(first, second);
+  const Table low = as_table(*minimum), one = as_table(*games::additive_game(first.cells())),
+              other = as_table(*games::additive_game(second.cells()));
   EXPECT_EQ(
       "", mismatch(std::vector<double>(4, 0.0),
                    textbook_shapley_values(combination(1, combination(1, one, 1, other), -2, low)), rounding(64, 10)));
@@ -292,7 +295,7 @@ TEST(SolvedGames, TheDistanceOfTwoMeasuresOfOneTotalIsWorthNothing) {
 // A step is invisible to gradients: integrated gradients give 0 to all, though v(N) − v(∅) = 1.
 TEST(SolvedGames, IntegratedGradientsOfAStepAreZero) {
   Rng rng(10, "step");
-  const auto game = random_weighted_voting(20, rng);
+  const auto game = games::random_weighted_voting(20, rng);
   for (const char* name : {"integrated_gradients", "integrated_gradients_gauss_legendre"})
     EXPECT_EQ(std::vector<double>(20, 0.0), attribute(estimators::find(name), *game, {0}, 1).values);
   EXPECT_EQ(1, grand_minus_empty(*game));
@@ -327,7 +330,7 @@ TEST(SolvedGames, TheHeatEquationIsAdditive) {
       images.push_back(field(from) * heat_by_images(query, diffused, from, to));
       modes.push_back(field(from) * heat_by_modes(query, diffused, from, to));
     }
-    const auto game = additive_game(modes);
+    const auto game = games::additive_game(modes);
     const Attribution found = attribute(estimators::find("permutation_antithetic"), *game, {2 * players}, 1);
     // Sums of up to n terms of size 1/n.
     EXPECT_EQ("", mismatch(images, found.values, rounding(16 * std::sqrt(players), 1))) << players;
@@ -335,7 +338,7 @@ TEST(SolvedGames, TheHeatEquationIsAdditive) {
 }
 
 /// u(x, t) as Hopf (1950) writes it: ∫ ((x−y)/t) e^{−Φ/2ν} dy / ∫ e^{−Φ/2ν} dy, by adaptive quadrature between the edges and beyond.
-double hopf_solution(const BurgersProblem& problem, const std::vector<double>& heights) {
+double hopf_solution(const games::BurgersProblem& problem, const std::vector<double>& heights) {
   const auto potential = [&](double y) {
     double integral = 0;
     for (std::size_t k = 0; k < heights.size(); ++k)
@@ -356,13 +359,13 @@ double hopf_solution(const BurgersProblem& problem, const std::vector<double>& h
   return numerator / denominator;
 }
 
-BurgersProblem four_cells() {
+games::BurgersProblem four_cells() {
   return {.edges = {0, 0.2, 0.5, 0.6, 1}, .heights = {1.5, -0.5, 2, 0.75}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
 }
 
 TEST(BurgersGame, IsTheSolutionOfHopfAndCole) {
-  const BurgersProblem problem = four_cells();
-  const auto game = burgers_game(problem);
+  const games::BurgersProblem problem = four_cells();
+  const auto game = games::burgers_game(problem);
   std::vector<double> expected;
   for (std::size_t mask = 0; mask < 16; ++mask) {
     std::vector<double> heights = problem.heights;
@@ -373,15 +376,15 @@ TEST(BurgersGame, IsTheSolutionOfHopfAndCole) {
 }
 
 TEST(BurgersGame, HasTheGradientOfItsValues) {
-  const BurgersProblem problem = four_cells();
-  const auto game = burgers_game(problem);
+  const games::BurgersProblem problem = four_cells();
+  const auto game = games::burgers_game(problem);
   constexpr double step = 1e-5;
   for (const double t : {0.0, 0.3, 1.0}) {
     std::vector<double> differences;
     for (std::size_t k = 0; k < 4; ++k) {
       double ends[2];
       for (const int side : {0, 1}) {
-        BurgersProblem moved = problem;
+        games::BurgersProblem moved = problem;
         for (std::size_t j = 0; j < 4; ++j) moved.heights[j] *= j == k ? t + (side == 1 ? step : -step) : t;
         ends[side] = as_table(*burgers_game(moved)).grand();
       }
@@ -398,7 +401,7 @@ TEST(BurgersGame, HasTheValuesComputedInThirtyDigits) {
   std::getline(table, line);
   ASSERT_EQ("# version 1; see burgers_game.md", line);
   std::getline(table, line);
-  BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
+  games::BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
   std::vector<double> shapley, smooth;
   char comma = 0;
   double edge = 0, height = 0, discrete = 0, limit = 0;
@@ -410,7 +413,7 @@ TEST(BurgersGame, HasTheValuesComputedInThirtyDigits) {
   }
   problem.edges.push_back(1);
   ASSERT_EQ(16u, shapley.size());
-  const auto game = burgers_game(problem);
+  const auto game = games::burgers_game(problem);
   EXPECT_EQ("", mismatch(shapley, attribute(estimators::find("exact"), *game, {0}, 1).values, rounding(200, 1)));
   EXPECT_EQ("",
             mismatch(smooth, attribute(estimators::find("integrated_gradients_gauss_legendre"), *game, {0}, 1).values,
@@ -419,45 +422,45 @@ TEST(BurgersGame, HasTheValuesComputedInThirtyDigits) {
 
 TEST(SolvedGames, RefuseWhatIsNotAGame) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(Measure({}), InvalidArgument);
-  EXPECT_THROW(Measure({1, infinity}), InvalidArgument);
-  EXPECT_THROW(Measure({1, 2}).inner_product(Measure({1})), InvalidArgument);
-  EXPECT_THROW(bilinear_game({}), InvalidArgument);
-  EXPECT_THROW(bilinear_game({{Measure({1}), Measure({1, 2})}}), InvalidArgument);
-  EXPECT_THROW(minimum_of_measures(Measure({1, 2}), Measure({1, 1})), InvalidArgument);
-  EXPECT_THROW(minimum_of_measures(Measure({1, 2}), Measure({3})), InvalidArgument);
-  EXPECT_THROW(polynomial_of_measure(Measure({1}), {}), InvalidArgument);
-  EXPECT_THROW(polynomial_of_measure(Measure({1}), std::vector<double>(32, 1.0)), InvalidArgument);
-  EXPECT_THROW(polynomial_of_measure(Measure({1}), {0, infinity}), InvalidArgument);
-  EXPECT_THROW(product_of_measures({}), InvalidArgument);
-  EXPECT_THROW(product_of_measures(std::vector<Measure>(9, Measure({1}))), InvalidArgument);
-  EXPECT_THROW(product_of_measures({Measure({1}), Measure({1, 2})}), InvalidArgument);
-  EXPECT_THROW(exponential_of_measure(Measure({1}), infinity), InvalidArgument);
-  EXPECT_THROW(exponential_of_measure(Measure({1}), 6), InvalidArgument);
-  EXPECT_THROW(relu_of_measure({1, 2}, infinity), InvalidArgument);
-  EXPECT_THROW(relu_of_measure({}, 1), InvalidArgument);
-  EXPECT_THROW(relu_of_measure({1, 2000000}, 1), InvalidArgument);
-  EXPECT_THROW(weighted_voting(std::vector<int>(1000, 1000), 1), InvalidArgument);
-  EXPECT_THROW(weighted_voting({1}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
-  EXPECT_THROW(sign_of_measure({1, 2}), InvalidArgument);
-  EXPECT_THROW(unanimity_game(0, 1), InvalidArgument);
-  EXPECT_THROW(unanimity_game(3, infinity), InvalidArgument);
-  EXPECT_THROW(airport_game({}), InvalidArgument);
-  EXPECT_THROW(airport_game({1, -1}), InvalidArgument);
-  EXPECT_THROW(glove_market({}), InvalidArgument);
-  EXPECT_THROW(glove_market({2, 0}), InvalidArgument);
-  EXPECT_THROW(glove_market({60000, 60000}), InvalidArgument);
-  EXPECT_THROW(point_mass_game(3, 3, 1), InvalidArgument);
+  EXPECT_THROW(games::Measure({}), InvalidArgument);
+  EXPECT_THROW(games::Measure({1, infinity}), InvalidArgument);
+  EXPECT_THROW(games::Measure({1, 2}).inner_product(games::Measure({1})), InvalidArgument);
+  EXPECT_THROW(games::bilinear_game({}), InvalidArgument);
+  EXPECT_THROW(games::bilinear_game({{games::Measure({1}), games::Measure({1, 2})}}), InvalidArgument);
+  EXPECT_THROW(games::minimum_of_measures(games::Measure({1, 2}), games::Measure({1, 1})), InvalidArgument);
+  EXPECT_THROW(games::minimum_of_measures(games::Measure({1, 2}), games::Measure({3})), InvalidArgument);
+  EXPECT_THROW(games::polynomial_of_measure(games::Measure({1}), {}), InvalidArgument);
+  EXPECT_THROW(games::polynomial_of_measure(games::Measure({1}), std::vector<double>(32, 1.0)), InvalidArgument);
+  EXPECT_THROW(games::polynomial_of_measure(games::Measure({1}), {0, infinity}), InvalidArgument);
+  EXPECT_THROW(games::product_of_measures({}), InvalidArgument);
+  EXPECT_THROW(games::product_of_measures(std::vector<games::Measure>(9, games::Measure({1}))), InvalidArgument);
+  EXPECT_THROW(games::product_of_measures({games::Measure({1}), games::Measure({1, 2})}), InvalidArgument);
+  EXPECT_THROW(games::exponential_of_measure(games::Measure({1}), infinity), InvalidArgument);
+  EXPECT_THROW(games::exponential_of_measure(games::Measure({1}), 6), InvalidArgument);
+  EXPECT_THROW(games::relu_of_measure({1, 2}, infinity), InvalidArgument);
+  EXPECT_THROW(games::relu_of_measure({}, 1), InvalidArgument);
+  EXPECT_THROW(games::relu_of_measure({1, 2000000}, 1), InvalidArgument);
+  EXPECT_THROW(games::weighted_voting(std::vector<int>(1000, 1000), 1), InvalidArgument);
+  EXPECT_THROW(games::weighted_voting({1}, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+  EXPECT_THROW(games::sign_of_measure({1, 2}), InvalidArgument);
+  EXPECT_THROW(games::unanimity_game(0, 1), InvalidArgument);
+  EXPECT_THROW(games::unanimity_game(3, infinity), InvalidArgument);
+  EXPECT_THROW(games::airport_game({}), InvalidArgument);
+  EXPECT_THROW(games::airport_game({1, -1}), InvalidArgument);
+  EXPECT_THROW(games::glove_market({}), InvalidArgument);
+  EXPECT_THROW(games::glove_market({2, 0}), InvalidArgument);
+  EXPECT_THROW(games::glove_market({60000, 60000}), InvalidArgument);
+  EXPECT_THROW(games::point_mass_game(3, 3, 1), InvalidArgument);
   EXPECT_THROW(GaussLegendre(0), InvalidArgument);
-  BurgersProblem problem = four_cells();
+  games::BurgersProblem problem = four_cells();
   problem.edges[2] = problem.edges[1];
-  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+  EXPECT_THROW(games::burgers_game(problem), InvalidArgument);
   problem = four_cells();
   problem.viscosity = 0;
-  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+  EXPECT_THROW(games::burgers_game(problem), InvalidArgument);
   problem = four_cells();
   problem.heights.pop_back();
-  EXPECT_THROW(burgers_game(problem), InvalidArgument);
+  EXPECT_THROW(games::burgers_game(problem), InvalidArgument);
 }
 
 }  // namespace

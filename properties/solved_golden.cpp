@@ -49,7 +49,7 @@ TEST(ClosedForms, AreWhatEnumerationGives) {
     if (!entry.contains("values")) continue;
     ++found;
     const Vector table = numbers(entry.at("values"));
-    EXPECT_EQ("", mismatch(numbers(entry.at("shapley_values")), shapley_values_of_table(table),
+    EXPECT_EQ("", mismatch(numbers(entry.at("shapley_values")), estimators::shapley_values_of_table(table),
                            rounding(64.0 * entry.at("players").get<int>(), largest(table))))
         << title(entry);
   }
@@ -69,20 +69,22 @@ Vector fractions(const Json& texts) {
 }
 
 std::unique_ptr<SolvedGame> closed_form_game(const std::string& name, const Json& parameters) {
-  if (name == "cube") return polynomial_of_measure(Measure(fractions(parameters.at("weights"))), {0, 0, 0, 1});
+  if (name == "cube")
+    return games::polynomial_of_measure(games::Measure(fractions(parameters.at("weights"))), {0, 0, 0, 1});
   if (name == "product") {
-    return bilinear_game(
-        {{Measure(fractions(parameters.at("weights"))), Measure(fractions(parameters.at("other_weights")))}});
+    return games::bilinear_game({{games::Measure(fractions(parameters.at("weights"))),
+                                  games::Measure(fractions(parameters.at("other_weights")))}});
   }
   if (name == "powers") {
     Vector cells = fractions(parameters.at("weights"));
     for (double& cell : cells) cell = std::log1p(cell);
-    return exponential_of_measure(Measure(cells), 1);
+    return games::exponential_of_measure(games::Measure(cells), 1);
   }
-  if (name == "airport") return airport_game(fractions(parameters.at("costs")));
-  if (name == "gloves") return glove_market(parameters.at("owners").get<std::vector<int>>());
+  if (name == "airport") return games::airport_game(fractions(parameters.at("costs")));
+  if (name == "gloves") return games::glove_market(parameters.at("owners").get<std::vector<int>>());
   if (name == "relu") {
-    return relu_of_measure(parameters.at("cells").get<std::vector<int>>(), parameters.at("threshold").get<double>());
+    return games::relu_of_measure(parameters.at("cells").get<std::vector<int>>(),
+                                  parameters.at("threshold").get<double>());
   }
   throw DataError("closed_forms.json: name=" + name + " (not a game of the test). Add it.");
 }
@@ -180,8 +182,8 @@ TEST(IntegratedGradients, AgreeWithTheQuadraturesOfNumpy) {
   for (const Json& entry : cases("integrated_gradients")) {
     const auto game = diagonal_game(entry);
     for (const Json& quadrature : entry.at("quadratures")) {
-      const auto estimator =
-          integrated_gradients(find_rule(quadrature.at("rule").get<std::string>()), quadrature.at("nodes").get<int>());
+      const auto estimator = estimators::integrated_gradients(
+          estimators::find_rule(quadrature.at("rule").get<std::string>()), quadrature.at("nodes").get<int>());
       const Vector expected = numbers(quadrature.at("values"));
       EXPECT_EQ("", mismatch(expected, attribute(*estimator, *game, {2}, 1).values, rounding(1e3, largest(expected))))
           << title(entry) << " " << quadrature.at("rule") << " " << quadrature.at("nodes");
@@ -194,10 +196,11 @@ TEST(IntegratedGradients, ConvergeToTheIntegral) {
     const auto game = diagonal_game(entry);
     const Vector exact = numbers(entry.at("exact"));
     // With 64 nodes the rule is exact to rounding; the midpoint rule's error falls by 4 with twice the nodes.
-    EXPECT_EQ("", mismatch(exact, attribute(*integrated_gradients(Rule::gauss_legendre, 64), *game, {2}, 1).values,
+    EXPECT_EQ("", mismatch(exact,
+                           attribute(*integrated_gradients(estimators::Rule::gauss_legendre, 64), *game, {2}, 1).values,
                            rounding(1e3, largest(exact))));
     const auto midpoint_error = [&](int nodes) {
-      const Vector values = attribute(*integrated_gradients(Rule::midpoint, nodes), *game, {2}, 1).values;
+      const Vector values = attribute(*integrated_gradients(estimators::Rule::midpoint, nodes), *game, {2}, 1).values;
       double error = 0;
       for (std::size_t i = 0; i < exact.size(); ++i) error = std::max(error, std::abs(values[i] - exact[i]));
       return error;
@@ -247,7 +250,7 @@ Json operator_game(const std::string& name, int players) {
 TEST(HeatEquation, IsRecoveredFromEightCoalitionsACellByMethodsThatAreExactOnAdditiveGames) {
   for (const int players : {16, 64, 256}) {
     const Vector expected = numbers(operator_game("heat", players).at("shapley_values"));
-    const auto game = additive_game(expected, 0.75);
+    const auto game = games::additive_game(expected, 0.75);
     int methods = 0;
     for (const auto& estimator : estimators::all()) {
       const Guarantees guarantees = estimator->guarantees();
@@ -273,11 +276,11 @@ TEST(HeatEquation, CellsOfACoarserPartitionAreSumsOfFinerOnes) {
 }
 
 std::unique_ptr<DifferentiableGame> burgers(const Json& entry) {
-  return burgers_game({.edges = numbers(entry.at("edges")),
-                       .heights = numbers(entry.at("heights")),
-                       .viscosity = entry.at("nu").get<double>(),
-                       .time = entry.at("time").get<double>(),
-                       .query = entry.at("place").get<double>()});
+  return games::burgers_game({.edges = numbers(entry.at("edges")),
+                              .heights = numbers(entry.at("heights")),
+                              .viscosity = entry.at("nu").get<double>(),
+                              .time = entry.at("time").get<double>(),
+                              .query = entry.at("place").get<double>()});
 }
 
 /// Exponents up to 20 or so lose as many units of rounding.
@@ -286,7 +289,7 @@ Tolerance of_exponentials(const Vector& values) { return rounding(1e3, largest(v
 TEST(BurgersEquation, HasTheValuesAndShapleyValuesOfMpmath) {
   const Json entry = operator_game("burgers", 10);
   const Vector table = numbers(entry.at("values")), expected = numbers(entry.at("shapley_values"));
-  EXPECT_EQ("", mismatch(expected, shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
+  EXPECT_EQ("", mismatch(expected, estimators::shapley_values_of_table(table), rounding(64.0 * 10, largest(table))));
   const auto game = burgers(entry);
   EXPECT_EQ("", mismatch(table, as_table(*game).values, of_exponentials(table)));
   EXPECT_EQ("", mismatch(expected, attribute(estimators::find("exact"), *game, {0}, 1).values, of_exponentials(table)));
@@ -302,7 +305,7 @@ TEST(BurgersEquation, HasTheGradientsAndAumannShapleyValuesOfMpmath) {
   EXPECT_EQ("", mismatch(expected, ours, of_exponentials(expected)));
 
   const Vector values = numbers(entry.at("aumann_shapley"));
-  const Attribution attribution = attribute(*integrated_gradients(Rule::gauss_legendre, 40), *game, {2}, 1);
+  const Attribution attribution = attribute(*integrated_gradients(estimators::Rule::gauss_legendre, 40), *game, {2}, 1);
   EXPECT_EQ("", mismatch(values, attribution.values, of_exponentials(values)));
   EXPECT_NEAR(0, attribution.efficiency_gap(), of_exponentials(values).bound);
 }

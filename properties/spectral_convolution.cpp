@@ -91,12 +91,12 @@ TEST(SpectralConvolution, EqualsADirectFourierSum) {
     constexpr std::int64_t inputs = 2, outputs = 3, batch = 2;
     const bool plane = each.shape.size() == 2;
     const std::int64_t n0 = plane ? each.shape[0] : 1, n1 = each.shape.back();
-    const FourierBasis basis(each.shape, each.modes, torch::kFloat64);
+    const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64);
     const torch::Tensor fields = random_tensor({n0 * n1, batch, inputs}, 1);
-    torch::Tensor weights = spectral_weights(inputs, outputs, each.modes, torch::kFloat64);
+    torch::Tensor weights = operators::spectral_weights(inputs, outputs, each.modes, torch::kFloat64);
     weights.copy_(random_tensor(weights.sizes().vec(), 2));
 
-    const torch::Tensor mixed = mix(basis.transform(fields), weights, basis);
+    const torch::Tensor mixed = operators::mix(basis.transform(fields), weights, basis);
     const torch::Tensor found = basis.inverse(mixed);
     const std::string where = message(n0, "x", n1, ", modes ", each.modes.front());
     for (std::int64_t b = 0; b < batch; ++b) {
@@ -116,15 +116,15 @@ TEST(SpectralConvolution, EqualsADirectFourierSum) {
 
 // A field without frequencies above 3 has the same convolution at all points that two grids share.
 TEST(SpectralConvolution, OfABandLimitedFieldDoesNotDependOnTheGrid) {
-  torch::Tensor weights = spectral_weights(1, 2, {16}, torch::kFloat64);
+  torch::Tensor weights = operators::spectral_weights(1, 2, {16}, torch::kFloat64);
   weights.copy_(random_tensor(weights.sizes().vec(), 3));
   const auto convolve = [&](std::int64_t points) {
     torch::Tensor field = torch::zeros({points, 1, 1}, torch::kFloat64);
     for (std::int64_t p = 0; p < points; ++p) {
       field[p] = (Complex(0.3, 0) + Complex(1, -2) * wave(1, p, points) + Complex(0.5, 1) * wave(3, p, points)).real();
     }
-    const FourierBasis basis({points}, {16}, torch::kFloat64);
-    return basis.inverse(mix(basis.transform(field), weights, basis));
+    const operators::FourierBasis basis({points}, {16}, torch::kFloat64);
+    return basis.inverse(operators::mix(basis.transform(field), weights, basis));
   };
   EXPECT_EQ("", mismatch(numbers(convolve(32)), numbers(convolve(64).index_select(0, torch::arange(0, 64, 2))),
                          rounding(1e3, 1)));
@@ -132,18 +132,19 @@ TEST(SpectralConvolution, OfABandLimitedFieldDoesNotDependOnTheGrid) {
 
 // On the 8×8 grid of a padded 4×4 field only the weight rows 4..11 and columns 0..4 of 16×9 take part.
 TEST(SpectralConvolution, UsesTheMiddleRowsOfTheWeightsOnSmallGrids) {
-  const FourierBasis basis({8, 8}, {16, 16}, torch::kFloat64);
+  const operators::FourierBasis basis({8, 8}, {16, 16}, torch::kFloat64);
   EXPECT_EQ(4, basis.first_weight_row());
   EXPECT_EQ(8, basis.rows());
   EXPECT_EQ(5, basis.columns());
-  torch::Tensor weights = spectral_weights(1, 1, {16, 16}, torch::kFloat64);
+  torch::Tensor weights = operators::spectral_weights(1, 1, {16, 16}, torch::kFloat64);
   weights.copy_(random_tensor(weights.sizes().vec(), 4));
   const torch::Tensor coefficients = basis.transform(random_tensor({64, 1, 1}, 5));
   torch::Tensor others = weights.clone();
   others.narrow(2, 0, 4).zero_();
   others.narrow(2, 12, 4).zero_();
   others.narrow(3, 5, 4).zero_();
-  EXPECT_EQ(numbers(mix(coefficients, weights, basis)), numbers(mix(coefficients, others, basis)));
+  EXPECT_EQ(numbers(operators::mix(coefficients, weights, basis)),
+            numbers(operators::mix(coefficients, others, basis)));
 }
 
 }  // namespace

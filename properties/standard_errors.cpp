@@ -19,15 +19,15 @@ constexpr int players = 12, replicates = 500;
 /// Interactions of two to four players.
 std::unique_ptr<SolvedGame> interacting_game() {
   Rng rng(15, "coverage");
-  std::vector<UnanimityTerm> terms(30);
-  for (UnanimityTerm& term : terms) {
+  std::vector<games::UnanimityTerm> terms(30);
+  for (games::UnanimityTerm& term : terms) {
     std::vector<int> all(players);
     for (int player = 0; player < players; ++player) all[static_cast<std::size_t>(player)] = player;
     rng.shuffle(all);
     term.coalition.assign(all.begin(), all.begin() + 2 + static_cast<std::ptrdiff_t>(rng.below(3)));
     term.coefficient = rng.normal();
   }
-  return unanimity_sum(players, std::move(terms));
+  return games::unanimity_sum(players, std::move(terms));
 }
 
 class StandardErrors : public ::testing::TestWithParam<std::string> {};

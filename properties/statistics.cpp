@@ -20,38 +20,38 @@ const double tight = rounding(1e3, 10).bound;
 
 TEST(Quantiles, AreThoseOfTypeSeven) {
   // R: quantile(c(4, 1, 3, 2), type = 7) and quantile(c(1, 2, 4, 8, 16, 32), c(.1, .25, .5, .75), type = 7).
-  const Quartiles four = quartiles({4, 1, 3, 2});
+  const statistics::Quartiles four = statistics::quartiles({4, 1, 3, 2});
   EXPECT_DOUBLE_EQ(1.75, four.q25);
   EXPECT_DOUBLE_EQ(2.5, four.median);
   EXPECT_DOUBLE_EQ(3.25, four.q75);
   EXPECT_EQ(4u, four.count);
   const std::vector<double> powers = {32, 16, 8, 4, 2, 1};
-  EXPECT_DOUBLE_EQ(1.5, quantile(powers, 0.1));
-  EXPECT_DOUBLE_EQ(2.5, quantile(powers, 0.25));
-  EXPECT_DOUBLE_EQ(6, quantile(powers, 0.5));
-  EXPECT_DOUBLE_EQ(14, quantile(powers, 0.75));
-  EXPECT_DOUBLE_EQ(1, quantile(powers, 0));
-  EXPECT_DOUBLE_EQ(32, quantile(powers, 1));
+  EXPECT_DOUBLE_EQ(1.5, statistics::quantile(powers, 0.1));
+  EXPECT_DOUBLE_EQ(2.5, statistics::quantile(powers, 0.25));
+  EXPECT_DOUBLE_EQ(6, statistics::quantile(powers, 0.5));
+  EXPECT_DOUBLE_EQ(14, statistics::quantile(powers, 0.75));
+  EXPECT_DOUBLE_EQ(1, statistics::quantile(powers, 0));
+  EXPECT_DOUBLE_EQ(32, statistics::quantile(powers, 1));
 }
 
 TEST(Quantiles, OfOneValueAreThatValue) {
-  const Quartiles one = quartiles({7});
+  const statistics::Quartiles one = statistics::quartiles({7});
   EXPECT_EQ(7, one.q25);
   EXPECT_EQ(7, one.median);
   EXPECT_EQ(7, one.q75);
 }
 
 TEST(Quantiles, RefuseWhatHasNone) {
-  EXPECT_THROW(quartiles({}), InvalidArgument);
-  EXPECT_THROW(quantile({1, 2}, 1.5), InvalidArgument);
-  EXPECT_THROW(quartiles({1, std::nan("")}), InvalidArgument);
+  EXPECT_THROW(statistics::quartiles({}), InvalidArgument);
+  EXPECT_THROW(statistics::quantile({1, 2}, 1.5), InvalidArgument);
+  EXPECT_THROW(statistics::quartiles({1, std::nan("")}), InvalidArgument);
 }
 
 TEST(Quantiles, AreOrderedAndInsideTheSample) {
   for_all([](std::vector<std::int16_t> drawn) {
     std::vector<double> sample = {0};
     for (const std::int16_t value : drawn) sample.push_back(value);
-    const Quartiles found = quartiles(sample);
+    const statistics::Quartiles found = statistics::quartiles(sample);
     RC_ASSERT(*std::min_element(sample.begin(), sample.end()) <= found.q25);
     RC_ASSERT(found.q25 <= found.median);
     RC_ASSERT(found.median <= found.q75);
@@ -61,17 +61,17 @@ TEST(Quantiles, AreOrderedAndInsideTheSample) {
 
 TEST(Mean, HasTheStandardErrorOfIndependentValues) {
   const std::vector<double> sample = {2, 4, 4, 4, 5, 5, 7, 9};  // mean 5, squared deviations 32
-  const Mean found = mean(sample);
+  const statistics::Mean found = statistics::mean(sample);
   EXPECT_DOUBLE_EQ(5, found.value);
   EXPECT_NEAR(std::sqrt(32.0 / 7 / 8), found.standard_error, tight);
-  EXPECT_EQ(std::numeric_limits<double>::infinity(), mean(std::vector<double>{3}).standard_error);
-  EXPECT_THROW(mean({}), InvalidArgument);
+  EXPECT_EQ(std::numeric_limits<double>::infinity(), statistics::mean(std::vector<double>{3}).standard_error);
+  EXPECT_THROW(statistics::mean({}), InvalidArgument);
 }
 
 TEST(Study, FindsThePowerOfAPowerLaw) {
-  Study study("law", "budget", "error");
+  statistics::Study study("law", "budget", "error");
   for (double budget = 16; budget <= 4096; budget *= 2) study.add(budget, 3 * std::pow(budget, -0.5));
-  const Fit fit = study.fit();
+  const statistics::Fit fit = study.fit();
   EXPECT_NEAR(-0.5, fit.slope, tight);
   EXPECT_NEAR(0, fit.slope_error, 1e-7);  // the square root of rounding
   EXPECT_NEAR(3, fit.constant, 1e-11);    // an exponential of a sum of nine logarithms
@@ -79,17 +79,17 @@ TEST(Study, FindsThePowerOfAPowerLaw) {
 
 TEST(Study, SlopeErrorIsThatOfTheScatter) {
   // log-log points (0, 0), (1, 1), (2, 1): slope 1/2, residuals (-1/6, 1/3, -1/6), so the error is sqrt(1/6 / 1 / 2).
-  Study study("scatter", "effort", "error");
+  statistics::Study study("scatter", "effort", "error");
   study.add(1, 1);
   study.add(std::exp(1), std::exp(1));
   study.add(std::exp(2), std::exp(1));
-  const Fit fit = study.fit();
+  const statistics::Fit fit = study.fit();
   EXPECT_NEAR(0.5, fit.slope, tight);
   EXPECT_NEAR(std::sqrt(1.0 / 12), fit.slope_error, tight);
 }
 
 TEST(Study, TabulatesItsPointsAndItsFit) {
-  Study study("law", "budget", "error");
+  statistics::Study study("law", "budget", "error");
   study.add(100, 0.1);
   study.add(10000, 0.01);
   EXPECT_EQ("budget,error\n100,0.1\n1e+04,0.01\n", study.csv());
@@ -100,7 +100,7 @@ TEST(Study, TabulatesItsPointsAndItsFit) {
 }
 
 TEST(Study, RefusesWhatHasNoLogarithmAndSlopesOfOnePoint) {
-  Study study("law", "budget", "error");
+  statistics::Study study("law", "budget", "error");
   EXPECT_THROW(study.add(0, 1), InvalidArgument);
   EXPECT_THROW(study.add(1, 0), InvalidArgument);
   EXPECT_THROW(study.add(1, std::nan("")), InvalidArgument);

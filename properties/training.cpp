@@ -33,12 +33,14 @@ namespace fs = std::filesystem;
 
 constexpr int native_points = 32;
 
-OperatorConfig small_model() { return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2}; }
+operators::OperatorConfig small_model() {
+  return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2};
+}
 
 /// Smooth random fields, and what a linear operator makes of them.
-Dataset small_data(int train, int validation) {
+data::Dataset small_data(int train, int validation) {
   const int samples = train + validation;
-  Dataset data;
+  data::Dataset data;
   data.pde = data.content_hash = "test";
   data.inputs = FieldBatch::zeros(Domain::unit({native_points}), samples, 1);
   for (int sample = 0; sample < samples; ++sample) {
@@ -48,14 +50,14 @@ Dataset small_data(int train, int validation) {
       const double angle = 2 * std::numbers::pi * x / native_points;
       data.inputs.field(sample)[static_cast<std::size_t>(x)] = 0.5 * a + b * std::cos(angle) + c * std::sin(angle);
     }
-    data.split.push_back(sample < train ? Split::train : Split::validation);
+    data.split.push_back(sample < train ? data::Split::train : data::Split::validation);
     data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
   }
   data.targets = WeightedMeanOperator(0).apply(data.inputs);
   return data;
 }
 
-BackboneRecipe small_backbone(int epochs) {
+training::BackboneRecipe small_backbone(int epochs) {
   return {.model = small_model(),
           .resolutions = {16, 32},
           .epochs = epochs,
@@ -65,7 +67,7 @@ BackboneRecipe small_backbone(int epochs) {
           .patience = 100};
 }
 
-ExplainerRecipe small_explainer(int epochs) {
+training::ExplainerRecipe small_explainer(int epochs) {
   return {.model = small_model(),
           .resolutions = {16, 32},
           .epochs = epochs,
@@ -88,7 +90,8 @@ class Training : public ::testing::Test {
 };
 
 TEST_F(Training, OfABackboneLowersItsLossTenfold) {
-  const TrainingSummary summary = train_backbone(small_backbone(30), small_data(32, 8), 1, folder_ / "a");
+  const training::TrainingSummary summary =
+      training::train_backbone(small_backbone(30), small_data(32, 8), 1, folder_ / "a");
   const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
   const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
   EXPECT_LT(summary.best_validation, first / 10);
@@ -96,28 +99,30 @@ TEST_F(Training, OfABackboneLowersItsLossTenfold) {
 }
 
 TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
-  const Dataset data = small_data(16, 4);
-  train_backbone(small_backbone(3), data, 1, folder_ / "a");
-  train_backbone(small_backbone(3), data, 1, folder_ / "b");
-  train_backbone(small_backbone(3), data, 2, folder_ / "c");
+  const data::Dataset data = small_data(16, 4);
+  training::train_backbone(small_backbone(3), data, 1, folder_ / "a");
+  training::train_backbone(small_backbone(3), data, 1, folder_ / "b");
+  training::train_backbone(small_backbone(3), data, 2, folder_ / "c");
   EXPECT_EQ(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "b" / "model.safetensors"));
   EXPECT_NE(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "c" / "model.safetensors"));
 }
 
 TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
-  const Dataset data = small_data(16, 4);
+  const data::Dataset data = small_data(16, 4);
   const WeightedMeanOperator backbone(0.5);
-  const TrainingSummary whole = train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
+  const training::TrainingSummary whole =
+      training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
 
   // Stopped in the middle of some epoch, then in a later one, then left to finish.
   for (const int calls : {20, 14}) {
     const StoppingOperator stopping(calls);
-    EXPECT_THROW(train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
+    EXPECT_THROW(training::train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
     EXPECT_TRUE(fs::exists(folder_ / "parts" / "checkpoint.safetensors"));
   }
   // A kill after the metrics line and before the checkpoint leaves a line too many.
   write_file(folder_ / "parts" / "metrics.jsonl", read_file(folder_ / "parts" / "metrics.jsonl") + "{\"epoch\":99}\n");
-  const TrainingSummary resumed = train_explainer(small_explainer(6), backbone, data, 1, folder_ / "parts");
+  const training::TrainingSummary resumed =
+      training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "parts");
   EXPECT_EQ(read_file(folder_ / "whole" / "model.safetensors"), read_file(folder_ / "parts" / "model.safetensors"));
   EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
   EXPECT_EQ(whole.best_validation, resumed.best_validation);
@@ -135,14 +140,15 @@ std::vector<double> curve(const fs::path& folder, const std::string& key) {
 }
 
 TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
-  const Dataset data = small_data(16, 4);
-  train_backbone(small_backbone(4), data, 1, folder_ / "backbone");
+  const data::Dataset data = small_data(16, 4);
+  training::train_backbone(small_backbone(4), data, 1, folder_ / "backbone");
   const fs::path weights = folder_ / "backbone" / "model.safetensors";
-  const auto engine = load_operator(weights), plain = load_operator(weights, "cpu", Precision::float32, false);
+  const auto engine = operators::load_operator(weights),
+             plain = operators::load_operator(weights, "cpu", operators::Precision::float32, false);
   ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
   // Four batches of two resolutions an epoch: 52 steps.
-  train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
-  train_explainer(small_explainer(13), *plain, data, 1, folder_ / "plain");
+  training::train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
+  training::train_explainer(small_explainer(13), *plain, data, 1, folder_ / "plain");
   for (const char* key : {"loss", "validation"}) {
     const std::vector<double> ours = curve(folder_ / "engine", key), theirs = curve(folder_ / "plain", key);
     ASSERT_EQ(ours.size(), 13U);
@@ -155,38 +161,38 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
 
 TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
-  const TrainingSummary summary =
-      train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
+  const training::TrainingSummary summary =
+      training::train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
 }
 
 TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {
-  const Dataset data = small_data(16, 4);
-  const TrainingSummary first = train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  const data::Dataset data = small_data(16, 4);
+  const training::TrainingSummary first = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
   const auto written = fs::last_write_time(folder_ / "a" / "model.safetensors");
-  const TrainingSummary again = train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  const training::TrainingSummary again = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
   EXPECT_EQ(first.best_validation, again.best_validation);
   EXPECT_EQ(written, fs::last_write_time(folder_ / "a" / "model.safetensors"));
-  EXPECT_THROW(train_backbone(small_backbone(3), data, 1, folder_ / "a"), InvalidArgument);
-  EXPECT_THROW(train_backbone(small_backbone(2), data, 2, folder_ / "a"), InvalidArgument);
+  EXPECT_THROW(training::train_backbone(small_backbone(3), data, 1, folder_ / "a"), InvalidArgument);
+  EXPECT_THROW(training::train_backbone(small_backbone(2), data, 2, folder_ / "a"), InvalidArgument);
 }
 
 TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
-  BackboneRecipe recipe = small_backbone(50);
+  training::BackboneRecipe recipe = small_backbone(50);
   recipe.patience = 3;
   recipe.learning_rate = 0.5;  // far too high: the first epochs are the best ones
-  const TrainingSummary summary = train_backbone(recipe, small_data(16, 4), 1, folder_ / "a");
+  const training::TrainingSummary summary = training::train_backbone(recipe, small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(summary.best_epoch + 3, summary.epochs);
   EXPECT_LT(summary.epochs, 50);
 }
 
 TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
-  const Dataset data = small_data(64, 8);
+  const data::Dataset data = small_data(64, 8);
   const WeightedMeanOperator backbone(0);
-  train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
-  const auto explainer = load_explainer(folder_ / "a" / "model.safetensors");
+  training::train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
+  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors");
   // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform attribution misses.
-  const Dataset fresh = small_data(64, 16);
+  const data::Dataset fresh = small_data(64, 16);
   for (const int points : {16, 32}) {
     double missed = 0, missed_by_uniform = 0;
     for (std::int64_t sample = 72; sample < 80; ++sample) {
@@ -211,7 +217,7 @@ TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
   // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of Loshchilov & Hutter (2019), algorithm 2.
   torch::Tensor parameter = torch::tensor({0.7F});
   parameter.set_requires_grad(true);
-  AdamW optimiser({{"p", parameter}}, 0.1);
+  training::AdamW optimiser({{"p", parameter}}, 0.1);
   double p = 0.7F, m = 0, v = 0;
   for (int step = 1; step <= 10; ++step) {
     const double gradient = std::cos(static_cast<double>(step));
@@ -226,22 +232,22 @@ TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
 }
 
 TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {
-  TrainingLoop loop;
+  training::TrainingLoop loop;
   loop.epochs = 25;
   loop.warmup_epochs = 5;
   loop.learning_rate = 2;
-  EXPECT_DOUBLE_EQ(2.0 / 5, scheduled_rate(loop, 0));
-  EXPECT_DOUBLE_EQ(2.0, scheduled_rate(loop, 4));
-  EXPECT_DOUBLE_EQ(2.0, scheduled_rate(loop, 5));
-  EXPECT_NEAR(1.0, scheduled_rate(loop, 15), 1e-15);
-  EXPECT_GT(scheduled_rate(loop, 24), 0);
+  EXPECT_DOUBLE_EQ(2.0 / 5, training::scheduled_rate(loop, 0));
+  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 4));
+  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 5));
+  EXPECT_NEAR(1.0, training::scheduled_rate(loop, 15), 1e-15);
+  EXPECT_GT(training::scheduled_rate(loop, 24), 0);
 }
 
 TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {
-  const Dataset data = small_data(20, 4);
-  const auto groups = resolution_groups(data, Split::train, {16, 32});
+  const data::Dataset data = small_data(20, 4);
+  const auto groups = training::resolution_groups(data, data::Split::train, {16, 32});
   std::vector<int> seen(20, 0);
-  for (const Batch& batch : epoch_batches(groups, 3, 5, 7)) {
+  for (const training::Batch& batch : training::epoch_batches(groups, 3, 5, 7)) {
     for (const std::int64_t member : batch.members) {
       const std::int64_t sample = groups[batch.group].samples[static_cast<std::size_t>(member)];
       EXPECT_EQ(static_cast<std::size_t>(sample % 2), batch.group);
@@ -249,7 +255,7 @@ TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {
     }
   }
   EXPECT_EQ(std::vector<int>(20, 1), seen);
-  EXPECT_THROW(resolution_groups(data, Split::train, {16}), InvalidArgument);
+  EXPECT_THROW(training::resolution_groups(data, data::Split::train, {16}), InvalidArgument);
 }
 
 }  // namespace

@@ -21,27 +21,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-OperatorConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
+operators::OperatorConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
 
 constexpr const char* spectral = "fno_blocks.convs.1.weight.tensor";
 
 class WeightFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto network = make_network(small_config(), torch::kFloat32);
-    initialise(*network, 3);
-    save_network(*network, file_);
+    const auto network = operators::make_network(small_config(), torch::kFloat32);
+    operators::initialise(*network, 3);
+    operators::save_network(*network, file_);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   /// The message with which the file is refused after a change to its content; "" when it is accepted.
   template <typename Change>
   std::string refusal(const Change& change) {
-    Safetensors content = read_safetensors(file_);
+    data::Safetensors content = data::read_safetensors(file_);
     change(content);
-    write_safetensors(changed_, content);
+    data::write_safetensors(changed_, content);
     try {
-      load_operator(changed_);
+      operators::load_operator(changed_);
     } catch (const DataError& error) {
       return error.what();
     }
@@ -53,27 +53,28 @@ class WeightFiles : public ::testing::Test {
 };
 
 TEST_F(WeightFiles, AreReadBackToTheBit) {
-  const auto loaded = load_network(file_, torch::kFloat32);
+  const auto loaded = operators::load_network(file_, torch::kFloat32);
   EXPECT_EQ(small_config(), loaded->config());
-  const auto original = make_network(small_config(), torch::kFloat32);
-  initialise(*original, 3);
+  const auto original = operators::make_network(small_config(), torch::kFloat32);
+  operators::initialise(*original, 3);
   ASSERT_EQ(original->parameters().size(), loaded->parameters().size());
   for (std::size_t i = 0; i < original->parameters().size(); ++i) {
     EXPECT_EQ(original->parameters()[i].name, loaded->parameters()[i].name);
     EXPECT_TRUE(torch::equal(original->parameters()[i].value, loaded->parameters()[i].value))
         << loaded->parameters()[i].name;
   }
-  save_network(*loaded, changed_);
+  operators::save_network(*loaded, changed_);
   EXPECT_EQ(read_file(file_), read_file(changed_));
 }
 
 TEST_F(WeightFiles, KeepImaginaryPartsInDoublePrecision) {
-  const auto single = load_network(file_, torch::kFloat32), twice = load_network(file_, torch::kFloat64);
-  save_network(*twice, changed_);
-  EXPECT_EQ("F64", read_safetensors(changed_).tensors.at(spectral).dtype);
-  const auto again = load_network(changed_, torch::kFloat64);
+  const auto single = operators::load_network(file_, torch::kFloat32),
+             twice = operators::load_network(file_, torch::kFloat64);
+  operators::save_network(*twice, changed_);
+  EXPECT_EQ("F64", data::read_safetensors(changed_).tensors.at(spectral).dtype);
+  const auto again = operators::load_network(changed_, torch::kFloat64);
   for (std::size_t i = 0; i < single->parameters().size(); ++i) {
-    const Parameter& parameter = twice->parameters()[i];
+    const operators::Parameter& parameter = twice->parameters()[i];
     EXPECT_TRUE(torch::equal(single->parameters()[i].value.to(torch::kFloat64), parameter.value)) << parameter.name;
     EXPECT_TRUE(torch::equal(parameter.value, again->parameters()[i].value)) << parameter.name;
     EXPECT_TRUE(!parameter.complex || parameter.value.select(-1, 1).abs().min().item<double>() > 0) << parameter.name;
@@ -81,18 +82,18 @@ TEST_F(WeightFiles, KeepImaginaryPartsInDoublePrecision) {
 }
 
 TEST_F(WeightFiles, MayHoldComplexTensors) {
-  const std::string message = refusal([](Safetensors& content) {
-    StoredTensor& tensor = content.tensors.at(spectral);
+  const std::string message = refusal([](data::Safetensors& content) {
+    data::StoredTensor& tensor = content.tensors.at(spectral);
     tensor.dtype = "C64";
     tensor.shape.pop_back();
   });
   EXPECT_EQ("", message);
-  save_network(*load_network(changed_, torch::kFloat32), changed_);
+  operators::save_network(*operators::load_network(changed_, torch::kFloat32), changed_);
   EXPECT_EQ(read_file(file_), read_file(changed_));
 }
 
 TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
-  const std::string message = refusal([](Safetensors& content) {
+  const std::string message = refusal([](data::Safetensors& content) {
     auto node = content.tensors.extract("lifting.fcs.0.bias");
     node.key() = "lifting.fcs.9.bias";
     content.tensors.insert(std::move(node));
@@ -102,7 +103,7 @@ TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
 }
 
 TEST_F(WeightFiles, WithOtherShapesAreRefused) {
-  const std::string message = refusal([](Safetensors& content) {
+  const std::string message = refusal([](data::Safetensors& content) {
     std::vector<std::int64_t>& shape = content.tensors.at(spectral).shape;
     std::swap(shape[2], shape[3]);
   });
@@ -111,7 +112,7 @@ TEST_F(WeightFiles, WithOtherShapesAreRefused) {
 
 TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    const std::string message = refusal([bad](Safetensors& content) {
+    const std::string message = refusal([bad](data::Safetensors& content) {
       std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data() + 4, &bad, sizeof bad);
     });
     EXPECT_NE(std::string::npos, message.find("projection.fcs.0.bias")) << message;
@@ -120,9 +121,9 @@ TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
 
 TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
   const auto with_config = [this](const std::string& text) {
-    return refusal([&](Safetensors& content) { content.metadata["config"] = text; });
+    return refusal([&](data::Safetensors& content) { content.metadata["config"] = text; });
   };
-  EXPECT_NE("", refusal([](Safetensors& content) { content.metadata.erase("config"); }));
+  EXPECT_NE("", refusal([](data::Safetensors& content) { content.metadata.erase("config"); }));
   EXPECT_NE("", with_config("[]"));
   EXPECT_NE("", with_config(R"({"hidden_channels": 1e3})"));
   const std::string message = with_config(R"({"hiden_channels": 4})");
@@ -130,16 +131,16 @@ TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
 }
 
 TEST(OperatorConfig, IsReadBackAsWritten) {
-  const OperatorConfig config{.n_modes = {12, 8},
-                              .hidden_channels = 10,
-                              .n_layers = 2,
-                              .in_channels = 3,
-                              .out_channels = 2,
-                              .domain_padding = 0.25,
-                              .domain_padding_mode = "one-sided"};
-  EXPECT_EQ(config, parse_operator_config(to_json(config)));
-  EXPECT_EQ(OperatorConfig{}, parse_operator_config("{}"));
-  EXPECT_EQ(0, parse_operator_config(R"({"domain_padding": null})").domain_padding);
+  const operators::OperatorConfig config{.n_modes = {12, 8},
+                                         .hidden_channels = 10,
+                                         .n_layers = 2,
+                                         .in_channels = 3,
+                                         .out_channels = 2,
+                                         .domain_padding = 0.25,
+                                         .domain_padding_mode = "one-sided"};
+  EXPECT_EQ(config, operators::parse_operator_config(operators::to_json(config)));
+  EXPECT_EQ(operators::OperatorConfig{}, operators::parse_operator_config("{}"));
+  EXPECT_EQ(0, operators::parse_operator_config(R"({"domain_padding": null})").domain_padding);
 }
 
 TEST(OperatorConfig, NamesWhatItRefuses) {
@@ -156,9 +157,10 @@ TEST(OperatorConfig, NamesWhatItRefuses) {
                                           R"({"model": 3})",
                                           R"({"in_channels": 1.5})",
                                           std::string(1000000, '[')};
-  for (const std::string& text : texts) EXPECT_THROW(parse_operator_config(text), DataError) << text.substr(0, 50);
-  EXPECT_THROW(make_operator({.model = "fnoo"}, 1), InvalidArgument);
-  EXPECT_THROW(make_operator({}, 1, Precision::float32, "gpu"), InvalidArgument);
+  for (const std::string& text : texts)
+    EXPECT_THROW(operators::parse_operator_config(text), DataError) << text.substr(0, 50);
+  EXPECT_THROW(operators::make_operator({.model = "fnoo"}, 1), InvalidArgument);
+  EXPECT_THROW(operators::make_operator({}, 1, operators::Precision::float32, "gpu"), InvalidArgument);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "estimators/mean_field.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -19,18 +19,18 @@ std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
   if (!options.nodes && !options.rule) return nullptr;
   if (options.method == "mean_field") {
     require(!options.rule, "attribute: --rule (mean_field is integrated by Gauss-Legendre). Leave it out.");
-    return mean_field(*options.nodes);
+    return estimators::mean_field(*options.nodes);
   }
   require(options.method == "integrated_gradients", "attribute: --", options.nodes ? "nodes" : "rule", " (",
           options.method, " has no quadrature to choose). Leave it out, or use --method integrated_gradients.");
-  const Rule rule = options.rule ? find_rule(*options.rule) : Rule::midpoint;
-  return integrated_gradients(rule, options.nodes.value_or(default_quadrature_nodes));
+  const estimators::Rule rule = options.rule ? estimators::find_rule(*options.rule) : estimators::Rule::midpoint;
+  return estimators::integrated_gradients(rule, options.nodes.value_or(estimators::default_quadrature_nodes));
 }
 
 /// A least-squares method that answers with minimum-norm solutions where it must, or nullptr when that is not asked for.
 std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) {
   if (!options.minimum_norm) return nullptr;
-  const auto* solves = dynamic_cast<const LeastSquares*>(&estimators::find(options.method));
+  const auto* solves = dynamic_cast<const estimators::LeastSquares*>(&estimators::find(options.method));
   require(solves != nullptr, "attribute: --minimum-norm (", options.method,
           " solves no least-squares problem). Leave it out, or use --method kernel_shap_paired.");
   return solves->with_minimum_norm();
@@ -66,4 +66,4 @@ Attribution run_method(const AttributeOptions& options, const Game& game, std::u
   return attribute(estimator, *shown, {budget}, seed);
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -8,7 +8,7 @@
 #include "cli/game_options.hpp"
 #include "core/estimator.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// What `opshap attribute` can be told; the same options in both programs.
 struct AttributeOptions : GameOptions {
@@ -26,4 +26,4 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options);
 /// Throws InvalidArgument when the options do not go together, or the method needs a budget and none is given.
 Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed);
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -77,4 +77,4 @@ void print_attribution(const Globals& globals, const std::string& method, const 
   if (!path.empty()) std::cout << "game computed by " << path << '\n';
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -5,7 +5,7 @@
 #include "cli/globals.hpp"
 #include "core/attribution.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
 /// seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a system that does not determine the values), path (how the game
@@ -17,4 +17,4 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
                        const std::string& path);
 
-}  // namespace opshap
+}  // namespace opshap::cli

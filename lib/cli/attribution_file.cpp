@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -49,4 +49,4 @@ StoredAttribution read_attribution(const std::filesystem::path& path, const Game
   return found;
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -6,7 +6,7 @@
 
 #include "core/game.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// An attribution somebody wrote down, as `opshap attribute --json` prints it.
 struct StoredAttribution {
@@ -18,4 +18,4 @@ struct StoredAttribution {
 /// Throws DataError naming the key, also for an attribution of another game.
 StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game);
 
-}  // namespace opshap
+}  // namespace opshap::cli

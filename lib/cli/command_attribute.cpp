@@ -2,7 +2,7 @@
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_attribute(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<AttributeOptions>();
@@ -16,4 +16,4 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -4,7 +4,7 @@
 #include "cli/compare_options.hpp"
 #include "cli/environment.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_compare(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
@@ -17,4 +17,4 @@ void add_compare(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

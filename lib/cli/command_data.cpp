@@ -8,19 +8,19 @@
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 struct GenerateOptions {
-  DatasetRequest request;
+  data::DatasetRequest request;
   std::vector<std::string> settings;
 };
 
 Json description(const std::filesystem::path& path) {
-  const Json metadata = Json::parse(read_dataset_metadata(path));
+  const Json metadata = Json::parse(data::read_dataset_metadata(path));
   Json json = {{"file", path.string()}, {"bytes", std::filesystem::file_size(path)}};
   json.update(metadata);
   return json;
@@ -40,22 +40,22 @@ void print_description(const Json& set) {
 }
 
 void run_generate(const Globals& globals, GenerateOptions& options) {
-  DatasetRequest& request = options.request;
+  data::DatasetRequest& request = options.request;
   require(!globals.out.empty() && globals.out != "-",
           "data generate: --out (a data set needs a file). Give --out FILE.");
-  request.parameters = parse_parameters(options.settings);
+  request.parameters = pde::parse_parameters(options.settings);
   request.seed = globals.seed;
   if (request.samples == 0) request.samples = request.train + request.validation + request.test;
-  generate(request, globals.out);
+  data::generate(request, globals.out);
   const Json set = description(globals.out);
   globals.json ? print_json(set) : print_description(set);
 }
 
 void run_verify(const Globals& globals, const std::string& file) {
-  const std::vector<DataCheck> checks = verify_dataset(file);
+  const std::vector<data::DataCheck> checks = data::verify_dataset(file);
   bool passed = true;
   Json json = {{"file", file}, {"passed", true}, {"checks", Json::array()}};
-  for (const DataCheck& check : checks) {
+  for (const data::DataCheck& check : checks) {
     passed = passed && check.passed;
     json["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
     if (!globals.json)
@@ -103,4 +103,4 @@ void add_data(CLI::App& app, const Globals& globals) {
   verify->callback([&globals, file] { run_verify(globals, *file); });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_doctor(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
@@ -18,4 +18,4 @@ void add_doctor(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

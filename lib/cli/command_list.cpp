@@ -19,7 +19,7 @@
 #include "reporting/claims.hpp"
 #include "reporting/figures.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -91,7 +91,7 @@ Json list_games() {
 
 Json list_pdes() {
   Json entries = Json::array();
-  for (const auto& pde : pdes::all()) {
+  for (const auto& pde : pde::all()) {
     entries.push_back({{"name", pde->name()},
                        {"summary", pde->summary()},
                        {"scheme", pde->scheme()},
@@ -111,12 +111,12 @@ Json list_operators() {
 
 Json list_metrics() {
   Json entries = Json::array();
-  for (const Metric& metric : metrics::all()) {
+  for (const metrics::Metric& metric : metrics::all()) {
     entries.push_back({{"name", metric.name},
                        {"summary", metric.definition},
                        {"symbol", metric.symbol},
                        {"range", metric.range},
-                       {"better", metric.better == Better::higher ? "higher" : "lower"},
+                       {"better", metric.better == metrics::Better::higher ? "higher" : "lower"},
                        {"tolerance", metric.tolerance}});
   }
   return entries;
@@ -130,13 +130,14 @@ Json list_studies() {
 
 Json list_figures() {
   Json entries = Json::array();
-  for (const FigureKind& kind : figures::all()) entries.push_back({{"name", kind.name}, {"summary", kind.summary}});
+  for (const reporting::FigureKind& kind : reporting::figures::all())
+    entries.push_back({{"name", kind.name}, {"summary", kind.summary}});
   return entries;
 }
 
 Json list_claims() {
   Json entries = Json::array();
-  for (const Claim& claim : claims::all()) {
+  for (const reporting::Claim& claim : reporting::claims::all()) {
     entries.push_back({{"name", claim.id},
                        {"summary", claim.statement},
                        {"source", claim.source},
@@ -206,4 +207,4 @@ void add_list(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -6,7 +6,7 @@
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -17,7 +17,7 @@ struct SolveOptions {
 };
 
 /// An array of the PDE's dimension, or one more axis in front for the channels.
-FieldBatch field_of(const NpyArray& array, const Pde& pde) {
+FieldBatch field_of(const data::NpyArray& array, const pde::Pde& pde) {
   const auto dimension = static_cast<std::size_t>(pde.native_domain().dimension());
   const std::vector<double>& values = array.reals("pde solve");
   const std::size_t axes = array.shape.size();
@@ -43,18 +43,18 @@ void run_solve(const Globals& globals, const SolveOptions& options) {
   const bool piped = globals.out == "-";
   require(!(piped && globals.json),
           "pde solve: --out - --json (both want standard output). Write the solution to a file.");
-  const std::unique_ptr<Pde> pde = pdes::find(options.name).with(parse_parameters(options.settings));
+  const std::unique_ptr<pde::Pde> pde = pde::find(options.name).with(pde::parse_parameters(options.settings));
   const double time = options.time.value_or(pde->target_time());
-  const NpyArray initial = read_npy(options.initial);
-  const Solution solution = pde->solve(field_of(initial, *pde), time);
-  write_npy(globals.out, {initial.shape, Dtype::float64, solution.field.values});
+  const data::NpyArray initial = data::read_npy(options.initial);
+  const pde::Solution solution = pde->solve(field_of(initial, *pde), time);
+  data::write_npy(globals.out, {initial.shape, data::Dtype::float64, solution.field.values});
   if (piped) return;
 
   nlohmann::ordered_json json = {{"pde", options.name},
                                  {"time", time},
                                  {"steps", solution.steps},
                                  {"invariants", nlohmann::ordered_json::array()}};
-  for (const Invariant& invariant : solution.invariants) {
+  for (const pde::Invariant& invariant : solution.invariants) {
     json["invariants"].push_back({{"name", invariant.name},
                                   {"value", invariant.value},
                                   {"data_limit", invariant.limit},
@@ -63,7 +63,7 @@ void run_solve(const Globals& globals, const SolveOptions& options) {
   if (globals.json) return print_json(json);
   std::cout << globals.out.string() << ": " << options.name << " at t = " << time << ", " << solution.steps
             << " steps\n";
-  for (const Invariant& invariant : solution.invariants) {
+  for (const pde::Invariant& invariant : solution.invariants) {
     std::cout << (invariant.holds() ? "ok      " : "EXCEEDS ") << invariant.name << " " << invariant.value
               << " (data sets allow " << invariant.limit << ")\n";
   }
@@ -86,4 +86,4 @@ void add_pde(CLI::App& app, const Globals& globals) {
   solve->callback([&globals, options] { run_solve(globals, *options); });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

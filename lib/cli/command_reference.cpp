@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/reference_options.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_reference(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<ReferenceOptions>();
@@ -17,4 +17,4 @@ void add_reference(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "reporting/report.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_report(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
@@ -20,7 +20,7 @@ void add_report(CLI::App& app, const Globals& globals) {
   command->callback([run, check, &globals] {
     require(!(globals.json && globals.out == "-"),
             "report: --out=- with --json (both would write to standard output). Name a file for the page.");
-    const WrittenReport report = write_report(*run, globals.out);
+    const reporting::WrittenReport report = reporting::write_report(*run, globals.out);
     if (globals.json) {
       print_json({{"report", report.page.string()},
                   {"claims", (*run / "claims.json").string()},
@@ -34,4 +34,4 @@ void add_report(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -2,7 +2,7 @@
 
 #include "cli/globals.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 #define COMMAND(name) void add_##name(CLI::App& app, const Globals& globals);
 #define NETWORK_COMMAND(name, summary) void add_network_##name(CLI::App& app, const Globals& globals);
@@ -10,4 +10,4 @@ namespace opshap {
 #undef COMMAND
 #undef NETWORK_COMMAND
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -20,7 +20,7 @@
 #include "evaluation/compare_methods.hpp"
 #include "reporting/method_comparison.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -44,7 +44,7 @@ std::vector<std::string> wanted_methods(const std::vector<std::string>& names) {
 }
 
 bool solves_least_squares(const std::string& method) {
-  return dynamic_cast<const LeastSquares*>(&estimators::find(method)) != nullptr;
+  return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(method)) != nullptr;
 }
 
 /// Two games with the same one are the same game for all that a comparison is concerned with: v(∅), v(N) and some others.
@@ -64,7 +64,8 @@ std::string fingerprint(const Game& game) {
   return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(values))));
 }
 
-Json settings_of(const Globals& globals, const ComparisonPlan& plan, const ReferenceSettings& reference) {
+Json settings_of(const Globals& globals, const evaluation::ComparisonPlan& plan,
+                 const evaluation::ReferenceSettings& reference) {
   Json settings = {{"game", plan.name},
                    {"players", plan.game.players()},
                    {"fingerprint", fingerprint(plan.game)},
@@ -103,7 +104,8 @@ void open_folder(const Globals& globals, const Json& environment, const Json& se
 }
 
 /// The truth of this folder, or a new one that is put there.
-Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
+evaluation::Truth truth_in(const fs::path& folder, const Game& game, const evaluation::ReferenceSettings& settings,
+                           std::uint64_t seed) {
   const fs::path path = folder / "truth.json";
   if (!folder.empty() && fs::exists(path)) {
     const Json found = Json::parse(read_file(path), nullptr, false);
@@ -116,7 +118,7 @@ Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings
       throw DataError(message("compare: path=", path.string(), " (", error.what(), "). Remove the folder."));
     }
   }
-  const Truth truth = truth_of(game, settings, seed);
+  const evaluation::Truth truth = evaluation::truth_of(game, settings, seed);
   if (!folder.empty()) {
     const Json object = {
         {"method", truth.method}, {"error", truth.error}, {"rounding", truth.rounding}, {"values", truth.values}};
@@ -125,28 +127,30 @@ Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings
   return truth;
 }
 
-std::vector<MethodRow> run_rows(const ComparisonPlan& plan, const Truth& truth, const fs::path& folder) {
-  std::vector<MethodRow> rows;
+std::vector<reporting::MethodRow> run_rows(const evaluation::ComparisonPlan& plan, const evaluation::Truth& truth,
+                                           const fs::path& folder) {
+  std::vector<reporting::MethodRow> rows;
   if (folder.empty()) {
-    compare_methods(plan, truth, {}, [&rows](const MethodRow& row) { rows.push_back(row); });
+    evaluation::compare_methods(plan, truth, {}, [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
     return rows;
   }
-  rows = read_method_rows(folder / "results.jsonl");
+  rows = reporting::read_method_rows(folder / "results.jsonl");
   LineLog log(folder / "results.jsonl");
-  compare_methods(plan, truth, std::vector<MethodRow>(rows), [&](const MethodRow& row) {
-    log.append(to_json_line(row));
-    rows.push_back(row);
-  });
+  evaluation::compare_methods(plan, truth, std::vector<reporting::MethodRow>(rows),
+                              [&](const reporting::MethodRow& row) {
+                                log.append(reporting::to_json_line(row));
+                                rows.push_back(row);
+                              });
   return rows;
 }
 
-void write_table(const fs::path& folder, const Table& table) {
+void write_table(const fs::path& folder, const reporting::Table& table) {
   write_file(folder / (table.name + ".csv"), table.csv());
   write_file(folder / (table.name + ".md"), table.markdown());
 }
 
 /// The comparison for people, with what its methods were told.
-std::string markdown(const ComparisonPlan& plan, const MethodComparison& comparison) {
+std::string markdown(const evaluation::ComparisonPlan& plan, const reporting::MethodComparison& comparison) {
   return comparison.markdown() +
          (plan.minimum_norm
               ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does not "
@@ -154,13 +158,15 @@ std::string markdown(const ComparisonPlan& plan, const MethodComparison& compari
               : "");
 }
 
-void write_folder(const fs::path& folder, const ComparisonPlan& plan, const MethodComparison& comparison) {
+void write_folder(const fs::path& folder, const evaluation::ComparisonPlan& plan,
+                  const reporting::MethodComparison& comparison) {
   std::string summary = markdown(plan, comparison);
-  const Figure figure = comparison.budget_error();
+  const reporting::Figure figure = comparison.budget_error();
   if (figure.missing.empty()) {
     std::vector<std::string> panels;
-    for (const Panel& panel : figure.panels) panels.push_back(draw(panel));
-    write_file(folder / "figures" / "budget_error.svg", compose(figure.title, figure.finding, panels, figure.legend));
+    for (const reporting::Panel& panel : figure.panels) panels.push_back(reporting::draw(panel));
+    write_file(folder / "figures" / "budget_error.svg",
+               reporting::compose(figure.title, figure.finding, panels, figure.legend));
     write_file(folder / "figures" / "budget_error.csv", figure.numbers.csv());
     summary +=
         "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
@@ -173,22 +179,22 @@ void write_folder(const fs::path& folder, const ComparisonPlan& plan, const Meth
   write_file(folder / "summary.md", summary);
 }
 
-Json rank_json(const Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
+Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
 
 Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*budget) : Json(nullptr); }
 
-Json json_of(const Json& settings, const Truth& truth, const MethodComparison& comparison) {
+Json json_of(const Json& settings, const evaluation::Truth& truth, const reporting::MethodComparison& comparison) {
   Json object = settings;
   object["truth"] = {{"method", truth.method}, {"error", truth.error}};
   object["exact"] = object["undefined"] = object["ranks"] = object["rows"] = Json::array();
-  for (const MethodCell& cell : comparison.cells()) {
+  for (const reporting::MethodCell& cell : comparison.cells()) {
     if (!cell.exact.empty())
       object["exact"].push_back({{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.exact}});
     if (!cell.undefined.empty())
       object["undefined"].push_back(
           {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.undefined}});
   }
-  for (const MethodRank& method : comparison.ranks()) {
+  for (const reporting::MethodRank& method : comparison.ranks()) {
     Json entry = {{"method", method.method}};
     if (method.overall) {
       entry.update(rank_json(*method.overall));
@@ -204,7 +210,8 @@ Json json_of(const Json& settings, const Truth& truth, const MethodComparison& c
     object["ranks"].push_back(entry);
   }
   object["broken_promises"] = comparison.broken_promises();
-  for (const MethodRow& row : comparison.rows()) object["rows"].push_back(Json::parse(to_json_line(row)));
+  for (const reporting::MethodRow& row : comparison.rows())
+    object["rows"].push_back(Json::parse(reporting::to_json_line(row)));
   return object;
 }
 
@@ -230,14 +237,14 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   const Game& game = *named.game;
   require(globals.out != "-", "compare: --out=- (a folder is written). Name a folder, or leave it out.");
   require(options.repeats >= 1, "compare: --repeats=", options.repeats, " (no run). Give at least one.");
-  ComparisonPlan plan{.game = game,
-                      .name = named.name,
-                      .interaction_order = named.interaction_order,
-                      .methods = wanted_methods(options.methods),
-                      .budgets = {},
-                      .repeats = options.repeats,
-                      .seed = stream(globals, runs_stream),
-                      .minimum_norm = options.minimum_norm};
+  evaluation::ComparisonPlan plan{.game = game,
+                                  .name = named.name,
+                                  .interaction_order = named.interaction_order,
+                                  .methods = wanted_methods(options.methods),
+                                  .budgets = {},
+                                  .repeats = options.repeats,
+                                  .seed = stream(globals, runs_stream),
+                                  .minimum_norm = options.minimum_norm};
   require(!options.minimum_norm || std::ranges::any_of(plan.methods, solves_least_squares),
           "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
   const bool needs_budgets = std::any_of(plan.methods.begin(), plan.methods.end(), [](const std::string& method) {
@@ -246,11 +253,11 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   });
   require(!needs_budgets || !options.budgets.empty(),
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
-  if (!options.budgets.empty()) plan.budgets = parse_budgets(options.budgets, game.players());
+  if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, game.players());
   const Json settings = settings_of(globals, plan, options.reference);
   if (!globals.out.empty()) open_folder(globals, environment, settings);
-  const Truth truth = truth_in(globals.out, game, options.reference, stream(globals, truth_stream));
-  const MethodComparison comparison(run_rows(plan, truth, globals.out), stream(globals, bootstrap_stream));
+  const evaluation::Truth truth = truth_in(globals.out, game, options.reference, stream(globals, truth_stream));
+  const reporting::MethodComparison comparison(run_rows(plan, truth, globals.out), stream(globals, bootstrap_stream));
   if (!globals.out.empty()) write_folder(globals.out, plan, comparison);
   if (globals.json) {
     print_json(json_of(settings, truth, comparison));
@@ -265,4 +272,4 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   if (!broken.empty()) throw CheckFailed{};
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

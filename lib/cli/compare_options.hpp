@@ -6,15 +6,15 @@
 #include "cli/globals.hpp"
 #include "evaluation/certified_reference.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// What `opshap compare` can be told; the same options in both programs.
 struct CompareOptions : GameOptions {
-  std::vector<std::string> methods;  ///< --methods
-  std::string budgets;               ///< --budgets, in the grammar of parse_budgets()
-  int repeats = 10;                  ///< --repeats
-  bool minimum_norm = false;         ///< --minimum-norm of the least-squares methods
-  ReferenceSettings reference;       ///< how well the truth must be known where there is no closed form
+  std::vector<std::string> methods;         ///< --methods
+  std::string budgets;                      ///< --budgets, in the grammar of parse_budgets()
+  int repeats = 10;                         ///< --repeats
+  bool minimum_norm = false;                ///< --minimum-norm of the least-squares methods
+  evaluation::ReferenceSettings reference;  ///< how well the truth must be known where there is no closed form
 };
 
 /// Adds them to the subcommand.
@@ -29,4 +29,4 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment);
 
-}  // namespace opshap
+}  // namespace opshap::cli

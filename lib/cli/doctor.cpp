@@ -12,7 +12,7 @@
 #include "core/threads.hpp"
 #include "engines/kernels.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace fs = std::filesystem;
 
@@ -54,9 +54,9 @@ Finding memory() {
 
 Finding engine() {
   std::string others;
-  for (const std::string& set : instruction_sets()) others += (others.empty() ? "" : ", ") + set;
+  for (const std::string& set : engines::instruction_sets()) others += (others.empty() ? "" : ", ") + set;
   try {
-    return {"engine", fmt::format("{} of {}", kernels().name, others), true, ""};
+    return {"engine", fmt::format("{} of {}", engines::kernels().name, others), true, ""};
   } catch (const EnvironmentError& error) {
     return {"engine", error.what(), false, "unset OPSHAP_ENGINE"};
   }
@@ -111,4 +111,4 @@ void report_findings(const std::vector<Finding>& findings, const Globals& global
   require<EnvironmentError>(fixes.empty(), "doctor: fit=no (see above). Run: ", fixes);
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -6,7 +6,7 @@
 
 #include "cli/globals.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// One fact about the machine, and whether work can be done with it.
 struct Finding {
@@ -25,4 +25,4 @@ void report_findings(const std::vector<Finding>& findings, const Globals& global
 /// Model name of the processor from /proc/cpuinfo, and what of AVX2 and AVX-512 it has.
 std::string processor();
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/threads.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
@@ -28,4 +28,4 @@ nlohmann::ordered_json environment() {
           {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -5,7 +5,7 @@
 
 #include "cli/globals.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// "2026-01-31T12:00:00Z".
 std::string now_utc();
@@ -16,4 +16,4 @@ nlohmann::ordered_json environment();
 /// The same with BLAS, LibTorch and the engine's instruction set; in opshap-networks only.
 nlohmann::ordered_json network_environment(const Globals& globals);
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -6,7 +6,7 @@
 #include "games/game_file.hpp"
 #include "games/registry.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -70,7 +70,7 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require_absent(command, {"--players"}, "--operator or a family of games");
   require_absent(command, {"--game-seed"}, "a family of games");
   const std::filesystem::path path = options.game;
-  return {.name = path == "-" ? "standard input" : path.filename().string(), .game = read_game(path)};
+  return {.name = path == "-" ? "standard input" : path.filename().string(), .game = games::read_game(path)};
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -11,7 +11,7 @@
 
 #include "core/game.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options in both programs.
 struct GameOptions {
@@ -40,4 +40,4 @@ struct NamedGame {
 /// Throws InvalidArgument when neither --game nor --operator is given or options do not go together, naming the subcommand; DataError for a broken file.
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options);
 
-}  // namespace opshap
+}  // namespace opshap::cli

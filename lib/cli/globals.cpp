@@ -16,7 +16,7 @@
 #include "core/stop.hpp"
 #include "core/threads.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -115,4 +115,4 @@ nlohmann::ordered_json json_number(double value, const std::string& why) {
 
 void print_json(const nlohmann::ordered_json& object) { std::cout << object.dump() << '\n'; }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::cli {
 
 /// The options every subcommand understands, before or after its name.
 struct Globals {
@@ -39,4 +39,4 @@ nlohmann::ordered_json json_number(double value, const std::string& why);
 /// Prints one JSON object and a newline on standard output.
 void print_json(const nlohmann::ordered_json& object);
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -49,4 +49,4 @@ Partition input_partition(const std::vector<std::int64_t>& shape, const std::vec
   return Partition::from_labels(domain, labels);
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

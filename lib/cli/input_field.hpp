@@ -7,7 +7,7 @@
 #include "core/field.hpp"
 #include "core/partition.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may be left out when `channels` is 1.
 ///
@@ -20,4 +20,4 @@ FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 
-}  // namespace opshap
+}  // namespace opshap::cli

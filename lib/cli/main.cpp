@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 
 int main(int argc, char** argv) {
-  using namespace opshap;
+  using namespace opshap::cli;
   Globals globals;
   CLI::App app(
       "Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain "

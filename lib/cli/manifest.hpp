@@ -8,7 +8,7 @@
 #include "cli/profile.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// What ran, where, and how: manifest.json of a run folder. Everything a reported number needs beside it.
 ///
@@ -33,4 +33,4 @@ class Manifest {
   nlohmann::ordered_json json_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/operator_game.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_network_attribute(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<AttributeOptions>();
@@ -18,4 +18,4 @@ void add_network_attribute(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

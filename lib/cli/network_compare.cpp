@@ -5,7 +5,7 @@
 #include "cli/environment.hpp"
 #include "cli/operator_game.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_network_compare(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
@@ -17,4 +17,4 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -10,7 +10,7 @@
 #include "core/fast_blas.hpp"
 #include "operators/blas.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -29,12 +29,12 @@ void add_network_doctor(CLI::App& app, const Globals& globals) {
       "doctor", "Check the machine: BLAS, threads, LibTorch, GPU, disk; exit code 4 with the command that repairs it");
   command->callback([&globals] {
     std::vector<Finding> findings = examine_machine(globals.out);
-    const Blas blas = examine_blas();
+    const operators::Blas blas = operators::examine_blas();
     findings.push_back({"blas",
                         fmt::format("{}, {:.0f} GFLOP/s a thread{}{}", blas.name, blas.gflops,
                                     blas.path.empty() ? "" : ", " + blas.path, forced_kernels()),
                         blas.fast, blas.fix});
-    const Torch torch = examine_torch();
+    const operators::Torch torch = operators::examine_torch();
     findings.push_back({"libtorch", fmt::format("{}, loaded from {}", torch.compiled, torch.library), torch.as_compiled,
                         torch.as_compiled ? "" : "unset LD_LIBRARY_PATH, or build again against that LibTorch"});
     const bool gpu_missing = globals.device != "cpu" && torch.gpu == "none";
@@ -47,4 +47,4 @@ void add_network_doctor(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

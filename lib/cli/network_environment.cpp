@@ -4,15 +4,15 @@
 #include "engines/kernels.hpp"
 #include "operators/blas.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 nlohmann::ordered_json network_environment(const Globals& globals) {
-  const Blas blas = examine_blas();
+  const operators::Blas blas = operators::examine_blas();
   nlohmann::ordered_json found = environment();
   found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
-  found["libtorch"] = examine_torch().compiled;
-  found["engine"] = globals.engine ? kernels().name : "off";
+  found["libtorch"] = operators::examine_torch().compiled;
+  found["engine"] = globals.engine ? engines::kernels().name : "off";
   return found;
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -10,7 +10,7 @@
 #include "explainers/operator_shap.hpp"
 #include "operators/weights.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -32,18 +32,19 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
   command->callback([options, &globals] {
     require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
     const Profile profile = load_profile(options->profile, globals.config);
-    const Dataset data = read_dataset(options->data);
-    const auto backbone = load_operator(options->operator_file, globals.device, Precision::float32, globals.engine);
-    const auto explainer = load_explainer(options->explainer_file, globals.device);
+    const data::Dataset data = data::read_dataset(options->data);
+    const auto backbone =
+        operators::load_operator(options->operator_file, globals.device, operators::Precision::float32, globals.engine);
+    const auto explainer = explainers::load_explainer(options->explainer_file, globals.device);
     make_folder(globals.out);
-    evaluate({.backbone = *backbone,
-              .explainer = *explainer,
-              .data = data,
-              .settings = profile.evaluation,
-              .seed = globals.seed},
-             globals.out);
+    evaluation::evaluate({.backbone = *backbone,
+                          .explainer = *explainer,
+                          .data = data,
+                          .settings = profile.evaluation,
+                          .seed = globals.seed},
+                         globals.out);
     std::cout << (globals.out / "results.jsonl").string() << '\n';
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals)
     : path_(run / "manifest.json"), log_(run / "log.jsonl") {
@@ -63,4 +63,4 @@ void Manifest::end(const std::string& stage, double seconds, bool finished) {
 
 void Manifest::write() const { write_file(path_, json_.dump(2) + '\n'); }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -10,7 +10,7 @@
 #include "operators/golden.hpp"
 #include "operators/weights.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -25,13 +25,14 @@ struct RunOptions {
   std::string dtype = "float32";
 };
 
-Precision parse_precision(const std::string& dtype) {
-  return dtype == "float64" ? Precision::float64 : Precision::float32;
+operators::Precision parse_precision(const std::string& dtype) {
+  return dtype == "float64" ? operators::Precision::float64 : operators::Precision::float32;
 }
 
 void golden(const GoldenOptions& options, const Globals& globals) {
-  const OperatorConfig config = parse_operator_config(read_file(options.config));
-  const GoldenValues values = golden_values(golden_output(config, options.input_shape, parse_precision(options.dtype)));
+  const operators::OperatorConfig config = operators::parse_operator_config(read_file(options.config));
+  const operators::GoldenValues values =
+      operators::golden_values(operators::golden_output(config, options.input_shape, parse_precision(options.dtype)));
   const nlohmann::ordered_json object = {{"first", values.first},
                                          {"middle", values.middle},
                                          {"last", values.last},
@@ -45,7 +46,7 @@ void golden(const GoldenOptions& options, const Globals& globals) {
 }
 
 /// X is [B, C, n] or [B, C, n0, n1].
-FieldBatch fields_of(const NpyArray& array, const Operator& op, const std::filesystem::path& file) {
+FieldBatch fields_of(const data::NpyArray& array, const Operator& op, const std::filesystem::path& file) {
   const auto axes = static_cast<std::size_t>(op.dimension());
   require(array.shape.size() == axes + 2, "operator run: --input=", file.string(), " (has ", array.shape.size(),
           " dimensions; the operator needs [B, C, ", axes == 1 ? "n" : "n0, n1", "]). Reshape the array.");
@@ -67,14 +68,14 @@ FieldBatch fields_of(const NpyArray& array, const Operator& op, const std::files
 }
 
 void run_operator(const RunOptions& options, const Globals& globals) {
-  const auto op = load_operator(options.weights, globals.device, parse_precision(options.dtype));
-  const NpyArray input = read_npy(options.input);
+  const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype));
+  const data::NpyArray input = data::read_npy(options.input);
   FieldBatch outputs = op->apply(fields_of(input, *op, options.input));
-  NpyArray output{.shape = input.shape,
-                  .dtype = options.dtype == "float64" ? Dtype::float64 : Dtype::float32,
-                  .values = std::move(outputs.values)};
+  data::NpyArray output{.shape = input.shape,
+                        .dtype = options.dtype == "float64" ? data::Dtype::float64 : data::Dtype::float32,
+                        .values = std::move(outputs.values)};
   output.shape[1] = op->output_channels();
-  write_npy(globals.out, output);
+  data::write_npy(globals.out, output);
 }
 
 }  // namespace
@@ -109,4 +110,4 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

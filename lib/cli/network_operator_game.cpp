@@ -5,12 +5,12 @@
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
 FieldBatch read_field(const std::filesystem::path& path, const Operator& op) {
-  const NpyArray array = read_npy(path);
+  const data::NpyArray array = data::read_npy(path);
   return input_field(array.shape, array.reals(path.string()), op.dimension(), op.input_channels(), path.string());
 }
 
@@ -19,7 +19,7 @@ Partition wanted_partition(const std::string& who, const GameOptions& options, c
           ": --players, --partition (both given). Give one of them.");
   if (options.players) return Partition::blocks(domain, *options.players);
   if (options.partition.empty()) return Partition::one_player_per_point(domain);
-  const NpyArray labels = read_npy(options.partition);
+  const data::NpyArray labels = data::read_npy(options.partition);
   return input_partition(labels.shape, labels.integers(options.partition.string()), domain, options.partition.string());
 }
 
@@ -33,15 +33,17 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
     require(command.count(option) > 0, who, ": ", option,
             " (missing: --operator needs an input field and a query point). Give it.");
   }
-  OperatorGame found{.op = load_operator(options.op, globals.device, Precision::float32, globals.engine),
-                     .named = {.name = options.op.filename().string(), .game = nullptr}};
+  OperatorGame found{
+      .op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine),
+      .named = {.name = options.op.filename().string(), .game = nullptr}};
   FieldBatch input = read_field(options.input, *found.op);
   FieldBatch baseline = options.baseline == "0" ? FieldBatch::zeros(input.domain, 1, input.channels)
                                                 : read_field(options.baseline, *found.op);
   Partition partition = wanted_partition(who, options, input.domain);
   const Query query{.point = input.domain.point(options.query), .channel = options.query_channel};
-  found.named.game = cell_mask_game(*found.op, std::move(input), std::move(baseline), std::move(partition), query);
+  found.named.game =
+      games::cell_mask_game(*found.op, std::move(input), std::move(baseline), std::move(partition), query);
   return found;
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

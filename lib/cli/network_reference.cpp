@@ -4,7 +4,7 @@
 #include "cli/operator_game.hpp"
 #include "cli/reference_options.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 void add_network_reference(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<ReferenceOptions>();
@@ -15,4 +15,4 @@ void add_network_reference(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -21,7 +21,7 @@
 #include "reporting/results.hpp"
 #include "training/training.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -50,21 +50,21 @@ auto timed(Manifest& manifest, const std::string& name, const Stage& stage) {
   }
 }
 
-std::string training_line(const Profile& profile, const std::string& stage, const TrainingSummary& summary) {
-  return to_json_line(TrainingRow{.pde = profile.data.pde,
-                                  .stage = stage,
-                                  .epochs = summary.epochs,
-                                  .best_epoch = summary.best_epoch,
-                                  .best_validation = summary.best_validation,
-                                  .operator_evaluations = summary.operator_evaluations,
-                                  .seconds = summary.seconds}) +
+std::string training_line(const Profile& profile, const std::string& stage, const training::TrainingSummary& summary) {
+  return reporting::to_json_line(reporting::TrainingRow{.pde = profile.data.pde,
+                                                        .stage = stage,
+                                                        .epochs = summary.epochs,
+                                                        .best_epoch = summary.best_epoch,
+                                                        .best_validation = summary.best_validation,
+                                                        .operator_evaluations = summary.operator_evaluations,
+                                                        .seconds = summary.seconds}) +
          '\n';
 }
 
 fs::path reproduce(const Profile& profile, const Globals& globals) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
-  require_fast_blas();
+  operators::require_fast_blas();
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
   make_folder(run);
   Manifest manifest(run, profile, globals);
@@ -72,39 +72,40 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   timed(manifest, "data", [&] {
-    generate({.pde = profile.data.pde,
-              .parameters = {},
-              .samples = profile.data.samples(),
-              .train = profile.data.train,
-              .validation = profile.data.validation,
-              .test = profile.data.test,
-              .resolutions = profile.resolutions,
-              .seed = globals.seed},
-             data_file);
+    data::generate({.pde = profile.data.pde,
+                    .parameters = {},
+                    .samples = profile.data.samples(),
+                    .train = profile.data.train,
+                    .validation = profile.data.validation,
+                    .test = profile.data.test,
+                    .resolutions = profile.resolutions,
+                    .seed = globals.seed},
+                   data_file);
   });
-  const Dataset data = read_dataset(data_file);
+  const data::Dataset data = data::read_dataset(data_file);
 
-  const TrainingSummary backbone_summary = timed(
-      manifest, "backbone", [&] { return train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
-  const auto backbone =
-      load_operator(run / "backbone" / "model.safetensors", "cpu", Precision::float32, globals.engine);
-
-  const TrainingSummary explainer_summary = timed(manifest, "explainer", [&] {
-    return train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
+  const training::TrainingSummary backbone_summary = timed(manifest, "backbone", [&] {
+    return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone");
   });
-  const auto explainer = load_explainer(run / "explainer" / "model.safetensors");
+  const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
+                                                 operators::Precision::float32, globals.engine);
+
+  const training::TrainingSummary explainer_summary = timed(manifest, "explainer", [&] {
+    return training::train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
+  });
+  const auto explainer = explainers::load_explainer(run / "explainer" / "model.safetensors");
   write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
                                          training_line(profile, "explainer", explainer_summary));
 
   timed(manifest, "evaluation", [&] {
-    evaluate({.backbone = *backbone,
-              .explainer = *explainer,
-              .data = data,
-              .settings = profile.evaluation,
-              .seed = globals.seed},
-             run);
+    evaluation::evaluate({.backbone = *backbone,
+                          .explainer = *explainer,
+                          .data = data,
+                          .settings = profile.evaluation,
+                          .seed = globals.seed},
+                         run);
   });
-  return write_report(run).page;
+  return reporting::write_report(run).page;
 }
 
 }  // namespace
@@ -119,4 +120,4 @@ void add_network_reproduce(CLI::App& app, const Globals& globals) {
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

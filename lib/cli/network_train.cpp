@@ -10,7 +10,7 @@
 #include "operators/weights.hpp"
 #include "training/training.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -19,7 +19,7 @@ struct Options {
   std::string profile = "smoke";
 };
 
-void report(const TrainingSummary& summary, const Globals& globals) {
+void report(const training::TrainingSummary& summary, const Globals& globals) {
   const std::filesystem::path weights = globals.out / "model.safetensors";
   if (globals.json) {
     print_json({{"model", weights.string()},
@@ -56,7 +56,8 @@ void add_network_train(CLI::App& app, const Globals& globals) {
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
     check();
     const Profile profile = load_profile(options->profile, globals.config);
-    report(train_backbone(profile.backbone, read_dataset(options->data), globals.seed, globals.out), globals);
+    report(training::train_backbone(profile.backbone, data::read_dataset(options->data), globals.seed, globals.out),
+           globals);
   });
 
   auto* explainer =
@@ -65,10 +66,12 @@ void add_network_train(CLI::App& app, const Globals& globals) {
   explainer->callback([=, &globals] {
     check();
     const Profile profile = load_profile(options->profile, globals.config);
-    const auto backbone = load_operator(options->operator_file, "cpu", Precision::float32, globals.engine);
-    report(train_explainer(profile.explainer, *backbone, read_dataset(options->data), globals.seed, globals.out),
+    const auto backbone =
+        operators::load_operator(options->operator_file, "cpu", operators::Precision::float32, globals.engine);
+    report(training::train_explainer(profile.explainer, *backbone, data::read_dataset(options->data), globals.seed,
+                                     globals.out),
            globals);
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -4,7 +4,7 @@
 #include "cli/globals.hpp"
 #include "core/operator.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// An operator with the game of its prediction at one point. The game refers to the operator.
 struct OperatorGame {
@@ -16,4 +16,4 @@ struct OperatorGame {
 /// not go together, DataError for broken files.
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals);
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -12,7 +12,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -127,8 +127,8 @@ std::vector<int> resolutions(Section& root) {
   return sizes;
 }
 
-OperatorConfig read_operator(Section section, int dimension) {
-  OperatorConfig config;
+operators::OperatorConfig read_operator(Section section, int dimension) {
+  operators::OperatorConfig config;
   config.model = section.get<std::string>("model");
   config.n_modes.assign(static_cast<std::size_t>(dimension), section.count("modes"));
   config.hidden_channels = section.count("width");
@@ -139,8 +139,8 @@ OperatorConfig read_operator(Section section, int dimension) {
   return config;
 }
 
-EvaluationSettings read_evaluation(Section section) {
-  EvaluationSettings settings;
+evaluation::EvaluationSettings read_evaluation(Section section) {
+  evaluation::EvaluationSettings settings;
   settings.inputs = section.count("inputs");
   settings.methods = section.list<std::string>("methods");
   settings.minimum_budget = section.count<std::int64_t>("minimum_budget", 2);
@@ -177,7 +177,7 @@ Profile read(const toml::table& table, const std::string& name) {
                   .test = data.count("test")};
   data.finish();
 
-  const OperatorConfig model = read_operator(root.section("operator"), 1);
+  const operators::OperatorConfig model = read_operator(root.section("operator"), 1);
   Section backbone = root.section("backbone");
   profile.backbone = {.model = model,
                       .resolutions = profile.resolutions,
@@ -248,10 +248,10 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 }
 
 std::string to_toml(const Profile& profile) {
-  const OperatorConfig& model = profile.backbone.model;
-  const EvaluationSettings& evaluation = profile.evaluation;
+  const operators::OperatorConfig& model = profile.backbone.model;
+  const evaluation::EvaluationSettings& evaluation = profile.evaluation;
   std::vector<std::string> curves;
-  for (const BudgetCurve& curve : evaluation.curves) {
+  for (const evaluation::BudgetCurve& curve : evaluation.curves) {
     curves.push_back(
         fmt::format("{{players = {}, budgets = {}, inputs = {}}}", curve.players, joined(curve.budgets), curve.inputs));
   }
@@ -307,4 +307,4 @@ std::vector<std::string> departures(const Profile& profile) {
   return sentences;
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -7,7 +7,7 @@
 #include "evaluation/settings.hpp"
 #include "training/recipe.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// A profile's TOML text as it was compiled into the program.
 struct EmbeddedProfile {
@@ -29,9 +29,9 @@ struct Profile {
   std::string summary;
   DataSettings data;
   std::vector<int> resolutions;  ///< players n = points per axis, for training and evaluation
-  BackboneRecipe backbone;
-  ExplainerRecipe explainer;
-  EvaluationSettings evaluation;
+  training::BackboneRecipe backbone;
+  training::ExplainerRecipe explainer;
+  evaluation::EvaluationSettings evaluation;
 };
 
 /// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over it.
@@ -44,4 +44,4 @@ std::string to_toml(const Profile& profile);
 /// In what a profile's recipe and sizes differ from the paper's, one sentence each; empty for `paper`.
 std::vector<std::string> departures(const Profile& profile);
 
-}  // namespace opshap
+}  // namespace opshap::cli

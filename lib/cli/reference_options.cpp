@@ -12,7 +12,7 @@
 #include "core/file.hpp"
 #include "evaluation/certify.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -32,7 +32,7 @@ double norm(const std::vector<double>& values) {
 }
 
 Judgement judge(const StoredAttribution& given, const Globals& globals, const ReferenceOptions& options,
-                const Game& game, const CertifiedReference& reference) {
+                const Game& game, const evaluation::CertifiedReference& reference) {
   const std::vector<double>& values = reference.attribution.values;
   Judgement found;
   found.method = given.method;
@@ -43,11 +43,11 @@ Judgement judge(const StoredAttribution& given, const Globals& globals, const Re
     found.verdict = "reference is exact";
     return found;
   }
-  const Certification certified =
-      certify(game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
-  found.verdict = certified.verdict == Certification::Verdict::first    ? "attribution is nearer"
-                  : certified.verdict == Certification::Verdict::second ? "reference is nearer"
-                                                                        : "undecided";
+  const evaluation::Certification certified = evaluation::certify(
+      game, given.values, values, {.max_evaluations = options.settings.max_evaluations}, globals.seed);
+  found.verdict = certified.verdict == evaluation::Certification::Verdict::first    ? "attribution is nearer"
+                  : certified.verdict == evaluation::Certification::Verdict::second ? "reference is nearer"
+                                                                                    : "undecided";
   found.difference = certified.difference;
   found.standard_error = certified.standard_error;
   found.p_value = certified.p_value;
@@ -63,7 +63,7 @@ Json json_of(const Attribution& estimate, const char* method) {
           {"evaluations", estimate.evaluations}};
 }
 
-Json json_of(const Globals& globals, const Game& game, const CertifiedReference& reference,
+Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
              const std::optional<Judgement>& judgement) {
   Json object = attribution_json(globals, reference.method, reference.attribution, game.path());
   object["relative_error"] = json_number(reference.error, "the values are all 0");
@@ -97,7 +97,7 @@ Json json_of(const Globals& globals, const Game& game, const CertifiedReference&
   return object;
 }
 
-void print_words(const CertifiedReference& reference, const std::optional<Judgement>& judgement) {
+void print_words(const evaluation::CertifiedReference& reference, const std::optional<Judgement>& judgement) {
   std::cout << fmt::format("relative standard error {:.3g}\n", reference.error);
   if (const auto& check = reference.cross_check) {
     std::cout << fmt::format(
@@ -120,7 +120,7 @@ void print_words(const CertifiedReference& reference, const std::optional<Judgem
 
 }  // namespace
 
-void add_reference_settings(CLI::App& command, ReferenceSettings& settings) {
+void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings) {
   command
       .add_option("--relative-error", settings.relative_error,
                   "How well the reference shall be known: |standard errors|/|values|")
@@ -146,8 +146,8 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
           "reference: --game=- with --certify=- (both would read standard input). Name a file for one of them.");
   std::optional<StoredAttribution> given;  // read first: a broken file stops here, not after an hour
   if (!options.attribution.empty()) given = read_attribution(options.attribution, game);
-  const CertifiedReference reference =
-      certified_reference(*shown_game(game, options.settings.max_evaluations), options.settings, globals.seed);
+  const evaluation::CertifiedReference reference = evaluation::certified_reference(
+      *shown_game(game, options.settings.max_evaluations), options.settings, globals.seed);
   std::optional<Judgement> judgement;
   if (given) judgement = judge(*given, globals, options, game, reference);
   const Json object = json_of(globals, game, reference, judgement);
@@ -170,4 +170,4 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   if (disagree || !reference.reached) throw CheckFailed{};
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

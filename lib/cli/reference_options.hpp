@@ -7,16 +7,16 @@
 #include "cli/globals.hpp"
 #include "evaluation/certified_reference.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 /// What `opshap reference` can be told; the same options in both programs.
 struct ReferenceOptions : GameOptions {
-  ReferenceSettings settings;         ///< --relative-error, --max-evaluations, --exact-players
-  std::filesystem::path attribution;  ///< --certify
+  evaluation::ReferenceSettings settings;  ///< --relative-error, --max-evaluations, --exact-players
+  std::filesystem::path attribution;       ///< --certify
 };
 
 /// --relative-error, --max-evaluations and --exact-players, for every command that needs a reference.
-void add_reference_settings(CLI::App& command, ReferenceSettings& settings);
+void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings);
 
 /// Adds the options of `opshap reference` to the subcommand.
 void add_reference_options(CLI::App& command, ReferenceOptions& options);
@@ -28,4 +28,4 @@ void add_reference_options(CLI::App& command, ReferenceOptions& options);
 /// Throws CheckFailed after printing when the two estimates disagree or the error was not reached.
 void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game);
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -6,7 +6,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 
-namespace opshap {
+namespace opshap::cli {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::unique_ptr<Game> shown_game(const Game& game, std::int64_t most) {
   return std::make_unique<ShownGame>(game, most);
 }
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::cli {
 
 /// A convergence study: convergence/<name>.cpp, run by CTest.
 struct StudyName {
@@ -14,4 +14,4 @@ struct StudyName {
 /// All of convergence/, as of the build.
 const std::vector<StudyName>& studies();
 
-}  // namespace opshap
+}  // namespace opshap::cli

@@ -11,7 +11,7 @@
 #include "core/file.hpp"
 #include "data/hdf5.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::string read_dataset_metadata(const std::filesystem::path& path) {
   return metadata_of(Hdf5Contents(read_file(path), path.string())).dump();
 }
 
-}  // namespace opshap
+}  // namespace opshap::data

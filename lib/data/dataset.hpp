@@ -7,7 +7,7 @@
 
 #include "core/field.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
@@ -50,4 +50,4 @@ std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, co
 /// xxh64 over input and target of each sample, in index order, as 16 hexadecimal digits.
 std::string content_hash(const std::vector<float>& inputs, const std::vector<float>& targets, std::int64_t samples);
 
-}  // namespace opshap
+}  // namespace opshap::data

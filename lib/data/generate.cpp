@@ -22,7 +22,7 @@
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
@@ -58,7 +58,7 @@ std::vector<int> default_resolutions(const Domain& domain) {
   return resolutions;
 }
 
-Json resolved_request(const DatasetRequest& request, const Pde& pde) {
+Json resolved_request(const DatasetRequest& request, const pde::Pde& pde) {
   require(request.samples >= 1 && request.samples <= most_samples, "data generate: --samples=", request.samples,
           " (a data set has 1 to ", most_samples, "). Give another number.");
   std::int64_t train = request.train, validation = request.validation, test = request.test;
@@ -86,7 +86,7 @@ Json resolved_request(const DatasetRequest& request, const Pde& pde) {
   }
 
   Json json = {{"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", Json::object()}};
-  for (const Parameter& parameter : pde.parameters()) json["parameters"][parameter.name] = parameter.value;
+  for (const pde::Parameter& parameter : pde.parameters()) json["parameters"][parameter.name] = parameter.value;
   json.update({{"samples", request.samples},
                {"train", train},
                {"validation", validation},
@@ -104,7 +104,7 @@ Json domain_json(const Domain& domain) {
 }
 
 /// One row a sample: what a shard holds, u0 and target first.
-std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const Pde& pde) {
+std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const pde::Pde& pde) {
   const auto rows = static_cast<std::int64_t>(samples.size());
   std::vector<std::int64_t> field_shape = {rows};
   if (pde.channels() > 1) field_shape.push_back(pde.channels());
@@ -116,11 +116,12 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
   for (const GeneratedSample& sample : samples) {
     inputs.insert(inputs.end(), sample.input.begin(), sample.input.end());
     targets.insert(targets.end(), sample.target.begin(), sample.target.end());
-    for (const Drawn& drawn : sample.drawn) {
+    for (const pde::Drawn& drawn : sample.drawn) {
       auto& column = numbers["/params/" + drawn.name];
       column.insert(column.end(), drawn.values.begin(), drawn.values.end());
     }
-    for (const Invariant& invariant : sample.invariants) numbers["/qc/" + invariant.name].push_back(invariant.value);
+    for (const pde::Invariant& invariant : sample.invariants)
+      numbers["/qc/" + invariant.name].push_back(invariant.value);
     numbers["/qc/steps"].push_back(static_cast<double>(sample.steps));
   }
   std::vector<Column> columns = {{"/u0", field_shape, inputs},
@@ -156,7 +157,7 @@ void append_layout(std::vector<Column>& columns, const Json& request, const Doma
   columns.push_back({"/resolution_slot", {samples}, std::move(slot)});
 }
 
-std::string metadata_of(const Json& request, const Pde& pde, const std::vector<Column>& columns) {
+std::string metadata_of(const Json& request, const pde::Pde& pde, const std::vector<Column>& columns) {
   Json metadata = {{"schema_version", Dataset::schema_version},
                    {"origin", "in-house generator"},
                    {"pde", pde.name()},
@@ -172,7 +173,7 @@ std::string metadata_of(const Json& request, const Pde& pde, const std::vector<C
                    {"request", request},
                    {"request_xxh64", xxh64(request.dump())},
                    {"compiler", __VERSION__},
-                   {"fft", fft_library()},
+                   {"fft", pde::fft_library()},
                    {"hdf5", H5_VERS_INFO}};
   metadata["content_xxh64"] = content_hash(std::get<std::vector<float>>(columns[0].values),
                                            std::get<std::vector<float>>(columns[1].values), columns[0].shape[0]);
@@ -257,13 +258,13 @@ bool finished(const fs::path& path, const Json& request) {
 
 }  // namespace
 
-GeneratedSample generate_sample(const Pde& pde, std::uint64_t seed, std::uint64_t sample) {
+GeneratedSample generate_sample(const pde::Pde& pde, std::uint64_t seed, std::uint64_t sample) {
   const Rng root(seed, message(pde.name(), "/", Dataset::schema_version));
-  InitialCondition initial = pde.random_initial(root, sample);
+  pde::InitialCondition initial = pde.random_initial(root, sample);
   GeneratedSample made{{initial.field.values.begin(), initial.field.values.end()}, {}, std::move(initial.drawn), 0, {}};
   initial.field.values.assign(made.input.begin(), made.input.end());
-  Solution solution = pde.solve(initial.field, pde.target_time());
-  for (const Invariant& invariant : solution.invariants) {
+  pde::Solution solution = pde.solve(initial.field, pde.target_time());
+  for (const pde::Invariant& invariant : solution.invariants) {
     require<NumericalError>(invariant.holds(), "data generate: pde=", pde.name(), ", sample=", sample, ", ",
                             invariant.name, "=", invariant.value, " (more than ", invariant.limit,
                             ": the solution is not good enough to be learned from). Use a smaller dt or a larger nu.");
@@ -275,11 +276,11 @@ GeneratedSample generate_sample(const Pde& pde, std::uint64_t seed, std::uint64_
 }
 
 std::string resolved(const DatasetRequest& request) {
-  return resolved_request(request, *pdes::find(request.pde).with(request.parameters)).dump();
+  return resolved_request(request, *pde::find(request.pde).with(request.parameters)).dump();
 }
 
 void generate(const DatasetRequest& request, const fs::path& path) {
-  const std::unique_ptr<Pde> pde = pdes::find(request.pde).with(request.parameters);
+  const std::unique_ptr<pde::Pde> pde = pde::find(request.pde).with(request.parameters);
   const Json settled = resolved_request(request, *pde);
   fs::path folder = path;
   folder += ".shards";
@@ -328,4 +329,4 @@ void generate(const DatasetRequest& request, const fs::path& path) {
   fs::remove_all(folder, ignored);
 }
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -7,12 +7,12 @@
 
 #include "pde/pde.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 /// What a data set is made of; equal requests give equal files, whatever the number of threads and interruptions.
 struct DatasetRequest {
   std::string pde;
-  ParameterValues parameters;  ///< those that differ from the PDE's defaults
+  pde::ParameterValues parameters;  ///< those that differ from the PDE's defaults
   std::int64_t samples = 0;
   /// Counts that add up to `samples`; all 0 for the paper's 4220/750/30 in proportion, with a test part of at least 4.
   std::int64_t train = 0, validation = 0, test = 0;
@@ -24,16 +24,16 @@ struct DatasetRequest {
 /// One sample as it is stored: float32 fields and the numbers behind them.
 struct GeneratedSample {
   std::vector<float> input, target;
-  std::vector<Drawn> drawn;
+  std::vector<pde::Drawn> drawn;
   std::int64_t steps = 0;
-  std::vector<Invariant> invariants;
+  std::vector<pde::Invariant> invariants;
 };
 
 /// Sample number `sample` of the data set with this PDE and seed: a function of these three alone.
 ///
 /// The initial field is rounded to float32 before it is solved, so that the stored pair is input and output of the
 /// solver. Throws NumericalError when an invariant does not hold.
-GeneratedSample generate_sample(const Pde& pde, std::uint64_t seed, std::uint64_t sample);
+GeneratedSample generate_sample(const pde::Pde& pde, std::uint64_t seed, std::uint64_t sample);
 
 /// Makes the data set file at `path`, on all threads.
 ///
@@ -47,4 +47,4 @@ void generate(const DatasetRequest& request, const std::filesystem::path& path);
 /// InvalidArgument as generate.
 std::string resolved(const DatasetRequest& request);
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 namespace {
 
@@ -258,4 +258,4 @@ Column Hdf5Contents::column(const std::string& path) const {
   return column;
 }
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace opshap {
+namespace opshap::data {
 
 /// A named array with one row per sample (or per grid point), as stored in HDF5.
 struct Column {
@@ -65,4 +65,4 @@ std::string broken_seal(std::string_view bytes);
 /// xxh64 as 16 hexadecimal digits.
 std::string xxh64(std::string_view bytes);
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 static_assert(std::endian::native == std::endian::little,
               "the files hold little-endian numbers, which are copied as they are");
@@ -287,4 +287,4 @@ NpyArray read_npy(const std::filesystem::path& path) {
 
 void write_npy(const std::filesystem::path& path, const NpyArray& array) { write_file(path, format_npy(array)); }
 
-}  // namespace opshap
+}  // namespace opshap::data

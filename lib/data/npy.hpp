@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace opshap {
+namespace opshap::data {
 
 enum class Dtype { float32, float64, int32, int64 };
 
@@ -46,4 +46,4 @@ NpyArray read_npy(const std::filesystem::path& path);
 /// "-" is standard output. Throws as format_npy and write_file.
 void write_npy(const std::filesystem::path& path, const NpyArray& array);
 
-}  // namespace opshap
+}  // namespace opshap::data

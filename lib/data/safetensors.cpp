@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 namespace {
 
@@ -233,4 +233,4 @@ void write_safetensors(const std::filesystem::path& path, const Safetensors& con
   write_file(path, serialise_safetensors(content));
 }
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::data {
 
 /// One tensor, row-major, little endian.
 struct StoredTensor {
@@ -35,4 +35,4 @@ Safetensors read_safetensors(const std::filesystem::path& path);
 /// In one step, as write_file.
 void write_safetensors(const std::filesystem::path& path, const Safetensors& content);
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -14,7 +14,7 @@
 #include "data/hdf5.hpp"
 #include "pde/registry.hpp"
 
-namespace opshap {
+namespace opshap::data {
 
 namespace {
 
@@ -103,10 +103,10 @@ class Verification {
 
   /// The laws the solver watched, as stored, against the limits of today.
   DataCheck invariants() const {
-    const Solution nothing =
+    const pde::Solution nothing =
         pde().solve(FieldBatch::zeros(pde().native_domain(), 1, pde().channels()), pde().target_time());
     std::string worst;
-    for (const Invariant& invariant : nothing.invariants) {
+    for (const pde::Invariant& invariant : nothing.invariants) {
       const Column column = file_.column("/qc/" + invariant.name);
       const std::vector<double>& values = held<double>(column);
       const auto bad =
@@ -155,9 +155,10 @@ class Verification {
   }
 
  private:
-  const Pde& pde() const {
+  const pde::Pde& pde() const {
     if (!pde_) {
-      pde_ = pdes::find(request_.at("pde").get<std::string>()).with(request_.at("parameters").get<ParameterValues>());
+      pde_ =
+          pde::find(request_.at("pde").get<std::string>()).with(request_.at("parameters").get<pde::ParameterValues>());
     }
     return *pde_;
   }
@@ -168,7 +169,7 @@ class Verification {
   std::int64_t samples_ = 0;
   std::vector<std::uint32_t> stored_checksums_;
   std::vector<float> inputs_, targets_;
-  mutable std::unique_ptr<Pde> pde_;
+  mutable std::unique_ptr<pde::Pde> pde_;
 };
 
 }  // namespace
@@ -195,4 +196,4 @@ std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
       message("data verify: file=", path.string(), " (", error.what(), " in its metadata). Generate it again."));
 }
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::data {
 
 struct DataCheck {
   std::string name;
@@ -19,4 +19,4 @@ struct DataCheck {
 /// set.
 std::vector<DataCheck> verify_dataset(const std::filesystem::path& path);
 
-}  // namespace opshap
+}  // namespace opshap::data

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// Memory at multiples of 64 bytes; in huge pages when there is much of it, since streaming through small ones waits for their addresses.
 void* aligned_memory(std::size_t bytes);
@@ -23,4 +23,4 @@ struct AlignedAllocator {
 /// Floats as the kernels want them.
 using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
-}  // namespace opshap
+}  // namespace opshap::engines

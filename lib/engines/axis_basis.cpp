@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -92,4 +92,4 @@ void AxisBasis::fill(bool half) {
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

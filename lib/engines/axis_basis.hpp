@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// The kept Fourier modes of one axis of a periodic grid as real rows, cosines and sines, and the points in the order in which they share products.
 ///
@@ -46,4 +46,4 @@ struct AxisBasis {
   bool half_ = false;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

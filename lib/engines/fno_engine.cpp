@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -436,4 +436,4 @@ void FnoEngine::values(const Subject& subject, const Head& head, const Coalition
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -19,7 +19,7 @@
 #include "engines/padded_grid.hpp"
 #include "engines/spares.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 /// A trained FNO on one grid, ready to be evaluated at one point for many masks of one input. Exact up to the rounding of single precision.
 ///
@@ -30,7 +30,7 @@ namespace opshap {
 class FnoEngine {
  public:
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
-  FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = opshap::kernels());
+  FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = engines::kernels());
   ~FnoEngine();
 
   /// An input, its baseline and the players, as the engine wants them.
@@ -141,4 +141,4 @@ class FnoEngine {
   mutable Spares<Workspace> workspaces_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
   return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

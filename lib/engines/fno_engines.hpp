@@ -13,7 +13,7 @@
 #include "engines/fno_engine.hpp"
 #include "engines/fno_slopes.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 /// An engine with its reverse passes, made when they are first asked for: trainings want values alone.
 class FnoEngineAndSlopes {
@@ -58,4 +58,4 @@ class FnoEngines {
   mutable std::map<std::vector<int>, OnGrid> grids_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "engines/fno_engine.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -89,4 +89,4 @@ FnoEngine::Head FnoEngine::head(Query query) const {
   return head;
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

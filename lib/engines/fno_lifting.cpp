@@ -4,7 +4,7 @@
 
 #include "engines/fno_engine.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -77,4 +77,4 @@ void FnoEngine::lift(Subject& subject) const {
     subject.gates[i] = subject.states[i] * blocks_.front().gate[i % at(width_)];
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -8,7 +8,7 @@
 
 #include "engines/padded_grid.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -122,4 +122,4 @@ std::vector<double> fno_reference(const FnoWeights& weights, const FieldBatch& f
   return output;
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -412,4 +412,4 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -6,7 +6,7 @@
 
 #include "engines/fno_engine.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 /// Derivatives of an engine's games by the weight of each point, by a reverse pass of the same structure: activations from tables, transforms by orbits, the
 /// last block at the query alone.
@@ -40,4 +40,4 @@ class FnoSlopes {
   mutable Spares<Pass> passes_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

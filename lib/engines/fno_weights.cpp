@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -58,4 +58,4 @@ void FnoWeights::check(const std::string& who) const {
   check_linear(who, "projection.fcs.1", projection1, projection0.outputs, out_channels);
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

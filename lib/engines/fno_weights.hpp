@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// The parameters of a trained FNO in one or two dimensions, in the layout of the Python reference's state_dict.
 struct FnoWeights {
@@ -33,4 +33,4 @@ struct FnoWeights {
   void check(const std::string& who) const;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -49,4 +49,4 @@ GeluTable::GeluTable(int intervals, int degree, Of of) {
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace opshap {
+namespace opshap::engines {
 
 /// gelu(x) = max(x, 0) − g(|x|) with g(t) = t·Φ(−t), smooth and falling to zero, and its derivative 1[x > 0] ∓ g'(|x|): one polynomial of g or of g' for each
 /// interval of t.
@@ -23,4 +23,4 @@ struct GeluTable {
       {};  // an array that code for another processor can read without inline functions
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

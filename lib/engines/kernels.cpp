@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 extern const Kernels kernels_avx512, kernels_avx2, kernels_baseline;
 
@@ -55,4 +55,4 @@ const Kernels& kernels() {
   return kernels(wanted != nullptr && *wanted != '\0' ? wanted : instruction_sets().front());
 }
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// Numbers of channels are multiples of this in all arrays of the kernels (the rest is zero), and arrays start at multiples of 64 bytes.
 inline constexpr int channel_block = 16;
@@ -110,4 +110,4 @@ const Kernels& kernels();
 /// The kernels of this set; throws as kernels() does.
 const Kernels& kernels(const std::string& instruction_set);
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -6,7 +6,7 @@
 #define OPSHAP_SET "avx2"
 #define OPSHAP_KERNELS kernels_avx2
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -26,6 +26,6 @@ constexpr int gelu_intervals = 8, gelu_degree = 6;
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines
 
 #include "engines/kernels_body.hpp"

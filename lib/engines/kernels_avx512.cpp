@@ -6,7 +6,7 @@
 #define OPSHAP_SET "avx512"
 #define OPSHAP_KERNELS kernels_avx512
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -27,6 +27,6 @@ constexpr int gelu_intervals = 16, gelu_degree = 4;
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines
 
 #include "engines/kernels_body.hpp"

@@ -6,7 +6,7 @@
 #include "engines/kernels_transform.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -134,4 +134,4 @@ void gather_orbits(const LineBasis& basis, Index orbit, Index columns, Index wid
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -8,10 +8,10 @@
 #include "engines/kernels_products.hpp"
 #include "engines/kernels_transform.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 extern const Kernels OPSHAP_KERNELS;
 const Kernels OPSHAP_KERNELS = {OPSHAP_SET, multiply,   gelu_all, line,       transform, mix,           spread,
                                 gather,     gelu_slope, blend,    add_scaled, add_gated, dot_difference};
 
-}  // namespace opshap
+}  // namespace opshap::engines

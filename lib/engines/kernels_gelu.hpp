@@ -5,7 +5,7 @@
 #include "engines/gelu_table.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -45,4 +45,4 @@ OPSHAP_INLINE Vec gelu(Vec x, const GeluTable& table) { return maximum_or_nan(x)
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

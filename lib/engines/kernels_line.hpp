@@ -7,7 +7,7 @@
 #include "engines/kernels_transform.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -120,4 +120,4 @@ OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const LineBasis& basis
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -5,7 +5,7 @@
 #include "engines/kernels.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -106,4 +106,4 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -5,7 +5,7 @@
 #include "engines/kernels.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -61,4 +61,4 @@ OPSHAP_INLINE void multiply_block(const Product& p, Index row, Index column) {
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -5,7 +5,7 @@
 #include "engines/kernels.hpp"
 #include "engines/kernels_vectors.hpp"
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -134,4 +134,4 @@ void add_tile(const LineBasis& basis, Index first, Index orbits, Index width, co
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -13,7 +13,7 @@
 #define OPSHAP_SET "baseline"
 #define OPSHAP_KERNELS kernels_baseline
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -35,10 +35,10 @@ constexpr int gelu_intervals = 16, gelu_degree = 4;
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines
 #endif
 
-namespace opshap {
+namespace opshap::engines {
 
 namespace {
 
@@ -100,4 +100,4 @@ OPSHAP_INLINE void for_columns(Index columns, Block&& block) {
 
 }  // namespace
 
-}  // namespace opshap
+}  // namespace opshap::engines

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// Where the points of a grid lie in the grid that an FNO works on, with its zero padding. A line is a plane with one row.
 class PaddedGrid {
@@ -47,4 +47,4 @@ class PaddedGrid {
   std::array<std::int64_t, 2> shape_{1, 1}, padded_{1, 1}, before_{0, 0};
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

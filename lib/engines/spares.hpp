@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-namespace opshap {
+namespace opshap::engines {
 
 /// Objects that are costly to make, between their uses by one thread at a time. Safe to use from several threads.
 template <typename Object>
@@ -34,4 +34,4 @@ class Spares {
   std::vector<std::unique_ptr<Object>> objects_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::engines

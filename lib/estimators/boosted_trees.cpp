@@ -13,7 +13,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::vector<TreeLeaf> BoostedTrees::leaves() const {
   return leaves;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "core/game.hpp"
 #include "estimators/tree_shapley.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// How gradient-boosted trees are grown; the defaults are those of XGBoost's regressor.
 struct Boosting {
@@ -63,4 +63,4 @@ class BoostedTrees final : public SolvedGame {
   std::vector<Tree> trees_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace opshap {
+namespace opshap::estimators {
 
 Coalitions border_coalitions(int players) {
   const auto n = static_cast<std::size_t>(players);
@@ -12,4 +12,4 @@ Coalitions border_coalitions(int players) {
   return coalitions;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "core/coalition_columns.hpp"
 #include "core/threads.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::vector<double> weighted_gram(const Coalitions& coalitions, std::span<const 
   return gram;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

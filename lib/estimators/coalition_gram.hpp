@@ -5,7 +5,7 @@
 
 #include "core/coalitions.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// Σ_S w_S 1_S 1_Sᵀ, [n, n], both triangles.
 ///
@@ -13,4 +13,4 @@ namespace opshap {
 /// Cost: n²/2 · m/64 word operations, with AVX-512 where the processor counts bits in it. The same on any number of threads.
 std::vector<double> weighted_gram(const Coalitions& coalitions, std::span<const double> weights);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/kernel_law.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -328,4 +328,4 @@ Coalitions all_coalitions(const CoalitionSample& sample) {
   return both;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

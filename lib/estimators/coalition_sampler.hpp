@@ -8,7 +8,7 @@
 #include "core/rng.hpp"
 #include "estimators/size_law.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// Whether a drawn coalition brings its complement along.
 enum class Pairing { none, complements };
@@ -66,4 +66,4 @@ std::vector<int> enumerated_sizes(const SizeLaw& law, std::int64_t interior);
 /// With complements k_s = k_{n−s}. Throws InvalidArgument when not every size can have one.
 std::vector<std::int64_t> size_counts(const SizeLaw& law, std::int64_t interior, Pairing pairing);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -1,6 +1,6 @@
 #include "estimators/diagonal_integral.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 DiagonalIntegral::DiagonalIntegral(std::string_view name, std::string_view summary, Gradients gradients, Rule rule,
                                    int nodes)
@@ -25,4 +25,4 @@ Attribution DiagonalIntegral::estimate(CountedGame& game, Rng&) const {
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

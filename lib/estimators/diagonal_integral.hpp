@@ -7,7 +7,7 @@
 #include "core/estimator.hpp"
 #include "estimators/quadrature.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// ∫₀¹ g_i(t) dt by a quadrature, with gradients g(t) that a game gives on the diagonal (t, …, t) of the unit cube: of itself, or of its mean-field closure.
 ///
@@ -32,4 +32,4 @@ class DiagonalIntegral final : public Estimator {
   Quadrature quadrature_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::estimators

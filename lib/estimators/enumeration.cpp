@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::vector<double> shapley_values_of_table(std::vector<double> table) {
   const auto n = static_cast<std::size_t>(std::countr_zero(table.size()));
@@ -56,4 +56,4 @@ Attribution enumerate_all(CountedGame& game) {
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

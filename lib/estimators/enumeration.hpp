@@ -5,7 +5,7 @@
 #include "core/attribution.hpp"
 #include "core/counted_game.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// φ from the values of all 2^n coalitions, index bit i = player i.
 ///
@@ -20,4 +20,4 @@ bool can_enumerate(const CountedGame& game);
 /// The exact attribution by enumeration. Throws InvalidArgument for more than 24 players.
 Attribution enumerate_all(CountedGame& game);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -3,7 +3,7 @@
 #include "estimators/diagonal_integral.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
   const bool midpoint = rule == Rule::midpoint;
@@ -14,15 +14,12 @@ std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes) {
       &CountedGame::diagonal_gradients, rule, nodes);
 }
 
-namespace estimators {
-
 std::unique_ptr<Estimator> integrated_gradients() {
-  return opshap::integrated_gradients(Rule::midpoint, default_quadrature_nodes);
+  return integrated_gradients(Rule::midpoint, default_quadrature_nodes);
 }
 
 std::unique_ptr<Estimator> integrated_gradients_gauss_legendre() {
-  return opshap::integrated_gradients(Rule::gauss_legendre, default_quadrature_nodes);
+  return integrated_gradients(Rule::gauss_legendre, default_quadrature_nodes);
 }
 
-}  // namespace estimators
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -5,7 +5,7 @@
 #include "core/estimator.hpp"
 #include "estimators/quadrature.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 inline constexpr int default_quadrature_nodes = 50;
 
@@ -16,4 +16,4 @@ inline constexpr int default_quadrature_nodes = 50;
 /// Throws InvalidArgument unless 1 <= nodes <= 1000.
 std::unique_ptr<Estimator> integrated_gradients(Rule rule, int nodes);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

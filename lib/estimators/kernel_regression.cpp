@@ -11,7 +11,7 @@
 #include "estimators/coalition_gram.hpp"
 #include "estimators/members.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::vector<double> KernelRegression::response(std::span<const std::size_t> rows
   return solve(std::move(moments));
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

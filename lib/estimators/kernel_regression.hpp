@@ -9,7 +9,7 @@
 #include "core/coalitions.hpp"
 #include "estimators/least_squares.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// The least-squares problem min Σ_S w_S (y_S − Σ_{i∈S} x_i)² subject to Σ_i x_i = 0, factorised once for many right-hand sides.
 ///
@@ -47,4 +47,4 @@ class KernelRegression {
   std::optional<MatrixRank> deficient_rank_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::estimators

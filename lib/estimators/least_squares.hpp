@@ -4,7 +4,7 @@
 
 #include "core/estimator.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// What becomes of a least-squares problem whose equations are too few, or too much alike, to determine its solution.
 enum class Deficiency {
@@ -29,4 +29,4 @@ class LeastSquares : public Estimator {
   Deficiency deficiency_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::estimators

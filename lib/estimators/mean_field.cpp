@@ -3,7 +3,7 @@
 #include "estimators/diagonal_integral.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::unique_ptr<Estimator> mean_field(int nodes) {
   return std::make_unique<DiagonalIntegral>(
@@ -11,9 +11,6 @@ std::unique_ptr<Estimator> mean_field(int nodes) {
       &CountedGame::mean_field_gradients, Rule::gauss_legendre, nodes);
 }
 
-namespace estimators {
+std::unique_ptr<Estimator> mean_field() { return mean_field(default_mean_field_nodes); }
 
-std::unique_ptr<Estimator> mean_field() { return opshap::mean_field(default_mean_field_nodes); }
-
-}  // namespace estimators
-}  // namespace opshap
+}  // namespace opshap::estimators

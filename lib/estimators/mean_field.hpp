@@ -4,7 +4,7 @@
 
 #include "core/estimator.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 inline constexpr int default_mean_field_nodes = 16;
 
@@ -17,4 +17,4 @@ inline constexpr int default_mean_field_nodes = 16;
 /// Throws InvalidArgument for a game without closure, and unless 1 <= nodes <= 1000.
 std::unique_ptr<Estimator> mean_field(int nodes);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

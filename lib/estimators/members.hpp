@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// Calls visit(player) with the members of a coalition, as std::size_t and in increasing order. O(n/64 + |S|).
 template <typename Visit>
@@ -16,4 +16,4 @@ void for_each_member(std::span<const std::uint64_t> row, const Visit& visit) {
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <set>
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::map<Term, double> odd_spectrum(std::span<const TreeLeaf> leaves) {
   std::map<Term, double> spectrum;
@@ -34,4 +34,4 @@ std::map<Term, double> odd_spectrum(std::span<const TreeLeaf> leaves) {
   return spectrum;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

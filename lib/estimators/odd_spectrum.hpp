@@ -6,7 +6,7 @@
 #include "estimators/term_regression.hpp"
 #include "estimators/tree_shapley.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// The Walsh coefficients f̂(T) = 2^-n Σ_S f(S) (−1)^|S∩T| of a sum of leaves for the T of an odd number of players, where any leaf has them.
 ///
@@ -14,4 +14,4 @@ namespace opshap {
 /// The Shapley values are φ_i = −2 Σ_{T∋i} f̂(T)/|T|; those of even T do not enter. Cost: 2^depth a leaf. Players of a term are in increasing order.
 std::map<Term, double> odd_spectrum(std::span<const TreeLeaf> leaves);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

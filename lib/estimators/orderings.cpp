@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -120,4 +120,4 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

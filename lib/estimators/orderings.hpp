@@ -8,7 +8,7 @@
 #include "core/counted_game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// Which orderings are averaged before errors are taken: an ordering alone, or together with its reverse.
 enum class OrderingUnit { single, with_reverse };
@@ -30,4 +30,4 @@ std::int64_t unit_cost(OrderingUnit unit, int players);
 Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, std::int64_t units,
                                         const OrderingSource& source);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

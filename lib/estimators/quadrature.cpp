@@ -7,7 +7,7 @@
 #include "core/gauss_legendre.hpp"
 #include "core/names.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::vector<double> Quadrature::integral(const std::vector<double>& values) const {
   const std::size_t size = values.size() / nodes.size();
@@ -41,4 +41,4 @@ Quadrature quadrature(Rule rule, int nodes, std::string_view who) {
   return result;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// How an integral over [0, 1] is replaced by a sum.
 enum class Rule {
@@ -27,4 +27,4 @@ inline constexpr int max_quadrature_nodes = 1000;
 /// Throws InvalidArgument unless 1 <= nodes <= 1000; `who` starts the message.
 Quadrature quadrature(Rule rule, int nodes, std::string_view who = "quadrature");
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "estimators/enumeration.hpp"
 #include "estimators/sample_reuse.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -110,4 +110,4 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

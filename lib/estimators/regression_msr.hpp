@@ -10,7 +10,7 @@
 #include "core/counted_game.hpp"
 #include "estimators/coalition_sampler.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// A sample of pairs with what the game says about it: all that a proxy may learn from.
 struct SampledGains {
@@ -45,4 +45,4 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
 /// What a proxy may be fitted with at the least: a pair for each fold.
 Budget smallest_budget(Folds folds);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -4,7 +4,7 @@
 
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -58,8 +58,6 @@ FitProxy tree_proxy(const Boosting& boosting) {
   };
 }
 
-namespace estimators {
-
 std::unique_ptr<Estimator> regression_msr_tree() {
   return std::make_unique<RegressionMsrTree>("regression_msr_tree", Folds{5});
 }
@@ -68,5 +66,4 @@ std::unique_ptr<Estimator> regression_msr_tree_in_sample() {
   return std::make_unique<RegressionMsrTree>("regression_msr_tree_in_sample", Folds{1});
 }
 
-}  // namespace estimators
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "estimators/kernel_regression.hpp"
 #include "estimators/sample_targets.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -93,4 +93,4 @@ Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::st
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -7,7 +7,7 @@
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// The additive game with v(N) − v(∅) to share out that fits the sample best, in the weighted least-squares sense.
 ///
@@ -17,4 +17,4 @@ namespace opshap {
 Attribution fit_sample(CountedGame& game, const CoalitionSample& sample, std::string_view who,
                        Deficiency deficiency = Deficiency::refuse);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -8,7 +8,7 @@
 #include "estimators/members.hpp"
 #include "estimators/sample_targets.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::vector<double> reuse_sample(const CoalitionSample& sample, std::span<const double> targets) {
   const int players = sample.coalitions.players();
@@ -61,4 +61,4 @@ Attribution mean_over_draws(CountedGame& game, SizeMass mass, Pairing pairing, C
   return attribution;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -8,7 +8,7 @@
 #include "core/counted_game.hpp"
 #include "estimators/coalition_sampler.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// n·Σ_rows w_S t_S (1[i∈S] − s/n), [n]: every coalition is used for every player (maximum sample reuse). Sums to 0 over the players.
 ///
@@ -28,4 +28,4 @@ enum class Centring {
 /// The attribution from budget − 2 independent draws of a size law (pairs count twice) and v(∅) and v(N). Exact where all coalitions may be evaluated.
 Attribution mean_over_draws(CountedGame& game, SizeMass mass, Pairing pairing, Centring centring, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

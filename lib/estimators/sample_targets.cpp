@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace opshap {
+namespace opshap::estimators {
 
 std::vector<double> sample_targets(CountedGame& game, const CoalitionSample& sample, double empty) {
   std::vector<double> values = game.values(all_coalitions(sample));
@@ -22,4 +22,4 @@ void subtract_equal_shares(std::vector<double>& targets, const CoalitionSample& 
     targets[row] -= share * (sample.coalitions.cardinality(row) - middle);
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -6,7 +6,7 @@
 #include "core/counted_game.hpp"
 #include "estimators/coalition_sampler.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// What a sample says about a game, [m]: v(S) − v(∅), or of a pair (v(S) − v(N∖S))/2, since of a pair only the odd half enters any Shapley value.
 ///
@@ -17,4 +17,4 @@ std::vector<double> sample_targets(CountedGame& game, const CoalitionSample& sam
 /// the players.
 void subtract_equal_shares(std::vector<double>& targets, const CoalitionSample& sample, double share);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

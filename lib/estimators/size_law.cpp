@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -58,4 +58,4 @@ int SizeLaw::draw(Rng& rng) const {
   return (rng.bits32() & 1) != 0 ? size : players_ - size;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -4,7 +4,7 @@
 
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// How much of a sample goes to the coalitions of size s, 0 < s < n, up to a factor.
 enum class SizeMass {
@@ -36,4 +36,4 @@ class SizeLaw {
   std::vector<double> cumulative_;  ///< of j = 1..n−1, normalised; the size is j or n−j with probability ½
 };
 
-}  // namespace opshap
+}  // namespace opshap::estimators

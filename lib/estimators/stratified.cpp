@@ -7,7 +7,7 @@
 #include "estimators/enumeration.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -70,8 +70,6 @@ Attribution stratified_means(CountedGame& game, std::int64_t draws, const Unifor
   return attribution;
 }
 
-namespace estimators {
-
 namespace {
 
 /// stratified_means() with as many draws as fit when no two coalitions are equal; a coalition that two strata share is evaluated once.
@@ -108,5 +106,4 @@ class Stratified final : public Estimator {
 
 std::unique_ptr<Estimator> stratified() { return std::make_unique<Stratified>(); }
 
-}  // namespace estimators
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -6,7 +6,7 @@
 #include "core/counted_game.hpp"
 #include "estimators/uniform_choices.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// φ_i as the mean over sizes ℓ = 0..n−1 of the mean marginal contribution v(S ∪ i) − v(S) with |S| = ℓ, each stratum (i, ℓ) with a sample of its own.
 ///
@@ -14,4 +14,4 @@ namespace opshap {
 /// chooses members from n−1 players. Asks the game for 2 + 2n + 2·draws coalitions. Standard errors from two draws a stratum on. n >= 2.
 Attribution stratified_means(CountedGame& game, std::int64_t draws, const UniformChoices& others);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -12,7 +12,7 @@
 #include "estimators/members.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -158,8 +158,6 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
   return attribution;
 }
 
-namespace estimators {
-
 namespace {
 
 /// The probabilities of the sizes 0..n that are drawn after the warm-up: ∝ 1/min(s, n−s) for s = 2..n−2, and 1/(n ln n) for the middle of an even n.
@@ -222,5 +220,4 @@ class Svarm final : public Estimator {
 
 std::unique_ptr<Estimator> svarm() { return std::make_unique<Svarm>(); }
 
-}  // namespace estimators
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -7,7 +7,7 @@
 #include "core/counted_game.hpp"
 #include "estimators/uniform_choices.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// Values instead of marginal contributions, by size: φ_i = (1/n)(Σ_s E[v(S) | i ∈ S, |S| = s] − Σ_s E[v(S) | i ∉ S, |S| = s]).
 ///
@@ -16,4 +16,4 @@ namespace opshap {
 /// nothing is biased, whatever the counts, [n+1]. Standard errors when every mean has two values. n >= 3.
 Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts, const UniformChoices& choices);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

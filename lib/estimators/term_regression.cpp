@@ -8,7 +8,7 @@
 #include "estimators/kernel_regression.hpp"
 #include "estimators/sample_targets.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::vector<double> shapley_values_of_terms(int players, std::span<const Term> t
   return values;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -9,7 +9,7 @@
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// A group of players with a coefficient of its own, each player once.
 using Term = std::vector<int>;
@@ -39,4 +39,4 @@ TermFit fit_terms(const CoalitionSample& sample, std::vector<double> targets, do
 std::vector<double> shapley_values_of_terms(int players, std::span<const Term> terms,
                                             std::span<const double> coefficients);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

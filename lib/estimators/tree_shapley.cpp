@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::vector<double> shapley_values_of_leaves(int players, std::span<const TreeLe
   return values;
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

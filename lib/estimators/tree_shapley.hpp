@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// The game that is worth `value` to every coalition with all of the `required` and none of the `forbidden` players: a leaf of a decision tree.
 ///
@@ -22,4 +22,4 @@ struct TreeLeaf {
 /// Cost: O(leaves · depth). Throws InvalidArgument for a player outside 0..players-1.
 std::vector<double> shapley_values_of_leaves(int players, std::span<const TreeLeaf> leaves);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

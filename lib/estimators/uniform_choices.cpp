@@ -4,7 +4,7 @@
 
 #include "core/kernel_law.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 UniformChoices random_choices(Rng& rng, int players) {
   return {.below = [&rng](std::uint64_t bound) { return rng.below(bound); },
@@ -17,4 +17,4 @@ UniformChoices random_choices(Rng& rng, int players) {
                          int size, std::span<std::uint64_t> row) { subsets.draw_subset(rng, size, row); }};
 }
 
-}  // namespace opshap
+}  // namespace opshap::estimators

@@ -6,7 +6,7 @@
 
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::estimators {
 
 /// The random decisions of an estimator. Each is uniform on a finite set, so what is usually drawn can also be gone through without exception.
 struct UniformChoices {
@@ -19,4 +19,4 @@ struct UniformChoices {
 /// Choices drawn from `rng`, which must outlive them; `members` are some of the first `players` players, at least two.
 UniformChoices random_choices(Rng& rng, int players);
 
-}  // namespace opshap
+}  // namespace opshap::estimators

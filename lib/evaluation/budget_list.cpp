@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::vector<std::int64_t> parse_budgets(std::string_view text, int players) {
   return {budgets.begin(), budgets.end()};
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// Budgets from text, increasing and without repetitions, for a game of n players:
 ///
@@ -16,4 +16,4 @@ namespace opshap {
 /// Commas separate parts of any form. Throws InvalidArgument naming the part that has none of these forms, is below 1 or beyond 2^62, or runs down.
 std::vector<std::int64_t> parse_budgets(std::string_view text, int players);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

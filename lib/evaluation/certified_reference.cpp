@@ -13,7 +13,7 @@
 #include "estimators/kernel_regression.hpp"
 #include "estimators/registry.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 namespace {
 
@@ -235,8 +235,8 @@ CertifiedReference certified_reference(const Game& game, const ReferenceSettings
           "reference: exact_players=", settings.exact_players,
           " (all 2^n coalitions are enumerated, n <= ", max_exact_players, "). Give 0..", max_exact_players, ".");
   if (game.players() > settings.exact_players) {
-    require(game.players() <= KernelRegression::max_players, "reference: players=", game.players(),
-            " (the regression solves an n x n system, n <= ", KernelRegression::max_players,
+    require(game.players() <= estimators::KernelRegression::max_players, "reference: players=", game.players(),
+            " (the regression solves an n x n system, n <= ", estimators::KernelRegression::max_players,
             "). Group the cells into fewer players.");
     const std::int64_t minimum = minimum_reference_evaluations(game.players());
     const bool enumerable = game.players() <= max_exact_players && minimum >= std::int64_t{1} << game.players();
@@ -252,4 +252,4 @@ CertifiedReference certified_reference(const Game& game, const ReferenceSettings
   return exact(game);
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

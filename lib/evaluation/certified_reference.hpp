@@ -9,7 +9,7 @@
 #include "core/game.hpp"
 #include "evaluation/cross_check.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// How well a reference must be known, and what it may cost.
 struct ReferenceSettings {
@@ -48,4 +48,4 @@ CertifiedReference certified_reference(const Game& game, const ReferenceSettings
 CertifiedReference certified_reference(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
                                        const Estimator& regression);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -15,7 +15,7 @@
 #include "core/stop.hpp"
 #include "statistics/tail_probability.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 namespace {
 
@@ -133,7 +133,7 @@ Certification certify(const Game& game, std::span<const double> first, std::span
     const double error = std::hypot(losses.standard_error(), losses.rounding());
     // A difference that is 0 with an error of 0 (equal attributions) is no reason for a verdict.
     const double t = error > 0 ? found.difference / error : found.difference == 0 ? 0.0 : HUGE_VAL;
-    found.p_value = fisher_tail(t * t, 1, static_cast<double>(pairs - 1));
+    found.p_value = statistics::fisher_tail(t * t, 1, static_cast<double>(pairs - 1));
     if (found.p_value < settings.level / looks) {
       found.verdict = found.difference < 0 ? Certification::Verdict::first : Certification::Verdict::second;
       break;
@@ -143,4 +143,4 @@ Certification certify(const Game& game, std::span<const double> first, std::span
   return found;
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -6,7 +6,7 @@
 
 #include "core/game.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// How many coalitions may be spent on a decision, and how sure it must be.
 struct CertificationSettings {
@@ -38,4 +38,4 @@ std::string to_string(Certification::Verdict verdict);
 Certification certify(const Game& game, std::span<const double> first, std::span<const double> second,
                       const CertificationSettings& settings, std::uint64_t seed);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

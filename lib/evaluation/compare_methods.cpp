@@ -15,7 +15,7 @@
 #include "estimators/registry.hpp"
 #include "metrics/registry.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 namespace {
 
@@ -45,9 +45,9 @@ class Contest {
  public:
   Contest(const ComparisonPlan& plan, const Truth& truth) : plan_(plan), truth_(truth) {}
 
-  MethodRow row(const Estimator& estimator, std::optional<std::int64_t> budget, std::int64_t repeat) const {
+  reporting::MethodRow row(const Estimator& estimator, std::optional<std::int64_t> budget, std::int64_t repeat) const {
     const Guarantees guarantees = estimator.guarantees();
-    MethodRow row;
+    reporting::MethodRow row;
     row.game = plan_.name;
     row.players = plan_.game.players();
     row.truth = truth_.method;
@@ -70,7 +70,7 @@ class Contest {
   }
 
  private:
-  void score(MethodRow& row, const Attribution& attribution, const Guarantees& guarantees) const {
+  void score(reporting::MethodRow& row, const Attribution& attribution, const Guarantees& guarantees) const {
     row.distinct = attribution.distinct;
     row.evaluations = attribution.evaluations;
     row.gradients = attribution.gradients;
@@ -114,11 +114,11 @@ bool promises_exactness(const Guarantees& guarantees, int interaction_order) {
          ((interaction_order == 1 || interaction_order == 2) && guarantees.exact_on_two_additive);
 }
 
-void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<MethodRow>& done,
-                     const std::function<void(const MethodRow&)>& store) {
+void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<reporting::MethodRow>& done,
+                     const std::function<void(const reporting::MethodRow&)>& store) {
   require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
   std::set<Key> known;
-  for (const MethodRow& row : done) known.emplace(row.method, row.budget, row.repeat);
+  for (const reporting::MethodRow& row : done) known.emplace(row.method, row.budget, row.repeat);
   std::vector<Key> runs;
   for (const std::string& method : plan.methods) {
     if (!uses_budget(estimators::find(method).guarantees())) {
@@ -138,11 +138,11 @@ void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::
       continue;
     }
     const Estimator& registered = estimators::find(method);
-    const auto* solves = plan.minimum_norm ? dynamic_cast<const LeastSquares*>(&registered) : nullptr;
+    const auto* solves = plan.minimum_norm ? dynamic_cast<const estimators::LeastSquares*>(&registered) : nullptr;
     const std::unique_ptr<Estimator> variant = solves != nullptr ? solves->with_minimum_norm() : nullptr;
     store(contest.row(variant ? *variant : registered, budget, repeat));
     progress.advance(1, method);
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -10,7 +10,7 @@
 #include "evaluation/certified_reference.hpp"
 #include "reporting/method_rows.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// What attributions of one game are compared with.
 struct Truth {
@@ -42,7 +42,7 @@ bool promises_exactness(const Guarantees& guarantees, int interaction_order);
 ///
 /// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows, with the reason in place of the
 /// scores. Rows in `done` are left out: a comparison that was stopped goes on where it was. Throws InvalidArgument for an unknown method before any run.
-void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<MethodRow>& done,
-                     const std::function<void(const MethodRow&)>& store);
+void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<reporting::MethodRow>& done,
+                     const std::function<void(const reporting::MethodRow&)>& store);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "statistics/tail_probability.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding) {
   require(a.values.size() == b.values.size() && !a.values.empty(), "cross-check: players=", b.values.size(),
@@ -24,7 +24,7 @@ CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, d
   const double spread = variance_a * variance_a / a.degrees + variance_b * variance_b / b.degrees;
   CrossCheck check{.statistic = distance / variance, .numerator_degrees = dimension};
   check.denominator_degrees = spread > 0 ? dimension * variance * variance / spread : HUGE_VAL;
-  check.p_value = fisher_tail(check.statistic, check.numerator_degrees, check.denominator_degrees);
+  check.p_value = statistics::fisher_tail(check.statistic, check.numerator_degrees, check.denominator_degrees);
   return check;
 }
 
@@ -55,4 +55,4 @@ double effective_dimension(const std::vector<std::vector<double>>& samples) {
   return square * most <= squared_trace ? most : std::clamp(squared_trace / square, 1.0, most);
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// An estimate of all players' values with what is known of its error.
 struct Estimate {
@@ -34,4 +34,4 @@ CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, d
 /// Throws InvalidArgument for fewer than three vectors.
 double effective_dimension(const std::vector<std::vector<double>>& samples);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -23,7 +23,7 @@
 #include "metrics/registry.hpp"
 #include "reporting/results.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 namespace {
 
@@ -49,8 +49,8 @@ class Unit {
                        std::vector<int>(evaluation.data.inputs.domain.shape.size(), players))),
         partition_(Partition::one_player_per_point(input_.domain)),
         query_{.point = input_.domain.centre()},
-        game_(cell_mask_game(evaluation.backbone, input_, FieldBatch::zeros(input_.domain, 1, input_.channels),
-                             partition_, query_)),
+        game_(games::cell_mask_game(evaluation.backbone, input_, FieldBatch::zeros(input_.domain, 1, input_.channels),
+                                    partition_, query_)),
         seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
@@ -92,7 +92,7 @@ class Unit {
   }
 
   bool in_curve(const BudgetCurve& curve) const {
-    const std::vector<std::int64_t> test = evaluation_.data.indices(Split::test);
+    const std::vector<std::int64_t> test = evaluation_.data.indices(data::Split::test);
     return std::find(test.begin(), test.end(), sample_) - test.begin() < curve.inputs;
   }
 
@@ -142,15 +142,15 @@ class Unit {
     try {
       add_row(method, budgeted ? "values" : "gradient", shown, seed, attribute(estimator, *game_, {budget}, seed));
     } catch (const InvalidArgument& error) {
-      AttributionRow row = row_of(method, budgeted ? "values" : "gradient", shown, seed);
+      reporting::AttributionRow row = row_of(method, budgeted ? "values" : "gradient", shown, seed);
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};
-      results_ += to_json_line(row) + '\n';
+      results_ += reporting::to_json_line(row) + '\n';
     }
   }
 
-  AttributionRow row_of(const std::string& method, const std::string& access, std::optional<std::int64_t> budget,
-                        std::uint64_t seed) const {
-    AttributionRow row;
+  reporting::AttributionRow row_of(const std::string& method, const std::string& access,
+                                   std::optional<std::int64_t> budget, std::uint64_t seed) const {
+    reporting::AttributionRow row;
     row.pde = evaluation_.data.pde;
     row.players = players_;
     row.sample = sample_;
@@ -166,7 +166,7 @@ class Unit {
 
   void add_row(const std::string& method, const std::string& access, std::optional<std::int64_t> budget,
                std::uint64_t seed, const Attribution& attribution) {
-    AttributionRow row = row_of(method, access, budget, seed);
+    reporting::AttributionRow row = row_of(method, access, budget, seed);
     row.distinct = attribution.distinct;
     row.evaluations = attribution.evaluations;
     row.gradients = attribution.gradients;
@@ -176,21 +176,21 @@ class Unit {
     row.nrmse = metrics::nrmse(reference_.attribution.values, attribution.values);
     row.r2 = metrics::weighted_r2(attribution.values, *coalitions_, gains_);
     row.efficiency_gap = metrics::efficiency_gap(attribution);
-    results_ += to_json_line(row) + '\n';
+    results_ += reporting::to_json_line(row) + '\n';
     add_values(method, budget, attribution);
   }
 
   void add_values(const std::string& method, std::optional<std::int64_t> budget, const Attribution& attribution) {
-    ValuesRow row{.pde = evaluation_.data.pde,
-                  .players = players_,
-                  .sample = sample_,
-                  .method = method,
-                  .budget = budget,
-                  .empty = attribution.empty,
-                  .grand = attribution.grand,
-                  .values = attribution.values,
-                  .standard_errors = attribution.standard_errors.value_or(std::vector<double>{})};
-    attributions_ += to_json_line(row) + '\n';
+    reporting::ValuesRow row{.pde = evaluation_.data.pde,
+                             .players = players_,
+                             .sample = sample_,
+                             .method = method,
+                             .budget = budget,
+                             .empty = attribution.empty,
+                             .grand = attribution.grand,
+                             .values = attribution.values,
+                             .standard_errors = attribution.standard_errors.value_or(std::vector<double>{})};
+    attributions_ += reporting::to_json_line(row) + '\n';
   }
 
   const Evaluation& evaluation_;
@@ -208,7 +208,7 @@ class Unit {
 };
 
 std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
-  std::vector<std::int64_t> samples = evaluation.data.indices(Split::test);
+  std::vector<std::int64_t> samples = evaluation.data.indices(data::Split::test);
   require(static_cast<std::int64_t>(samples.size()) >= evaluation.settings.inputs,
           "evaluation: inputs=", evaluation.settings.inputs, " (the data set has ", samples.size(),
           " test samples). Lower it, or generate more.");
@@ -221,24 +221,24 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
                        std::string& fields) {
   const std::size_t axes = evaluation.data.inputs.domain.shape.size();
   for (const int points : evaluation.settings.resolutions) {
-    OperatorRow row{.pde = evaluation.data.pde, .points = points, .relative_errors = {}};
+    reporting::OperatorRow row{.pde = evaluation.data.pde, .points = points, .relative_errors = {}};
     for (const std::int64_t sample : samples) {
       const FieldBatch input = strided(evaluation.data.inputs.one(sample), std::vector<int>(axes, points));
       const FieldBatch solution = strided(evaluation.data.targets.one(sample), std::vector<int>(axes, points));
       const FieldBatch prediction = evaluation.backbone.apply(input);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
       if (axes == 1) {
-        FieldsRow shown{.pde = evaluation.data.pde,
-                        .sample = sample,
-                        .x = {},
-                        .input = input.values,
-                        .solution = solution.values,
-                        .prediction = prediction.values};
+        reporting::FieldsRow shown{.pde = evaluation.data.pde,
+                                   .sample = sample,
+                                   .x = {},
+                                   .input = input.values,
+                                   .solution = solution.values,
+                                   .prediction = prediction.values};
         for (int i = 0; i < points; ++i) shown.x.push_back(input.domain.coordinate(0, i));
-        fields += to_json_line(shown) + '\n';
+        fields += reporting::to_json_line(shown) + '\n';
       }
     }
-    operators += to_json_line(row) + '\n';
+    operators += reporting::to_json_line(row) + '\n';
   }
 }
 
@@ -274,4 +274,4 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   std::filesystem::remove_all(done);
 }
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -8,13 +8,13 @@
 #include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// What is to be scored against what.
 struct Evaluation {
   const Operator& backbone;
   const Explainer& explainer;
-  const Dataset& data;
+  const data::Dataset& data;
   EvaluationSettings settings;
   std::uint64_t seed = 42;
 };
@@ -29,4 +29,4 @@ struct Evaluation {
 /// The coalitions of R² are drawn once per (resolution, input) and shared by all methods; no method sees them.
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run);
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::evaluation {
 
 /// One set of error-against-budget curves: every sampling method at every budget on the first `inputs` test inputs.
 struct BudgetCurve {
@@ -28,4 +28,4 @@ struct EvaluationSettings {
   std::vector<BudgetCurve> curves;
 };
 
-}  // namespace opshap
+}  // namespace opshap::evaluation

@@ -6,7 +6,7 @@
 #include "core/operator.hpp"
 #include "operators/weights.hpp"
 
-namespace opshap {
+namespace opshap::explainers {
 
 namespace {
 
@@ -23,10 +23,11 @@ class OperatorShap final : public Explainer {
 }  // namespace
 
 std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, const std::string& device) {
-  auto network = load_operator(weights, device, Precision::float32, false);  // applied, never masked
+  auto network =
+      operators::load_operator(weights, device, operators::Precision::float32, false);  // applied, never masked
   require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ",
                      weights.string(), " (a density is one channel). Give an explainer's weights.");
   return std::make_unique<OperatorShap>(std::move(network));
 }
 
-}  // namespace opshap
+}  // namespace opshap::explainers

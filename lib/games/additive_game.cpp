@@ -5,7 +5,7 @@
 
 #include "games/unanimity_sum.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::unique_ptr<SolvedGame> additive_game(std::span<const double> weights, double empty) {
   std::vector<UnanimityTerm> terms;
@@ -20,4 +20,4 @@ std::unique_ptr<Game> random_additive_game(int players, Rng& rng) {
   return additive_game(weights, 1 + static_cast<double>(rng.below(64)) / 64);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::unique_ptr<Game> random_airport_game(int players, Rng& rng) {
   return airport_game(std::move(costs));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = max_{k∈S} c_k: the runway that the largest aircraft needs, or the essential supremum of a field over S.
 ///
@@ -18,4 +18,4 @@ std::unique_ptr<SolvedGame> airport_game(std::vector<double> costs);
 /// Costs multiples of 1/32 in (0, 2], some of them equal.
 std::unique_ptr<Game> random_airport_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "games/diagonal_extension.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::unique_ptr<Game> random_bilinear_game(int players, Rng& rng) {
   return bilinear_game(std::move(terms));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

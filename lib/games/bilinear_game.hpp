@@ -8,7 +8,7 @@
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = Σ_r μ_r(S) ν_r(S) = ∬_{S×S} κ for the kernel κ = Σ_r μ_r ⊗ ν_r: μ₁μ₂, the square (L 1_S h)(x*)² of a linear operator, its energy ∫(L 1_S h)².
 ///
@@ -19,4 +19,4 @@ std::unique_ptr<SolvedGame> bilinear_game(std::vector<std::pair<Measure, Measure
 /// Two terms of signed measures.
 std::unique_ptr<Game> random_bilinear_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::unique_ptr<Game> random_burgers_game(int players, Rng& rng) {
   return burgers_game(std::move(problem));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// Where and when the solution of u_t + u u_x = ν u_xx on the whole line is read, and what it starts from.
 struct BurgersProblem {
@@ -25,4 +25,4 @@ std::unique_ptr<DifferentiableGame> burgers_game(BurgersProblem problem);
 /// Cells of different sizes on [0, 1], heights in [-1, 2).
 std::unique_ptr<Game> random_burgers_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -10,7 +10,7 @@
 #include "core/threads.hpp"
 #include "games/masked_operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, Field
   return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(engine), std::move(partition));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

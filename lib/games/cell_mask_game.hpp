@@ -7,7 +7,7 @@
 #include "core/operator.hpp"
 #include "core/partition.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = G(u_b + 1_S (u − u_b))(x*): the cells of the players in S show the input, the others the baseline; the game of every experiment of the paper.
 ///
@@ -19,4 +19,4 @@ namespace opshap {
 std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, FieldBatch baseline, Partition partition,
                                      Query query);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 
 #include "core/game.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// The gradients of a game beside its values, for games that are not made as differentiable ones. Refers to the game.
 class DiagonalExtension final : public DifferentiableGame {
@@ -30,4 +30,4 @@ class DiagonalExtension final : public DifferentiableGame {
   std::function<void(double, std::span<double>)> gradient_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "games/masked_operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldB
   return std::make_unique<DiagonalGame>(std::move(masked), std::move(masks));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "core/operator.hpp"
 #include "games/partition_of_unity.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = G(u_b + Σ_{i∈S} η_i (u − u_b))(x*): every mask of a partition of unity is a player. With PartitionOfUnity::smoothed_cells, cell_mask_game with soft edges.
 ///
@@ -20,4 +20,4 @@ namespace opshap {
 std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
                                     Query query);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -10,7 +10,7 @@
 #include "core/gauss_legendre.hpp"
 #include "games/function_of_measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng) {
   return exponential_of_measure(measure, rate);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

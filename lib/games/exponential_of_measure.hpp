@@ -7,7 +7,7 @@
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = Re e^{cμ(S)} − 1: growth for a real rate c, cos μ − 1 for c = i, and Π_{k∈S} (1+α_k) − 1 for μ_k = log(1+α_k), c = 1.
 ///
@@ -19,4 +19,4 @@ std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, std::
 /// A signed measure of total near ½ and a complex rate.
 std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

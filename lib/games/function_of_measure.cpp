@@ -5,7 +5,7 @@
 
 #include "games/diagonal_extension.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction 
   return std::make_unique<FunctionOfMeasure>(std::move(measure), std::move(f), std::move(shapley_values));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

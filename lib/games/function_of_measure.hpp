@@ -7,7 +7,7 @@
 #include "core/game.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// What is used of a function f: R → R in a game v = f∘μ.
 struct ScalarFunction {
@@ -26,4 +26,4 @@ struct ScalarFunction {
 std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction f,
                                                 std::function<std::vector<double>()> shapley_values);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -13,7 +13,7 @@
 #include "games/table_game.hpp"
 #include "games/unanimity_sum.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::unique_ptr<Game> read_game(const std::filesystem::path& path) {
   return parse_game(read_file(path), path == "-" ? "standard input" : path.string());
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

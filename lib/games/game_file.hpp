@@ -6,7 +6,7 @@
 
 #include "core/game.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// A game from JSON, in one of two forms:
 ///
@@ -20,4 +20,4 @@ std::unique_ptr<Game> parse_game(std::string_view json, std::string_view who);
 /// parse_game of a whole file; "-" is standard input. Throws DataError.
 std::unique_ptr<Game> read_game(const std::filesystem::path& path);
 
-}  // namespace opshap
+}  // namespace opshap::games

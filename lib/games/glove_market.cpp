@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::unique_ptr<Game> random_glove_market(int players, Rng& rng) {
   return glove_market(std::move(gloves));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = min_i |S ∩ H_i|/n_i: the part of all sets of gloves, one for each hand i, that S can complete; hand i is spread over n_i equal cells, and the
 /// players are the cells of hand 0, then of hand 1, ... (Shapley and Shubik 1969).
@@ -19,4 +19,4 @@ std::unique_ptr<SolvedGame> glove_market(std::vector<int> gloves);
 /// Three hands, or as many as there are players.
 std::unique_ptr<Game> random_glove_market(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -82,4 +82,4 @@ Measure measure_of_integers(std::span<const int> cells, std::string_view who) {
   return Measure({cells.begin(), cells.end()});
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "games/masked_operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
                                         Query query, std::span<const double> masks, std::span<const double> nodes,
@@ -37,4 +37,4 @@ std::vector<double> masked_attributions(const Operator& op, const FieldBatch& in
   return attributions;
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// Attr^η = Σ_k weights(k) DG(u_b + nodes(k) h)[η h] with h = u − u_b, for each of the masks [m, points]: ∫₀¹ DG(u_b + t h)[η h] dt by a quadrature on [0, 1]
 /// (OperatorSHAP, Definition "Masked pointwise attribution").
@@ -17,4 +17,4 @@ std::vector<double> masked_attributions(const Operator& op, const FieldBatch& in
                                         Query query, std::span<const double> masks, std::span<const double> nodes,
                                         std::span<const double> weights);
 
-}  // namespace opshap
+}  // namespace opshap::games

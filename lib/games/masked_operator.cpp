@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline,
                                Query query)
@@ -87,4 +87,4 @@ void MaskedOperator::mean_field_slopes(std::span<const double> nodes, const UseS
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -9,7 +9,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// f(w) = G(u_b + w ⊙ (u − u_b))(x*) of a field of weights w: what the games of an operator are made of. All channels of a point have its weight.
 ///
@@ -49,4 +49,4 @@ class MaskedOperator {
   Query query_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::games

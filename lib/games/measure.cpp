@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 Measure::Measure(std::vector<double> cells) : cells_(std::move(cells)) {
   require(!cells_.empty() && cells_.size() <= Coalitions::max_players, "measure: cells=", cells_.size(), " (needs 1..",
@@ -75,4 +75,4 @@ std::vector<int> random_integer_cells(int players, int largest, Rng& rng) {
   return cells;
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "core/coalitions.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// A finite signed measure seen through a partition: what it gives to each cell. The cells are the players.
 class Measure {
@@ -40,4 +40,4 @@ Measure random_signed_measure(int players, Rng& rng);
 /// Integer cells from 1 to `largest`.
 std::vector<int> random_integer_cells(int players, int largest, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

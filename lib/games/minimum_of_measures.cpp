@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::unique_ptr<Game> random_minimum_of_measures(int players, Rng& rng) {
   return minimum_of_measures(first, Measure(std::move(cells)));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = min(μ₁(S), μ₂(S)) for two measures of the same total.
 ///
@@ -17,4 +17,4 @@ std::unique_ptr<SolvedGame> minimum_of_measures(Measure first, Measure second);
 /// A measure and the same cells in another order.
 std::unique_ptr<Game> random_minimum_of_measures(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/grading.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -294,4 +294,4 @@ std::vector<double> graded_centres(int count, double extent, double ratio) {
   return centres;
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

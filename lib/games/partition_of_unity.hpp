@@ -8,7 +8,7 @@
 #include "core/partition.hpp"
 #include "games/sparse_rows.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// Masks η_1, …, η_m on the points of a grid: η_i >= 0, Σ_i η_i = 1 at every point, and none of them 0 everywhere (OperatorSHAP, Definition "Smooth operator games").
 ///
@@ -63,4 +63,4 @@ class PartitionOfUnity {
 /// The midpoints of `count` cells of [0, extent], graded as Partition::graded grades them: centres for bumps.
 std::vector<double> graded_centres(int count, double extent, double ratio);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "games/additive_game.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::unique_ptr<SolvedGame> point_mass_game(int players, int cell, double value, double empty) {
   require(players >= 1 && players <= Coalitions::max_players, "point_mass_game: players=", players, " (needs 1..",
@@ -24,4 +24,4 @@ std::unique_ptr<Game> random_point_mass_game(int players, Rng& rng) {
   return point_mass_game(players, cell, static_cast<double>(1 + rng.below(128)) / 64, 0.5);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -5,7 +5,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = v(∅) + value where the cell is in S: an operator that reads its input at one point, such as advection or a reaction without diffusion.
 ///
@@ -16,4 +16,4 @@ std::unique_ptr<SolvedGame> point_mass_game(int players, int cell, double value,
 /// Any cell, v(∅) not 0.
 std::unique_ptr<Game> random_point_mass_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -8,7 +8,7 @@
 #include "core/gauss_legendre.hpp"
 #include "games/function_of_measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng) {
   return polynomial_of_measure(measure, std::move(coefficients));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 inline constexpr int max_polynomial_degree = 30;
 
@@ -21,4 +21,4 @@ std::unique_ptr<SolvedGame> polynomial_of_measure(const Measure& measure, std::v
 /// A signed measure and a polynomial of degree 3 with a constant term.
 std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

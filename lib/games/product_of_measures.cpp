@@ -8,7 +8,7 @@
 #include "core/gauss_legendre.hpp"
 #include "games/diagonal_extension.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::unique_ptr<Game> random_product_of_measures(int players, Rng& rng) {
   return product_of_measures(std::move(factors));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

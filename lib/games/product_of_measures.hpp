@@ -7,7 +7,7 @@
 #include "core/rng.hpp"
 #include "games/measure.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 inline constexpr int max_product_factors = 8;
 
@@ -21,4 +21,4 @@ std::unique_ptr<SolvedGame> product_of_measures(std::vector<Measure> factors);
 /// Three measures, two of them signed.
 std::unique_ptr<Game> random_product_of_measures(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

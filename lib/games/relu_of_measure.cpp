@@ -9,7 +9,7 @@
 #include "games/function_of_measure.hpp"
 #include "games/integer_cells.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::unique_ptr<SolvedGame> relu_of_measure(std::vector<int> cells, double kink) {
   require(std::isfinite(kink), "relu_of_measure: kink=", kink, " (not finite). Give a number.");
@@ -30,4 +30,4 @@ std::unique_ptr<Game> random_relu_of_measure(int players, Rng& rng) {
   return relu_of_measure(std::move(cells), kink);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

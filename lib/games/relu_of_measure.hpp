@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = max(μ(S) − q, 0) for integer cells: absolutely continuous but not differentiable, and still in pNA.
 ///
@@ -17,4 +17,4 @@ std::unique_ptr<SolvedGame> relu_of_measure(std::vector<int> cells, double kink)
 /// Cells 1..4 with a kink between 1/4 and 3/4 of their total.
 std::unique_ptr<Game> random_relu_of_measure(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -7,7 +7,7 @@
 #include "games/function_of_measure.hpp"
 #include "games/integer_cells.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::unique_ptr<SolvedGame> sign_of_measure(std::vector<int> cells) {
   Measure measure = measure_of_integers(cells, "sign_of_measure");
@@ -29,4 +29,4 @@ std::unique_ptr<Game> random_sign_of_measure(int players, Rng& rng) {
   return sign_of_measure(std::move(cells));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

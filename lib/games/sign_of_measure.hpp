@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = 1 where μ(S) > 0, else 0, for a signed measure with integer cells and μ(Ω) = 0: of unbounded variation, without any value.
 ///
@@ -17,4 +17,4 @@ std::unique_ptr<SolvedGame> sign_of_measure(std::vector<int> cells);
 /// Pairs w, −w with w = 1..4; an odd player has 0.
 std::unique_ptr<Game> random_sign_of_measure(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

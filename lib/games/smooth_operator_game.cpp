@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "games/masked_operator.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input,
   return std::make_unique<SmoothOperatorGame>(std::move(masked), std::move(masks), partition);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

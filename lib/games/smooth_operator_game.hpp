@@ -8,7 +8,7 @@
 #include "core/partition.hpp"
 #include "games/partition_of_unity.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = G(u_b + Σ_i μ_i(S) η_i (u − u_b))(x*) with μ_i(S) = ∫_S η_i/∫η_i: the game of the paper's theorems (OperatorSHAP, Definition "Smooth operator games").
 ///
@@ -22,4 +22,4 @@ namespace opshap {
 std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
                                            PartitionOfUnity masks, const Partition& partition, Query query);
 
-}  // namespace opshap
+}  // namespace opshap::games

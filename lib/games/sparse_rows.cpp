@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace opshap {
+namespace opshap::games {
 
 void SparseRows::append(std::vector<std::pair<int, double>>& entries, double divisor) {
   // Stable, so that equal columns are added up in the order given.
@@ -18,4 +18,4 @@ void SparseRows::append(std::vector<std::pair<int, double>>& entries, double div
   first_.push_back(columns_.size());
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace opshap {
+namespace opshap::games {
 
 /// A matrix of which only the entries that are not 0 are stored, row after row.
 class SparseRows {
@@ -39,4 +39,4 @@ class SparseRows {
   std::vector<double> values_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::games

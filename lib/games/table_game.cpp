@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::unique_ptr<Game> random_table_game(int players, Rng& rng) {
   return table_game(players, std::move(values));
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// The most players of a table: 2^30 values take 8 GiB.
 inline constexpr int max_table_game_players = 30;
@@ -19,4 +19,4 @@ std::unique_ptr<Game> table_game(int players, std::vector<double> values);
 /// Values uniform on the multiples of 1/64 in [-2, 2), so that sums of them are exact.
 std::unique_ptr<Game> random_table_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::unique_ptr<Game> random_unanimity_game(int players, Rng& rng) {
   return unanimity_game(players, static_cast<double>(1 + rng.below(64)) / 32);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

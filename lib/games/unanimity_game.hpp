@@ -5,7 +5,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = value where S = N, else 0: worth something only if every cell is there. φ_k = value/n whatever the cells' sizes.
 ///
@@ -16,4 +16,4 @@ std::unique_ptr<SolvedGame> unanimity_game(int players, double value);
 /// A value in (0, 2].
 std::unique_ptr<Game> random_unanimity_game(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

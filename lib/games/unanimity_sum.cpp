@@ -10,7 +10,7 @@
 #include "core/coalition_columns.hpp"
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng) {
   return unanimity_sum(players, std::move(terms), 1 + static_cast<double>(rng.below(64)) / 64);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// c·u_T: worth c to every coalition that contains T.
 struct UnanimityTerm {
@@ -25,4 +25,4 @@ std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm
 /// 3n terms of one to five players (fewer when n is smaller), coefficients multiples of 1/64 in [-2, 2), v(∅) not 0.
 std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

@@ -8,7 +8,7 @@
 #include "games/function_of_measure.hpp"
 #include "games/integer_cells.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 std::unique_ptr<SolvedGame> weighted_voting(std::vector<int> weights, double quota) {
   require(std::isfinite(quota), "weighted_voting: quota=", quota, " (not finite). Give a number.");
@@ -26,4 +26,4 @@ std::unique_ptr<Game> random_weighted_voting(int players, Rng& rng) {
   return weighted_voting(std::move(weights), quota);
 }
 
-}  // namespace opshap
+}  // namespace opshap::games

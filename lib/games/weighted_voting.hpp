@@ -6,7 +6,7 @@
 #include "core/game.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::games {
 
 /// v(S) = 1 where μ(S) >= q, else 0, for integer cells: the weighted majority game (Shapley and Shubik 1954), an operator with a step.
 ///
@@ -18,4 +18,4 @@ std::unique_ptr<SolvedGame> weighted_voting(std::vector<int> weights, double quo
 /// Weights 1..4 and a quota between 1/4 and 3/4 of their total.
 std::unique_ptr<Game> random_weighted_voting(int players, Rng& rng);
 
-}  // namespace opshap
+}  // namespace opshap::games

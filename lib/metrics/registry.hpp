@@ -9,7 +9,7 @@
 #include "core/coalitions.hpp"
 #include "core/measured.hpp"
 
-namespace opshap {
+namespace opshap::metrics {
 
 enum class Better { higher, lower };
 
@@ -22,8 +22,6 @@ struct Metric {
   double tolerance = 0;         ///< medians of two trainings that differ by less count as equal
   std::string_view definition;  ///< the formula in words, and when there is no value
 };
-
-namespace metrics {
 
 #define METRIC(name) Metric describe_##name();
 #include "metrics/registry.def"
@@ -53,6 +51,4 @@ Measured weighted_r2(std::span<const double> values, const Coalitions& coalition
 /// |Σφ − Δ| / max(|Δ|, ‖φ‖₁) with Δ = v(N) − v(∅); 0 when Δ and all φ are 0.
 Measured efficiency_gap(const Attribution& attribution);
 
-}  // namespace metrics
-
-}  // namespace opshap
+}  // namespace opshap::metrics

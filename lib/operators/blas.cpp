@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -87,4 +87,4 @@ Torch examine_torch() {
   return torch;
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace opshap {
+namespace opshap::operators {
 
 /// The matrix multiplication that LibTorch uses, as found and measured in this process.
 struct Blas {
@@ -28,4 +28,4 @@ struct Torch {
 };
 Torch examine_torch();
 
-}  // namespace opshap
+}  // namespace opshap::operators

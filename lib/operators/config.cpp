@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::string to_json(const OperatorConfig& config) {
   return object.dump();
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

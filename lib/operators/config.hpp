@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::operators {
 
 /// What an operator is made of: the CONFIG of its weight files, with the Python reference's names and defaults.
 struct OperatorConfig {
@@ -26,4 +26,4 @@ enum class Precision { float32, float64 };
 OperatorConfig parse_operator_config(const std::string& json);
 std::string to_json(const OperatorConfig& config);
 
-}  // namespace opshap
+}  // namespace opshap::operators

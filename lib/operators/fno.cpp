@@ -28,7 +28,7 @@ struct Layer {
 
 /// Where the fields lie in the padded grid.
 struct Padding {
-  PaddedGrid grid;
+  engines::PaddedGrid grid;
   Shape shape, padded, before;
 
   Padding(const std::vector<int>& sizes, const OperatorConfig& config)
@@ -90,7 +90,7 @@ std::vector<float> numbers(const Tensor& tensor) {
   return {dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel()};
 }
 
-FnoWeights::Linear packed(const Tensor& weight, const Tensor& bias) {
+engines::FnoWeights::Linear packed(const Tensor& weight, const Tensor& bias) {
   return {.inputs = static_cast<int>(weight.size(1)),
           .outputs = static_cast<int>(weight.size(0)),
           .weight = numbers(weight),
@@ -183,26 +183,26 @@ class Fno final : public Network {
     return mean(project(here), probability.select(0, place));
   }
 
-  std::optional<FnoWeights> engine_weights() const override {
-    FnoWeights weights{.modes = config().n_modes,
-                       .width = config().hidden_channels,
-                       .in_channels = config().in_channels,
-                       .out_channels = config().out_channels,
-                       .padding = config().domain_padding,
-                       .both_sides = config().domain_padding_mode == "symmetric",
-                       .lifting0 = packed(lifting0_weight_, lifting0_bias_),
-                       .lifting1 = packed(lifting1_weight_, lifting1_bias_),
-                       .projection0 = packed(projection0_weight_, projection0_bias_),
-                       .projection1 = packed(projection1_weight_, projection1_bias_),
-                       .layers = {}};
+  std::optional<engines::FnoWeights> engine_weights() const override {
+    engines::FnoWeights weights{.modes = config().n_modes,
+                                .width = config().hidden_channels,
+                                .in_channels = config().in_channels,
+                                .out_channels = config().out_channels,
+                                .padding = config().domain_padding,
+                                .both_sides = config().domain_padding_mode == "symmetric",
+                                .lifting0 = packed(lifting0_weight_, lifting0_bias_),
+                                .lifting1 = packed(lifting1_weight_, lifting1_bias_),
+                                .projection0 = packed(projection0_weight_, projection0_bias_),
+                                .projection1 = packed(projection1_weight_, projection1_bias_),
+                                .layers = {}};
     for (const Layer& layer : layers_) {
       const std::vector<float> pairs = numbers(layer.spectral_weight);
-      FnoWeights::Layer packed_layer{.spectral = {},
-                                     .spectral_bias = numbers(layer.spectral_bias),
-                                     .skip = packed(layer.pointwise.skip, {}),
-                                     .mlp0 = packed(layer.pointwise.mlp0_weight, layer.pointwise.mlp0_bias),
-                                     .mlp1 = packed(layer.pointwise.mlp1_weight, layer.pointwise.mlp1_bias),
-                                     .gate = numbers(layer.pointwise.gate)};
+      engines::FnoWeights::Layer packed_layer{.spectral = {},
+                                              .spectral_bias = numbers(layer.spectral_bias),
+                                              .skip = packed(layer.pointwise.skip, {}),
+                                              .mlp0 = packed(layer.pointwise.mlp0_weight, layer.pointwise.mlp0_bias),
+                                              .mlp1 = packed(layer.pointwise.mlp1_weight, layer.pointwise.mlp1_bias),
+                                              .gate = numbers(layer.pointwise.gate)};
       for (std::size_t i = 0; i < pairs.size(); i += 2) packed_layer.spectral.emplace_back(pairs[i], pairs[i + 1]);
       weights.layers.push_back(std::move(packed_layer));
     }

@@ -13,7 +13,7 @@
 #include "operators/memory_batches.hpp"
 #include "operators/spectral_convolution.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -328,7 +328,7 @@ class FnoCoalitions::OnGrid {
   }
 
   std::shared_ptr<const Weights> weights_;
-  PaddedGrid grid_;
+  engines::PaddedGrid grid_;
   std::int64_t width_;
   std::array<std::int64_t, 2> padded_{}, first_{},
       shape_{};  ///< of the padded grid, of the field in it, of the field; a line is a plane with one row
@@ -417,4 +417,4 @@ std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatc
   return std::make_unique<Engine>(std::move(grid), std::move(head), std::move(lifted), partition);
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -12,7 +12,7 @@
 #include "core/operator.hpp"
 #include "operators/network.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// The coalition engines of one trained FNO by LibTorch, on the device and in the precision of its parameters.
 ///
@@ -44,4 +44,4 @@ class FnoCoalitions {
   mutable std::map<std::vector<int>, std::shared_ptr<OnGrid>> grids_;  ///< made when first asked for, then kept
 };
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -6,7 +6,7 @@
 #include "operators/fused_layers.hpp"
 #include "operators/tiles.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -255,4 +255,4 @@ std::tuple<Tensor, Tensor> fused_block(const Tensor& spectral_lines, const Tenso
   return {out[0], last ? Tensor() : out[1]};
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -7,7 +7,7 @@
 #include "operators/spectral_convolution.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 // The layers of an FNO as few passes over tiles that stay in a core's caches, with reverse passes written by hand: less than half the memory is kept and moved
 // than by the operations of LibTorch, which are the oracle. On the CPU, float32 or float64; no second derivatives.
@@ -48,4 +48,4 @@ std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectr
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -5,7 +5,7 @@
 #include "operators/fused_layers.hpp"
 #include "operators/tiles.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -119,4 +119,4 @@ Tensor fused_mix(const Tensor& coefficients, const Tensor& weights, const Tensor
                     basis.constant());
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -5,7 +5,7 @@
 #include "operators/fused_layers.hpp"
 #include "operators/tiles.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -87,4 +87,4 @@ Tensor fused_perceptron(const Tensor& x, const Tensor& weight0, const Tensor& bi
               : perceptron_forward(rows, weight0, bias0, weight1, bias1, {});
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "operators/network.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -87,4 +87,4 @@ GoldenValues golden_values(const FieldBatch& output) {
   return golden;
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

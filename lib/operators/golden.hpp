@@ -6,7 +6,7 @@
 #include "core/field.hpp"
 #include "operators/config.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// An operator with prescribed parameters on a prescribed input, as numbers that any other implementation can be compared with.
 struct GoldenValues {
@@ -26,4 +26,4 @@ GoldenValues golden_values(const FieldBatch& output);
 /// U(tensor, index) as above.
 double golden_number(std::uint64_t tensor, std::uint64_t index);
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 std::optional<std::int64_t> free_memory(const torch::Device& device) {
   if (!device.is_cuda()) return std::nullopt;
@@ -38,4 +38,4 @@ void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -7,7 +7,7 @@
 
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// Bytes that can still be had on a GPU; nothing for the CPU, or when the driver does not say.
 std::optional<std::int64_t> free_memory(const torch::Device& device);
@@ -17,4 +17,4 @@ std::optional<std::int64_t> free_memory(const torch::Device& device);
 void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_t>& size,
                     const std::function<void(std::int64_t first, std::int64_t count)>& compute);
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -8,7 +8,7 @@
 #include "operators/fno_coalitions.hpp"
 #include "operators/registry.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 torch::Tensor Network::add(std::string name, std::vector<std::int64_t> shape, Initial initial) {
   torch::Tensor value = torch::zeros(shape, options_);
@@ -99,4 +99,4 @@ void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t f
   std::copy_n(ordered.data_ptr<double>(), ordered.numel(), fields.field(first).data());
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -14,7 +14,7 @@
 #include "operators/config.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 class FnoCoalitions;
 
@@ -73,7 +73,7 @@ class Network {
                                               const torch::Tensor& inclusion, const std::vector<int>& shape,
                                               std::int64_t point) const;
   /// The parameters for the coalition engine of the CPU, where it covers this network.
-  virtual std::optional<FnoWeights> engine_weights() const { return std::nullopt; }
+  virtual std::optional<engines::FnoWeights> engine_weights() const { return std::nullopt; }
   /// Coalition engines for any device, or nullptr where they do not cover this network. The parameters must not change any more.
   virtual std::unique_ptr<FnoCoalitions> device_engines() const;
   /// Numbers in the widest activation of one field on this grid.
@@ -118,4 +118,4 @@ torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64
 /// The inverse of to_tensor for one chunk: writes [points, B, C] to fields first..first+B-1.
 void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t first);
 
-}  // namespace opshap
+}  // namespace opshap::operators

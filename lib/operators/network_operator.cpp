@@ -9,7 +9,7 @@
 #include "operators/network.hpp"
 #include "operators/parallel_chunks.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -27,7 +27,7 @@ class NetworkOperator final : public Operator {
     } else if (!single) {
       no_engine_ = "the CPU's engine works in float32";
     } else if (auto weights = network_->engine_weights()) {
-      engines_ = std::make_unique<FnoEngines>(std::move(*weights));
+      engines_ = std::make_unique<engines::FnoEngines>(std::move(*weights));
     } else {
       no_engine_ = message("there is no engine for ", network_->config().model);
     }
@@ -157,7 +157,7 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<Network> network_;
-  std::unique_ptr<FnoEngines> engines_;            ///< on the CPU; both null: for the reason in no_engine_
+  std::unique_ptr<engines::FnoEngines> engines_;   ///< on the CPU; both null: for the reason in no_engine_
   std::unique_ptr<FnoCoalitions> device_engines_;  ///< on other devices
   std::string no_engine_;
 };
@@ -168,4 +168,4 @@ std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network, bool e
   return std::make_unique<NetworkOperator>(std::move(network), engine);
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

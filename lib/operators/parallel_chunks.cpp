@@ -5,7 +5,7 @@
 #include "core/threads.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -34,4 +34,4 @@ void parallel_chunks(std::int64_t total, std::int64_t size,
   });
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -36,4 +36,4 @@ Tensor pointwise_block(const Tensor& spectral, const Tensor& x, const PointwiseW
   return last ? z : activated(z);
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

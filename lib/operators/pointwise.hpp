@@ -2,7 +2,7 @@
 
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// What a block of an FNO does at each point, besides its spectral convolution. Weights are [Cout, Cin, 1], biases [Cout], the gate [1, C, 1…].
 struct PointwiseWeights {
@@ -18,4 +18,4 @@ torch::Tensor perceptron(const torch::Tensor& x, const torch::Tensor& weight0, c
 torch::Tensor pointwise_block(const torch::Tensor& spectral, const torch::Tensor& x, const PointwiseWeights& weights,
                               bool last);
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -2,7 +2,7 @@
 
 #include "engines/kernels.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 extern const PointwiseKernels<float> pointwise_kernels_avx512_float, pointwise_kernels_avx2_float,
     pointwise_kernels_baseline_float;
@@ -14,7 +14,7 @@ namespace {
 template <typename T>
 const PointwiseKernels<T>& choose(const std::string& instruction_set, const PointwiseKernels<T>& avx512,
                                   const PointwiseKernels<T>& avx2, const PointwiseKernels<T>& baseline) {
-  const std::string name = kernels(instruction_set).name;  // throws for a set that this processor lacks
+  const std::string name = engines::kernels(instruction_set).name;  // throws for a set that this processor lacks
   return name == "avx512" ? avx512 : name == "avx2" ? avx2 : baseline;
 }
 
@@ -34,10 +34,10 @@ const PointwiseKernels<double>& pointwise_kernels(const std::string& instruction
 
 template <typename T>
 const PointwiseKernels<T>& pointwise_kernels() {
-  return pointwise_kernels<T>(kernels().name);
+  return pointwise_kernels<T>(engines::kernels().name);
 }
 
 template const PointwiseKernels<float>& pointwise_kernels();
 template const PointwiseKernels<double>& pointwise_kernels();
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace opshap {
+namespace opshap::operators {
 
 /// out[r, c] = Σ_k a[r·a_row + k·a_step]·b[k, c] (+ bias[c]) (+ out[r, c]); b and out are row-major without gaps.
 template <typename T>
@@ -50,4 +50,4 @@ const PointwiseKernels<T>& pointwise_kernels(const std::string& instruction_set)
 template <typename T>
 const PointwiseKernels<T>& pointwise_kernels();
 
-}  // namespace opshap
+}  // namespace opshap::operators

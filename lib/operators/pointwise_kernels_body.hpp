@@ -11,7 +11,7 @@
 #define OPSHAP_NAME(type) pointwise_kernels_baseline_##type
 #endif
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -266,4 +266,4 @@ extern const PointwiseKernels<double> OPSHAP_NAME(double);
 const PointwiseKernels<float> OPSHAP_NAME(float) = OPSHAP_KERNELS_OF(float);
 const PointwiseKernels<double> OPSHAP_NAME(double) = OPSHAP_KERNELS_OF(double);
 
-}  // namespace opshap
+}  // namespace opshap::operators

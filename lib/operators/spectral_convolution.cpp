@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -168,4 +168,4 @@ torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept) 
   return torch::stack({from_re.select(2, 0) - from_im.select(2, 1), from_re.select(2, 1) + from_im.select(2, 0)}, 1);
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

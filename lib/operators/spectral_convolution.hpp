@@ -6,7 +6,7 @@
 
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any length,
 /// differentiable, the same on all devices.
@@ -76,4 +76,4 @@ inline torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor&
   return mix(coefficients, kept_weights(weights, basis));
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -7,7 +7,7 @@
 #include "operators/pointwise_kernels.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 constexpr std::int64_t tile_rows = 64;  // a tile of 64 channels takes 16 KiB
 
@@ -142,4 +142,4 @@ class LinearReverse {
   torch::Tensor weight_, weight_sum_, bias_sum_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -9,7 +9,7 @@
 #include "data/safetensors.hpp"
 #include "operators/network.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-void check_names(const Network& network, const Safetensors& content, const std::string& who) {
+void check_names(const Network& network, const data::Safetensors& content, const std::string& who) {
   std::set<std::string> missing, unexpected;
   for (const auto& [name, tensor] : content.tensors) unexpected.insert(name);
   for (const Parameter& parameter : network.parameters()) {
@@ -46,7 +46,7 @@ void check_names(const Network& network, const Safetensors& content, const std::
 }
 
 /// The stored numbers in their own precision, complex ones as pairs.
-torch::Tensor stored_values(const StoredTensor& stored) {
+torch::Tensor stored_values(const data::StoredTensor& stored) {
   std::vector<std::int64_t> shape = stored.shape;
   if (stored.dtype == "C64") shape.push_back(2);
   torch::Tensor tensor = torch::empty(shape, stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
@@ -54,7 +54,7 @@ torch::Tensor stored_values(const StoredTensor& stored) {
   return tensor;
 }
 
-void set_parameter(Parameter& parameter, const StoredTensor& stored, const std::string& who) {
+void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const std::string& who) {
   const torch::Tensor values = stored_values(stored);
   require<DataError>(values.sizes() == parameter.value.sizes(), "weights: ", parameter.name, "=",
                      shape_text(stored.shape), " (", who, " has a config that needs ",
@@ -85,7 +85,7 @@ torch::TensorOptions tensor_options(Precision precision, const std::string& devi
 
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options) {
   const torch::NoGradGuard no_grad;
-  const Safetensors content = read_safetensors(path);
+  const data::Safetensors content = data::read_safetensors(path);
   const auto config = content.metadata.find(config_key);
   require<DataError>(config != content.metadata.end(), "weights: file=", path.string(),
                      " (has no \"config\" in its metadata, so the model is unknown). Export it with its config.");
@@ -97,17 +97,17 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
 }
 
 void save_network(const Network& network, const std::filesystem::path& path) {
-  Safetensors content;
+  data::Safetensors content;
   content.metadata[config_key] = to_json(network.config());
   for (const Parameter& parameter : network.parameters()) {
     const torch::Tensor values = parameter.value.detach().to(torch::kCPU).contiguous();
-    StoredTensor stored{
+    data::StoredTensor stored{
         .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
     stored.bytes.resize(values.nbytes());
     std::memcpy(stored.bytes.data(), values.data_ptr(), values.nbytes());
     content.tensors.emplace(parameter.name, std::move(stored));
   }
-  write_safetensors(path, content);
+  data::write_safetensors(path, content);
 }
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
@@ -122,4 +122,4 @@ std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint6
   return make_operator(std::move(network));
 }
 
-}  // namespace opshap
+}  // namespace opshap::operators

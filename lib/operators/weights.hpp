@@ -8,7 +8,7 @@
 #include "core/operator.hpp"
 #include "operators/config.hpp"
 
-namespace opshap {
+namespace opshap::operators {
 
 /// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as C64 or with a last dimension of 2)
 /// and the config as JSON in the metadata entry "config".
@@ -23,4 +23,4 @@ std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const
 std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed,
                                         Precision precision = Precision::float32, const std::string& device = "cpu");
 
-}  // namespace opshap
+}  // namespace opshap::operators

@@ -9,7 +9,7 @@
 #include "pde/initial_conditions.hpp"
 #include "pde/registry.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 namespace {
 
@@ -289,9 +289,9 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
 
 }  // namespace
 
-std::unique_ptr<Pde> pdes::burgers1d() {
+std::unique_ptr<Pde> burgers1d() {
   return std::make_unique<Burgers1d>(
       std::vector<Parameter>{{"nu", 0.01, "viscosity"}, {"dt", 5e-4, "largest time step for a field of amplitude 1"}});
 }
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace opshap {
+namespace opshap::pde {
 
 Etdrk4::Etdrk4(std::span<const double> linear, double step)
     : a_(linear.size()), b_(a_), at_a_(a_), at_b_(a_), at_c_(a_) {
@@ -28,4 +28,4 @@ Etdrk4::Etdrk4(std::span<const double> linear, double step)
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace opshap {
+namespace opshap::pde {
 
 /// The fourth-order exponential time-differencing Runge–Kutta method for v' = L v + N(v), with L real and diagonal.
 ///
@@ -41,4 +41,4 @@ void Etdrk4::advance(Modes& v, const Modes& at_start, Nonlinear&& nonlinear) {
   }
 }
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 namespace {
 
@@ -64,4 +64,4 @@ void RealFourier::backward() const { fftw_execute(plans_->backward); }
 
 const char* fft_library() { return fftw_version; }
 
-}  // namespace opshap
+}  // namespace opshap::pde

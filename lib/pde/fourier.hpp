@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-namespace opshap {
+namespace opshap::pde {
 
 /// The discrete Fourier transform of one real periodic line, with its two buffers. FFTW; not thread-safe, but each
 /// thread may have its own.
@@ -34,4 +34,4 @@ class RealFourier {
 /// Name and version of the library behind it: "fftw-3.3.10-sse2-avx".
 const char* fft_library();
 
-}  // namespace opshap
+}  // namespace opshap::pde

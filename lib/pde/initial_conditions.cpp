@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 namespace {
 
@@ -89,4 +89,4 @@ InitialCondition mixed_1d(const Domain& domain, const Rng& root, std::uint64_t s
            {"bump_heights", std::move(heights)}}};
 }
 
-}  // namespace opshap
+}  // namespace opshap::pde

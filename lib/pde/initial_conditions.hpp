@@ -4,7 +4,7 @@
 
 #include "pde/pde.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 /// What a random stream is for: the purpose in its name (core/rng.hpp).
 enum class Purpose : std::uint32_t { family = 0, amplitudes = 1, phases = 2, geometry = 3, noise = 4 };
@@ -21,4 +21,4 @@ enum class Family1d { series = 0, single_mode = 1, bumps = 2, low_modes = 3 };
 /// ("mixed 1D": Fourier series, modes, bumps); these distributions are ours.
 InitialCondition mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample);
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> parameters,
                                const ParameterValues& changes) {
@@ -43,4 +43,4 @@ ParameterValues parse_parameters(const std::vector<std::string>& settings) {
   return values;
 }
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -10,7 +10,7 @@
 #include "core/field.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::pde {
 
 /// A number that decides an equation or its scheme.
 struct Parameter {
@@ -93,4 +93,4 @@ class Pde {
   virtual Solution solve(const FieldBatch& initial, double time) const = 0;
 };
 
-}  // namespace opshap
+}  // namespace opshap::pde

@@ -2,17 +2,17 @@
 
 #include "core/names.hpp"
 
-namespace opshap::pdes {
+namespace opshap::pde {
 
 const std::vector<std::unique_ptr<Pde>>& all() {
-  static const std::vector<std::unique_ptr<Pde>> pdes = [] {
+  static const std::vector<std::unique_ptr<Pde>> pde = [] {
     std::vector<std::unique_ptr<Pde>> made;
 #define PDE(name) made.push_back(name());
 #include "pde/registry.def"
 #undef PDE
     return made;
   }();
-  return pdes;
+  return pde;
 }
 
 std::vector<std::string> names() {
@@ -28,4 +28,4 @@ const Pde& find(std::string_view name) {
   throw_unknown_name("pde", name, names());
 }
 
-}  // namespace opshap::pdes
+}  // namespace opshap::pde

@@ -7,7 +7,7 @@
 
 #include "pde/pde.hpp"
 
-namespace opshap::pdes {
+namespace opshap::pde {
 
 #define PDE(name) std::unique_ptr<Pde> name();
 #include "pde/registry.def"
@@ -19,4 +19,4 @@ std::vector<std::string> names();
 /// Throws InvalidArgument naming the nearest one when there is no such PDE.
 const Pde& find(std::string_view name);
 
-}  // namespace opshap::pdes
+}  // namespace opshap::pde

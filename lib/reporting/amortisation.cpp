@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   return pays;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

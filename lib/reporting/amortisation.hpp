@@ -7,7 +7,7 @@
 
 #include "reporting/scoreboard.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A sampling method at the smallest budget that was run and whose median NRMSE is not above the explainer's.
 struct TunedMethod {
@@ -32,4 +32,4 @@ struct Amortisation {
 /// At the largest number of players that has budget curves; none without curves, explainer rows or its training row.
 std::optional<Amortisation> amortisation(const Scoreboard& scores);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::string log_axis_at(char axis, const std::vector<double>& values) {
                      sorted.front() / margin, sorted.back() * margin, ticks);
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// The smallest and largest positive value an axis has to show.
 class LogRange {
@@ -27,4 +27,4 @@ std::string log_axis(char axis, const LogRange& range, TickLabels labels = TickL
 /// A logarithmic axis with ticks at given values, at most eight of them labelled.
 std::string log_axis_at(char axis, const std::vector<double>& values);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

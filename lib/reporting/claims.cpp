@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace opshap {
+namespace opshap::reporting {
 
 std::string_view to_string(Verdict verdict) {
   switch (verdict) {
@@ -67,4 +67,4 @@ std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) 
   return json.dump(2) + "\n";
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

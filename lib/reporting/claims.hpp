@@ -6,7 +6,7 @@
 
 #include "reporting/scoreboard.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 enum class Verdict { reproduced, not_reproduced, not_testable };
 
@@ -59,4 +59,4 @@ std::vector<JudgedClaim> judge(const Scoreboard& scores);
 /// {"schema":"opshap.claims/1","profile":..,"claims":[{"id","source","statement","where","rule","verdict","evidence"}..]}.
 std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -15,7 +15,7 @@
 #include "reporting/table.hpp"
 #include "statistics/study.hpp"
 
-namespace opshap::claims {
+namespace opshap::reporting::claims {
 
 namespace {
 
@@ -50,7 +50,7 @@ std::optional<double> change_at(const Scoreboard& scores, int players) {
     if (size > 0) changes.push_back(difference / size);
   }
   if (changes.empty()) return std::nullopt;
-  return quantile(std::move(changes), 0.5);
+  return statistics::quantile(std::move(changes), 0.5);
 }
 
 }  // namespace
@@ -177,13 +177,13 @@ Claim permutation_error_rate() {
               "smallest n with a curve",
           .judge = [](const Scoreboard& scores) {
             for (const int players : scores.curve_resolutions()) {
-              Study study("permutation", "budget", "median NRMSE");
+              statistics::Study study("permutation", "budget", "median NRMSE");
               for (const Cell& cell : scores.curve(players, "permutation")) {
                 const double error = cell.quartiles("nrmse")->median;
                 if (error > 0) study.add(static_cast<double>(*cell.budget), error);
               }
               if (study.size() < 3) continue;
-              const Fit fit = study.fit();
+              const statistics::Fit fit = study.fit();
               return verdict(std::abs(fit.slope + 0.5) <= 0.15 + 2 * fit.slope_error,
                              fmt::format("n = {}: budget^({:.2f} ± {:.2f}) over {} budgets", players, fit.slope,
                                          fit.slope_error, study.size()));
@@ -204,7 +204,7 @@ Claim pairing_matters() {
       .judge = [](const Scoreboard& scores) {
         bool holds = true;
         std::string words;
-        const auto median_in_words = [](const Cell& cell, const Quartiles& errors) {
+        const auto median_in_words = [](const Cell& cell, const statistics::Quartiles& errors) {
           const std::size_t missing = cell.rows.size() - errors.count;
           return show(errors.median) +
                  (missing == 0 ? "" : fmt::format(" ({} of {} undefined)", missing, cell.rows.size()));
@@ -245,4 +245,4 @@ Claim reference_settles_with_resolution() {
           }};
 }
 
-}  // namespace opshap::claims
+}  // namespace opshap::reporting::claims

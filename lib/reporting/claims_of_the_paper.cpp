@@ -15,7 +15,7 @@
 #include "reporting/methods.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap::claims {
+namespace opshap::reporting::claims {
 
 namespace {
 
@@ -49,7 +49,7 @@ Judgement quality_against(const Scoreboard& scores, std::string_view other) {
       const auto ours = median(scores, players, explainer, metric), theirs = median(scores, players, other, metric);
       if (!ours || !theirs) continue;
       ++cells;
-      better += metrics::find(metric).better == Better::lower ? *ours < *theirs : *ours > *theirs;
+      better += metrics::find(metric).better == metrics::Better::lower ? *ours < *theirs : *ours > *theirs;
     }
   }
   if (cells == 0)
@@ -147,7 +147,7 @@ std::optional<double> distance_to_density(const Scoreboard& scores, int players)
     if (distance.value) distances.push_back(*distance.value);
   }
   if (distances.empty()) return std::nullopt;
-  return quantile(std::move(distances), 0.5);
+  return statistics::quantile(std::move(distances), 0.5);
 }
 
 }  // namespace
@@ -476,4 +476,4 @@ Claim exact_reference_at_16_players() {
       .always = true};
 }
 
-}  // namespace opshap::claims
+}  // namespace opshap::reporting::claims

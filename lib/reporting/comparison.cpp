@@ -10,7 +10,7 @@
 #include "metrics/registry.hpp"
 #include "reporting/embedded.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -65,7 +65,7 @@ const std::vector<PaperCell>& paper_quality() {
   return cells;
 }
 
-std::string compare(const Quartiles& paper, const Quartiles& ours, double tolerance) {
+std::string compare(const statistics::Quartiles& paper, const statistics::Quartiles& ours, double tolerance) {
   // The paper prints three decimals: a difference of half the last one is none.
   if (std::abs(paper.median - ours.median) <= tolerance + 0.0005) return "match";
   return paper.q25 <= ours.q75 && ours.q25 <= paper.q75 ? "overlap" : "differs";
@@ -101,4 +101,4 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   return comparisons;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

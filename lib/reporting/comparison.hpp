@@ -8,14 +8,14 @@
 #include "reporting/scoreboard.hpp"
 #include "statistics/quantiles.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// One cell of the paper's result table (reference_data/paper_quality.csv).
 struct PaperCell {
   std::string pde;
   int players = 0;
   std::string method, metric;
-  Quartiles quartiles;
+  statistics::Quartiles quartiles;
   int tex_line = 0;
 };
 
@@ -26,8 +26,8 @@ const std::vector<PaperCell>& paper_quality();
 struct Comparison {
   int players = 0;
   std::string method, metric;
-  std::optional<Quartiles> paper;  ///< none: the paper has no such row (n = 16)
-  std::optional<Quartiles> ours;   ///< none: not run, or undefined on all inputs
+  std::optional<statistics::Quartiles> paper;  ///< none: the paper has no such row (n = 16)
+  std::optional<statistics::Quartiles> ours;   ///< none: not run, or undefined on all inputs
   /// "match": the medians differ by at most the metric's tolerance. "overlap": the interquartile ranges meet.
   /// "differs". "not run". "not in the paper". "not comparable: <first departure>": the run's sizes or recipe are not
   /// the paper's; then neither agreement nor difference means anything.
@@ -35,9 +35,9 @@ struct Comparison {
 };
 
 /// "match", "overlap" or "differs" for two cells of comparable runs.
-std::string compare(const Quartiles& paper, const Quartiles& ours, double tolerance);
+std::string compare(const statistics::Quartiles& paper, const statistics::Quartiles& ours, double tolerance);
 
 /// For every n of the run or of the paper's table for its PDE, the paper's three methods, its three metrics.
 std::vector<Comparison> compare_with_paper(const Scoreboard& scores);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -1,6 +1,6 @@
 #include "reporting/differences.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 const std::vector<Difference>& standing_differences() {
   static const std::vector<Difference> differences = {
@@ -62,4 +62,4 @@ const std::vector<Difference>& standing_differences() {
   return differences;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

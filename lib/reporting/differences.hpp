@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// In what this suite differs from the paper whatever the profile, and what a reader must know to compare: a heading
 /// and two or three sentences each.
@@ -14,4 +14,4 @@ struct Difference {
 
 const std::vector<Difference>& standing_differences();
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -5,7 +5,7 @@
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 using figures::digits;
 
@@ -37,4 +37,4 @@ std::string ErrorCurves::script() const {
          "set xlabel 'budget (distinct coalitions)'\nset ylabel 'NRMSE'\nplot " + bands_ + lines_ + "\n";
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

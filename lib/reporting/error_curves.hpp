@@ -7,12 +7,12 @@
 #include "reporting/axes.hpp"
 #include "statistics/quantiles.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// The error of a method at one budget.
 struct ErrorPoint {
   double budget = 0;
-  Quartiles error;
+  statistics::Quartiles error;
 };
 
 /// Median errors with quartile bands against budgets, both axes logarithmic, as a gnuplot script.
@@ -34,4 +34,4 @@ class ErrorCurves {
   int count_ = 0;
 };
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -12,16 +12,16 @@
 #include "reporting/axes.hpp"
 #include "reporting/gnuplot.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
 /// Studies with the same axes share a panel.
 using Axes = std::pair<std::string, std::string>;
 
-std::vector<Axes> axes_of(const std::vector<Study>& studies) {
+std::vector<Axes> axes_of(const std::vector<statistics::Study>& studies) {
   std::vector<Axes> all;
-  for (const Study& study : studies) {
+  for (const statistics::Study& study : studies) {
     Axes axes{study.effort(), study.error()};
     if (std::find(all.begin(), all.end(), axes) == all.end()) all.push_back(std::move(axes));
   }
@@ -41,9 +41,9 @@ LegendEntry curve(const std::string& title, std::size_t index) {
 }
 
 /// One entry a title: studies of one thing look the same in all panels.
-std::vector<LegendEntry> legend_of(const std::vector<Study>& studies) {
+std::vector<LegendEntry> legend_of(const std::vector<statistics::Study>& studies) {
   std::vector<LegendEntry> legend;
-  for (const Study& study : studies) {
+  for (const statistics::Study& study : studies) {
     const bool known = std::any_of(legend.begin(), legend.end(),
                                    [&](const LegendEntry& entry) { return entry.label == study.title(); });
     if (!known) legend.push_back(curve(study.title(), legend.size()));
@@ -69,14 +69,14 @@ std::string Evidence::markdown() const {
   std::string text = fmt::format("# {}\n\n{}\n", title, finding);
   if (!studies.empty()) text += fmt::format("\n![{}]({}.svg)\n", title, name);
   for (const Table& table : tables) text += "\n" + table.markdown();
-  for (const Study& study : studies) text += "\n" + study.markdown();
+  for (const statistics::Study& study : studies) text += "\n" + study.markdown();
   return text;
 }
 
 std::string Evidence::csv() const {
   std::string text = "study,effort,effort_name,error,error_name\n";
-  for (const Study& study : studies) {
-    for (const Study::Point& point : study.points()) {
+  for (const statistics::Study& study : studies) {
+    for (const statistics::Study::Point& point : study.points()) {
       text += fmt::format("{},{:.4g},{},{:.4g},{}\n", csv_cell(study.title()), point.effort, csv_cell(study.effort()),
                           point.error, csv_cell(study.error()));
     }
@@ -93,7 +93,7 @@ std::string Evidence::svg() const {
     for (std::size_t i = 0; i < studies.size(); ++i) {
       if (Axes{studies[i].effort(), studies[i].error()} != axes || studies[i].size() == 0) continue;
       data += fmt::format("$s{} << EOD\n", i);
-      for (const Study::Point& point : studies[i].points()) {
+      for (const statistics::Study::Point& point : studies[i].points()) {
         efforts.include(point.effort);
         errors.include(point.error);
         data += fmt::format("{:.7g} {:.7g}\n", point.effort, point.error);
@@ -131,4 +131,4 @@ void publish(const Evidence& evidence) {
   if (folder != nullptr && *folder != '\0') write(evidence, folder);
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

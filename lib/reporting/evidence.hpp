@@ -7,14 +7,14 @@
 #include "reporting/table.hpp"
 #include "statistics/study.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// What a convergence study leaves behind for its readers.
 struct Evidence {
   std::string name;     ///< file name without extension; a word of letters, digits and underscores
   std::string title;    ///< what was studied
   std::string finding;  ///< what came out, in a sentence or two
-  std::vector<Study>
+  std::vector<statistics::Study>
       studies;  ///< a section, a curve of the figure and rows of the CSV each; titles of up to 25 letters fit the legend
   std::vector<Table> tables = {};  ///< what is not a curve; in the Markdown, and a CSV each
 
@@ -32,4 +32,4 @@ void write(const Evidence& evidence, const std::filesystem::path& folder);
 /// Prints the Markdown on standard output, and writes the files when the environment variable OPSHAP_REPORTS names a folder.
 void publish(const Evidence& evidence);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

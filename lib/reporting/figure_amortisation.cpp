@@ -10,11 +10,11 @@
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 Figure amortisation(const Scoreboard& scores) {
   const std::string title = "Amortisation";
-  const auto pays = opshap::amortisation(scores);
+  const auto pays = reporting::amortisation(scores);
   if (!pays || pays->methods.empty())
     return missing(title, "needs budget curves and the training row of the explainer");
   const auto training = static_cast<double>(pays->training_evaluations);
@@ -79,4 +79,4 @@ Figure amortisation(const Scoreboard& scores) {
   return figure;
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

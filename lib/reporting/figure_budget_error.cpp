@@ -8,7 +8,7 @@
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 namespace {
 
@@ -47,7 +47,7 @@ Figure budget_error(const Scoreboard& scores) {
   std::vector<std::string> drawn;
   for (const int players : scores.curve_resolutions()) {
     ErrorCurves curves;
-    std::optional<Quartiles> explainer;
+    std::optional<statistics::Quartiles> explainer;
     for (const std::string& method : scores.sampling_methods()) {
       const std::vector<Cell> curve = scores.curve(players, method);
       if (curve.empty()) continue;
@@ -56,7 +56,7 @@ Figure budget_error(const Scoreboard& scores) {
         explainer = amortised->restricted_to(curve.front().samples()).quartiles("nrmse");
       std::vector<ErrorPoint> points;
       for (const Cell& cell : curve) {
-        const Quartiles error = *cell.quartiles("nrmse");
+        const statistics::Quartiles error = *cell.quartiles("nrmse");
         points.push_back({static_cast<double>(*cell.budget), error});
         figure.numbers.add({std::to_string(players), style_of(method).label, std::to_string(*cell.budget),
                             std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
@@ -86,4 +86,4 @@ Figure budget_error(const Scoreboard& scores) {
   return figure;
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

@@ -7,7 +7,7 @@
 
 #include "reporting/figures.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 namespace {
 
@@ -94,4 +94,4 @@ Figure example(const Scoreboard& scores) {
   return missing(title, "no stored fields and values of the same input");
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

@@ -6,7 +6,7 @@
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 Figure resolution_error(const Scoreboard& scores) {
   const std::string title = "Error across resolutions";
@@ -52,4 +52,4 @@ Figure resolution_error(const Scoreboard& scores) {
   return figure;
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

@@ -8,7 +8,7 @@
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 namespace {
 
@@ -107,4 +107,4 @@ Figure runtime_error(const Scoreboard& scores) {
   return figure;
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

@@ -8,7 +8,7 @@
 
 #include "reporting/figures.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 namespace {
 
@@ -94,4 +94,4 @@ Figure shapley_and_density(const Scoreboard& scores) {
   return figure;
 }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

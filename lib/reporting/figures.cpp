@@ -7,7 +7,7 @@
 
 #include "reporting/methods.hpp"
 
-namespace opshap::figures {
+namespace opshap::reporting::figures {
 
 const std::vector<FigureKind>& all() {
   static const std::vector<FigureKind> kinds = {
@@ -47,4 +47,4 @@ std::string line_style(std::string_view method) {
 
 std::string digits(double value) { return fmt::format("{:.7g}", value); }
 
-}  // namespace opshap::figures
+}  // namespace opshap::reporting::figures

@@ -11,7 +11,7 @@
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A figure of a report: panels, the finding in words, and all its numbers as a table.
 struct Figure {
@@ -55,4 +55,4 @@ std::string digits(double value);
 
 }  // namespace figures
 
-}  // namespace opshap
+}  // namespace opshap::reporting

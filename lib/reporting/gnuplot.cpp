@@ -16,7 +16,7 @@
 #include "core/error.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -149,4 +149,4 @@ std::string compose(const std::string& title, const std::string& description, co
   return text + message("<g transform=\"translate(0,", lines * panel_height, ")\">\n", legend_rows, "</g>\n</svg>\n");
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -5,7 +5,7 @@
 
 #include "reporting/legend.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// One drawing: what gnuplot shall plot, and what a reader who cannot see it is told.
 struct Panel {
@@ -33,4 +33,4 @@ std::string compose(const std::string& title, const std::string& description, co
 /// A string literal of gnuplot.
 std::string quote_for_gnuplot(const std::string& text);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace opshap::json_row {
+namespace opshap::reporting::json_row {
 
 double finite(const char* key, double value) {
   require<NumericalError>(std::isfinite(value), "results: ", key, "=", value,
@@ -22,4 +22,4 @@ Json to_json(const Measured& measured) {
 
 Json to_json(const std::optional<std::int64_t>& count) { return count ? Json(*count) : Json(nullptr); }
 
-}  // namespace opshap::json_row
+}  // namespace opshap::reporting::json_row

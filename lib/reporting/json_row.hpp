@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/measured.hpp"
 
-namespace opshap::json_row {
+namespace opshap::reporting::json_row {
 
 using Json = nlohmann::ordered_json;
 
@@ -78,4 +78,4 @@ class Row {
   const Json& json_;
 };
 
-}  // namespace opshap::json_row
+}  // namespace opshap::reporting::json_row

@@ -7,7 +7,7 @@
 #include "reporting/methods.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& 
   return text + "</g>\n";
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A line of a legend: the sample that is drawn, and what it stands for.
 struct LegendEntry {
@@ -24,4 +24,4 @@ std::string legend_html(const std::vector<LegendEntry>& entries);
 /// The same as SVG rows of `columns` entries in a box of this width; `height` gets the rows' height.
 std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& height);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -12,7 +12,7 @@
 #include "reporting/error_curves.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -20,27 +20,27 @@ namespace {
 const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
 
 template <typename Value>
-Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
+statistics::Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
   std::vector<double> values;
   for (const MethodRow* row : cell.rows) values.push_back(value(*row));
-  return quartiles(std::move(values));
+  return statistics::quartiles(std::move(values));
 }
 
 /// Of the runs that have a score.
-std::optional<Quartiles> scores_of(const MethodCell& cell, Measured MethodRow::*score) {
+std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, Measured MethodRow::*score) {
   std::vector<double> values;
   for (const MethodRow* row : cell.rows) {
     if ((row->*score).value) values.push_back(*(row->*score).value);
   }
   if (values.empty()) return std::nullopt;
-  return quartiles(std::move(values));
+  return statistics::quartiles(std::move(values));
 }
 
 std::string show_budget(std::optional<std::int64_t> budget) {
   return budget ? show_count(static_cast<double>(*budget)) : "none";
 }
 
-std::string show_rank(const Rank& rank) {
+std::string show_rank(const statistics::Rank& rank) {
   if (rank.low == rank.high) return fmt::format("{:.1f}", rank.rank);
   return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
 }
@@ -54,8 +54,8 @@ bool ranked(const MethodCell* cell) {
   return cell != nullptr && cell->access == "values" && cell->exact.empty() && cell->undefined.empty();
 }
 
-Repeats errors_of(const MethodCell& cell) {
-  Repeats errors;
+statistics::Repeats errors_of(const MethodCell& cell) {
+  statistics::Repeats errors;
   for (const MethodRow* row : cell.rows) errors.push_back(*row->nrmse.value);
   return errors;
 }
@@ -100,10 +100,10 @@ void MethodComparison::rank(std::uint64_t seed) {
                                    [&](const MethodRank& rank) { return rank.method == candidate.method; });
     if (ranked(&candidate) && !known) ranks_.push_back({.method = candidate.method, .at = {}, .overall = {}});
   }
-  std::vector<std::vector<Repeats>> common;
+  std::vector<std::vector<statistics::Repeats>> common;
   for (const std::int64_t budget : budgets_) {
     std::vector<MethodRank*> here;
-    std::vector<Repeats> errors;
+    std::vector<statistics::Repeats> errors;
     for (MethodRank& method : ranks_) {
       const MethodCell* found = cell(method.method, budget);
       if (!ranked(found)) continue;
@@ -111,14 +111,14 @@ void MethodComparison::rank(std::uint64_t seed) {
       errors.push_back(errors_of(*found));
     }
     if (here.empty()) continue;
-    const std::vector<Rank> found = bootstrap_ranks({errors}, seed);
+    const std::vector<statistics::Rank> found = statistics::bootstrap_ranks({errors}, seed);
     for (std::size_t i = 0; i < here.size(); ++i) here[i]->at.emplace(budget, found[i]);
     if (here.size() < ranks_.size()) continue;
     common_budgets_.push_back(budget);
     common.push_back(std::move(errors));
   }
   if (common.empty()) return;
-  const std::vector<Rank> found = bootstrap_ranks(common, seed);
+  const std::vector<statistics::Rank> found = statistics::bootstrap_ranks(common, seed);
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].overall = found[i];
   std::stable_sort(ranks_.begin(), ranks_.end(),
                    [](const MethodRank& a, const MethodRank& b) { return a.overall->rank < b.overall->rank; });
@@ -296,4 +296,4 @@ std::string MethodComparison::markdown() const {
   return text;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

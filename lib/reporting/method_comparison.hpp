@@ -11,7 +11,7 @@
 #include "reporting/table.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// All runs of one method at one budget.
 struct MethodCell {
@@ -25,8 +25,8 @@ struct MethodCell {
 /// The place of a method that is ranked at some budget.
 struct MethodRank {
   std::string method;
-  std::map<std::int64_t, Rank> at;  ///< by budget
-  std::optional<Rank> overall;      ///< over MethodComparison::common_budgets()
+  std::map<std::int64_t, statistics::Rank> at;  ///< by budget
+  std::optional<statistics::Rank> overall;      ///< over MethodComparison::common_budgets()
 };
 
 /// Methods on one game: what their rows say, and who is ahead of whom.
@@ -67,4 +67,4 @@ class MethodComparison {
   std::vector<MethodRank> ranks_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -5,7 +5,7 @@
 #include "core/file.hpp"
 #include "reporting/json_row.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 using json_row::finite;
 using json_row::Json;
@@ -82,4 +82,4 @@ std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
   return rows;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

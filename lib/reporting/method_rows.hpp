@@ -8,7 +8,7 @@
 
 #include "core/measured.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
 struct MethodRow {
@@ -37,4 +37,4 @@ std::string to_json_line(const MethodRow& row);
 /// Throws DataError naming file and line for a line it cannot read.
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

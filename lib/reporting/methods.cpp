@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::string access_label(std::string_view access) {
   return std::string(access);
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// How a method looks in every table and figure: colours of Okabe and Ito (2008), and a dash and a marker that tell
 /// methods apart without colour.
@@ -28,4 +28,4 @@ std::string pde_label(std::string_view pde);
 /// training), "none".
 std::string access_label(std::string_view access);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

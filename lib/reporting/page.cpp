@@ -11,7 +11,7 @@
 #include "reporting/embedded.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -127,7 +127,7 @@ std::string claims_section(const ReportContents& contents) {
   return text + "</tbody></table></div>\n</section>\n";
 }
 
-std::string quartile_cell(const std::optional<Quartiles>& quartiles, std::string_view otherwise) {
+std::string quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise) {
   if (!quartiles) return fmt::format("<td class=\"quiet\">{}</td>", escape_markup(otherwise));
   return fmt::format("<td>{} <span class=\"range\">[{}, {}]</span></td>", show(quartiles->median), show(quartiles->q25),
                      show(quartiles->q75));
@@ -146,7 +146,7 @@ std::string verdict_cells(const std::vector<const Comparison*>& cells) {
 }
 
 /// One metric of the paper's table: for every n the paper's cells, ours and the verdicts.
-std::string comparison_table(const std::vector<Comparison>& comparisons, const Metric& metric) {
+std::string comparison_table(const std::vector<Comparison>& comparisons, const metrics::Metric& metric) {
   std::map<int, std::vector<const Comparison*>> by_players;
   for (const Comparison& cell : comparisons) {
     if (cell.metric == metric.name) by_players[cell.players].push_back(&cell);
@@ -154,7 +154,8 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const M
   std::string text = fmt::format(
       "<h3>{} <span class=\"quiet\">({} is better)</span></h3>\n<div class=\"wide against\" tabindex=\"0\" "
       "role=\"region\" aria-label=\"{} of the paper and of this run\"><table>\n",
-      escape_markup(metric.symbol), metric.better == Better::lower ? "lower" : "higher", escape_markup(metric.symbol));
+      escape_markup(metric.symbol), metric.better == metrics::Better::lower ? "lower" : "higher",
+      escape_markup(metric.symbol));
   text += "<thead><tr><th scope=\"col\" class=\"number\">n</th><th scope=\"col\">median [quartiles]</th>";
   for (const Comparison* cell : by_players.begin()->second)
     text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(style_of(cell->method).label));
@@ -276,7 +277,7 @@ std::string json_island(const ReportContents& contents) {
                {"manifest", Json::parse(run.manifest)},
                {"claims", Json::parse(claims_json(contents.claims, run))["claims"]}};
   Json& cells = json["paper_comparison"] = Json::array();
-  const auto quartiles = [](const Quartiles& of) {
+  const auto quartiles = [](const statistics::Quartiles& of) {
     return Json{{"median", of.median}, {"q25", of.q25}, {"q75", of.q75}, {"inputs", of.count}};
   };
   for (const Comparison& cell : contents.comparisons) {
@@ -308,4 +309,4 @@ std::string page(const ReportContents& contents) {
          json_island(contents) + "</body>\n</html>\n";
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -9,7 +9,7 @@
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A figure with its panels drawn.
 struct DrawnFigure {
@@ -30,4 +30,4 @@ struct ReportContents {
 /// report.html: one page that needs nothing else. Every text that is not ours is escaped.
 std::string page(const ReportContents& contents);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

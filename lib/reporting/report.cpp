@@ -4,7 +4,7 @@
 #include "reporting/page.hpp"
 #include "reporting/report_tables.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -60,4 +60,4 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   return {.page = target, .broken_checks = broken_checks(contents.claims)};
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

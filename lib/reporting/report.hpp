@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::reporting {
 
 struct WrittenReport {
   std::filesystem::path page;
@@ -19,4 +19,4 @@ struct WrittenReport {
 /// output. Throws DataError for a folder that is no finished run, EnvironmentError without gnuplot.
 WrittenReport write_report(const std::filesystem::path& run, const std::filesystem::path& page = {});
 
-}  // namespace opshap
+}  // namespace opshap::reporting

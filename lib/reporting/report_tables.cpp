@@ -7,7 +7,7 @@
 #include "metrics/registry.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap::tables {
+namespace opshap::reporting::tables {
 
 namespace {
 
@@ -97,7 +97,7 @@ Table quality(const Scoreboard& scores) {
                           {"q75", true}},
               .rows = {}};
   for (const Cell& cell : scores.cells()) {
-    for (const Metric& metric : metrics::all()) {
+    for (const metrics::Metric& metric : metrics::all()) {
       const auto quartiles = cell.quartiles(metric.name);
       if (!quartiles) continue;
       table.add({std::to_string(cell.players), cell.method, cell.access,
@@ -120,7 +120,7 @@ Table backbone(const Scoreboard& scores) {
   for (const OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
     table.add({std::to_string(row.points), std::to_string(row.relative_errors.size()),
-               show(quartiles(row.relative_errors)),
+               show(statistics::quartiles(row.relative_errors)),
                show(*std::max_element(row.relative_errors.begin(), row.relative_errors.end()))});
   }
   return table;
@@ -199,4 +199,4 @@ Table training(const Scoreboard& scores) {
   return table;
 }
 
-}  // namespace opshap::tables
+}  // namespace opshap::reporting::tables

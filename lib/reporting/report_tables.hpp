@@ -7,7 +7,7 @@
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
-namespace opshap::tables {
+namespace opshap::reporting::tables {
 
 /// One row a cell of the paper: n, metric, method, paper, ours, difference of the medians, verdict.
 Table paper_comparison(const std::vector<Comparison>& comparisons);
@@ -24,4 +24,4 @@ Table cost(const Scoreboard& scores);
 /// What was trained, at what cost.
 Table training(const Scoreboard& scores);
 
-}  // namespace opshap::tables
+}  // namespace opshap::reporting::tables

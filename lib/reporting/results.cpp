@@ -11,7 +11,7 @@
 #include "core/names.hpp"
 #include "reporting/json_row.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -247,4 +247,4 @@ Results read_results(const std::filesystem::path& run) {
   return reader.take();
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -9,7 +9,7 @@
 
 #include "core/measured.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A run folder: everything `opshap report` needs, and everything it writes.
 ///
@@ -103,4 +103,4 @@ const Measured& score(const AttributionRow& row, std::string_view metric);
 /// Throws DataError naming file and line for a line it cannot read.
 Results read_results(const std::filesystem::path& run);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

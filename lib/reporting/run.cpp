@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -104,4 +104,4 @@ Run read_run(const std::filesystem::path& folder) {
   return run;
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

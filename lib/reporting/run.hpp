@@ -8,7 +8,7 @@
 
 #include "reporting/results.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A run as the report sees it: its manifest, in words, and its rows. One run is one profile; runs are never mixed. Its evaluation may be unfinished: then
 /// rows of whole resolutions are missing.
@@ -36,4 +36,4 @@ struct Run {
 /// another schema, or has rows of no attribution at all.
 Run read_run(const std::filesystem::path& folder);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

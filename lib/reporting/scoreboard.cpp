@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "reporting/methods.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -33,15 +33,15 @@ std::vector<double> costs(const Cell& cell, const Cost& cost) {
 
 std::optional<double> median_of(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  return quantile(std::move(values), 0.5);
+  return statistics::quantile(std::move(values), 0.5);
 }
 
 }  // namespace
 
-std::optional<Quartiles> Cell::quartiles(std::string_view metric) const {
+std::optional<statistics::Quartiles> Cell::quartiles(std::string_view metric) const {
   std::vector<double> values = defined(*this, metric);
   if (values.empty()) return std::nullopt;
-  return opshap::quartiles(std::move(values));
+  return opshap::statistics::quartiles(std::move(values));
 }
 
 std::string Cell::undefined(std::string_view metric) const {
@@ -52,11 +52,11 @@ std::string Cell::undefined(std::string_view metric) const {
   return message(missing, " of ", rows.size(), " undefined: ", score(**first, metric).why);
 }
 
-std::optional<Quartiles> Cell::seconds() const {
+std::optional<statistics::Quartiles> Cell::seconds() const {
   std::vector<double> values =
       costs(*this, [](const AttributionRow& row) { return row.game_seconds + row.estimator_seconds; });
   if (values.empty()) return std::nullopt;
-  return opshap::quartiles(std::move(values));
+  return opshap::statistics::quartiles(std::move(values));
 }
 
 std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &AttributionRow::evaluations)); }
@@ -157,7 +157,7 @@ std::vector<int> Scoreboard::curve_resolutions() const {
   return found;
 }
 
-Quartiles Scoreboard::reference_error(int players) const {
+statistics::Quartiles Scoreboard::reference_error(int players) const {
   std::map<std::int64_t, double> errors;  // one reference an input, however many rows were scored against it
   for (const Cell& cell : cells_) {
     for (const AttributionRow* row : cell.rows) {
@@ -166,7 +166,7 @@ Quartiles Scoreboard::reference_error(int players) const {
   }
   std::vector<double> values;
   for (const auto& [sample, error] : errors) values.push_back(error);
-  return quartiles(std::move(values));
+  return statistics::quartiles(std::move(values));
 }
 
 double Scoreboard::largest_reference_error(int players) const {
@@ -194,4 +194,4 @@ std::vector<std::int64_t> Scoreboard::samples(int players) const {
   return {samples.begin(), samples.end()};
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

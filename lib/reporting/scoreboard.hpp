@@ -10,7 +10,7 @@
 #include "reporting/run.hpp"
 #include "statistics/quantiles.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// All inputs attributed by one method at one number of players and one budget.
 struct Cell {
@@ -20,11 +20,11 @@ struct Cell {
   std::vector<const AttributionRow*> rows;
 
   /// Over the inputs where the metric is defined; none when it is defined on no input.
-  std::optional<Quartiles> quartiles(std::string_view metric) const;
+  std::optional<statistics::Quartiles> quartiles(std::string_view metric) const;
   /// "" when the metric is defined on all inputs, else "2 of 8 undefined: constant reference".
   std::string undefined(std::string_view metric) const;
   /// Wall time of one attribution, game and method together, over the inputs that the method did not refuse; none when it refused all.
-  std::optional<Quartiles> seconds() const;
+  std::optional<statistics::Quartiles> seconds() const;
   /// Median number, over the same inputs, of coalitions asked for, of distinct ones, of reverse passes.
   std::optional<double> evaluations() const;
   std::optional<double> distinct() const;
@@ -61,7 +61,7 @@ class Scoreboard {
   std::vector<int> curve_resolutions() const;
 
   /// Largest and median error of the reference over the inputs, ‖se‖₂/‖φ‖₂; 0 where it is exact.
-  Quartiles reference_error(int players) const;
+  statistics::Quartiles reference_error(int players) const;
   double largest_reference_error(int players) const;
   /// Stored values of a method ("reference" for the reference); nullptr when there are none.
   const ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
@@ -74,4 +74,4 @@ class Scoreboard {
   std::vector<std::string> methods_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 namespace {
 
@@ -133,11 +133,11 @@ std::string show(double value) {
                          : fmt::format("{:.1e}", value);
 }
 
-std::string show(const Quartiles& quartiles) {
+std::string show(const statistics::Quartiles& quartiles) {
   return fmt::format("{} [{}, {}]", show(quartiles.median), show(quartiles.q25), show(quartiles.q75));
 }
 
-std::string show(const std::optional<Quartiles>& quartiles, std::string_view otherwise) {
+std::string show(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise) {
   return quartiles ? show(*quartiles) : std::string(otherwise);
 }
 
@@ -159,4 +159,4 @@ std::string show_seconds(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-}  // namespace opshap
+}  // namespace opshap::reporting

@@ -8,7 +8,7 @@
 
 #include "statistics/quantiles.hpp"
 
-namespace opshap {
+namespace opshap::reporting {
 
 /// A column of a table: its heading, and whether its cells are numbers (then they are set to the right).
 struct Column {
@@ -38,12 +38,12 @@ std::string escape_markup(std::string_view text);
 /// "0.138"; three decimals like the paper, or two significant digits where three decimals show too little or too much.
 std::string show(double value);
 /// "0.138 [0.110, 0.192]".
-std::string show(const Quartiles& quartiles);
+std::string show(const statistics::Quartiles& quartiles);
 /// show() of the quartiles, or the reason why there are none.
-std::string show(const std::optional<Quartiles>& quartiles, std::string_view otherwise);
+std::string show(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise);
 /// "12 345 678", with narrow spaces.
 std::string show_count(double count);
 /// "0.42 ms", "3.1 s", "2 min 05 s".
 std::string show_seconds(double seconds);
 
-}  // namespace opshap
+}  // namespace opshap::reporting

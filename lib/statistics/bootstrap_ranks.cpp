@@ -6,7 +6,7 @@
 #include "core/rng.hpp"
 #include "statistics/quantiles.hpp"
 
-namespace opshap {
+namespace opshap::statistics {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::vector<Rank> bootstrap_ranks(const std::vector<std::vector<Repeats>>& error
   return found;
 }
 
-}  // namespace opshap
+}  // namespace opshap::statistics

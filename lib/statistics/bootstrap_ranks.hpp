@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace opshap {
+namespace opshap::statistics {
 
 /// A place among competitors, 1 the best, and where it lies when the repeats are drawn anew.
 struct Rank {
@@ -23,4 +23,4 @@ using Repeats = std::vector<double>;
 std::vector<Rank> bootstrap_ranks(const std::vector<std::vector<Repeats>>& errors, std::uint64_t seed,
                                   double confidence = 0.95, int resamples = 2000);
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::statistics {
 
 Mean mean(std::span<const double> sample) {
   require(!sample.empty(), "mean: sample=0 values (has no mean). Give at least one.");
@@ -19,4 +19,4 @@ Mean mean(std::span<const double> sample) {
   return {.value = value, .standard_error = error, .count = sample.size()};
 }
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-namespace opshap {
+namespace opshap::statistics {
 
 /// The mean of a sample and how well it is known.
 struct Mean {
@@ -15,4 +15,4 @@ struct Mean {
 /// Two passes. Throws InvalidArgument for an empty sample.
 Mean mean(std::span<const double> sample);
 
-}  // namespace opshap
+}  // namespace opshap::statistics

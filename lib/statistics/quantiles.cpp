@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::statistics {
 
 namespace {
 
@@ -40,4 +40,4 @@ Quartiles quartiles(std::vector<double> sample) {
           .count = sample.size()};
 }
 
-}  // namespace opshap
+}  // namespace opshap::statistics

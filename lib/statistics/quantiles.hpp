@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace opshap {
+namespace opshap::statistics {
 
 /// Median and quartiles of a sample, with its size.
 struct Quartiles {
@@ -19,4 +19,4 @@ double quantile(std::vector<double> sample, double p);
 /// All three by quantile(). Throws InvalidArgument for an empty sample.
 Quartiles quartiles(std::vector<double> sample);
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::statistics {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::string Study::csv() const {
   return text;
 }
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace opshap {
+namespace opshap::statistics {
 
 /// A power law fitted to a study: error ≈ constant · effort^slope.
 struct Fit {
@@ -42,4 +42,4 @@ class Study {
   std::vector<Point> points_;
 };
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace opshap {
+namespace opshap::statistics {
 
 double fisher_tail(double statistic, double numerator, double denominator) {
   require(numerator > 0 && denominator > 0, "fisher tail: degrees of freedom=", numerator, ", ", denominator,
@@ -19,4 +19,4 @@ double fisher_tail(double statistic, double numerator, double denominator) {
   return boost::math::cdf(complement(boost::math::fisher_f(numerator, denominator), clamped));
 }
 
-}  // namespace opshap
+}  // namespace opshap::statistics

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace opshap {
+namespace opshap::training {
 
 namespace {
 
@@ -73,4 +73,4 @@ AdamW::Tensors AdamW::moments() const {
   return all;
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -6,7 +6,7 @@
 
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// AdamW with decoupled weight decay (Loshchilov & Hutter 2019), β = (0.9, 0.999), ε = 1e-8: the update of torch.optim.AdamW.
 ///
@@ -32,4 +32,4 @@ class AdamW {
   std::int64_t steps_ = 0;
 };
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -8,24 +8,24 @@
 #include "training/samples.hpp"
 #include "training/training.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
-TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed,
+TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
                                const std::filesystem::path& folder) {
   const std::string identity = training_identity(recipe, data, seed);
   TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
-  const std::vector<ResolutionGroup> train = resolution_groups(data, Split::train, recipe.resolutions);
-  const std::vector<ResolutionGroup> validation = resolution_groups(data, Split::validation, recipe.resolutions);
+  const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);
+  const std::vector<ResolutionGroup> validation = resolution_groups(data, data::Split::validation, recipe.resolutions);
   const torch::TensorOptions options = torch::kFloat32;
   const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options),
                                    train_targets = at_resolutions(data.targets, train, options);
   const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
   const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
   const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
-  const auto network = make_network(recipe.model, options);
-  initialise(*network, seed);
+  const auto network = operators::make_network(recipe.model, options);
+  operators::initialise(*network, seed);
   // A batch's loss is its mean squared error; a part of it, for chunks of fields, is given to `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
                            const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
@@ -72,4 +72,4 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const Dataset& data
   return run_training(loop, *network, folder);
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

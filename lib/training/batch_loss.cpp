@@ -5,45 +5,46 @@
 
 #include "operators/parallel_chunks.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 namespace {
 
 /// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until they are added up.
-std::int64_t chunk_size(const Network& network, std::int64_t batch, const std::vector<int>& shape) {
+std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const std::vector<int>& shape) {
   if (!network.options().device().is_cpu()) return batch;
   const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
-  return std::clamp(cached_batch(network, shape), least, most);
+  return std::clamp(operators::cached_batch(network, shape), least, most);
 }
 
 }  // namespace
 
-double batch_loss(const Network& network, std::int64_t batch, const std::vector<int>& shape, const LossPart& part) {
+double batch_loss(const operators::Network& network, std::int64_t batch, const std::vector<int>& shape,
+                  const LossPart& part) {
   const std::int64_t size = chunk_size(network, batch, shape);
   std::vector<double> losses(static_cast<std::size_t>((batch + size - 1) / size));
-  parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
+  operators::parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
     const torch::NoGradGuard no_grad;
     losses[static_cast<std::size_t>(first / size)] = part(first, count).item<double>();
   });
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
-double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::vector<int>& shape,
+double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const std::vector<int>& shape,
                                const LossPart& part) {
   std::vector<torch::Tensor> parameters;
-  for (const Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
+  for (const operators::Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
   const std::int64_t size = chunk_size(network, batch, shape);
   const auto chunks = static_cast<std::size_t>((batch + size - 1) / size);
   std::vector<double> losses(chunks);
   std::vector<std::vector<torch::Tensor>> gradients(chunks);
-  parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
+  operators::parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
     const auto chunk = static_cast<std::size_t>(first / size);
     const torch::Tensor loss = part(first, count);
     losses[chunk] = loss.item<double>();
     gradients[chunk] = torch::autograd::grad({loss}, parameters);
   });
   // Not by LibTorch's own threads: they would go on spinning while the next batch's chunks want the cores.
-  parallel_chunks(static_cast<std::int64_t>(parameters.size()), 1, [&](std::int64_t index, std::int64_t) {
+  operators::parallel_chunks(static_cast<std::int64_t>(parameters.size()), 1, [&](std::int64_t index, std::int64_t) {
     const torch::NoGradGuard no_grad;
     const auto number = static_cast<std::size_t>(index);
     torch::Tensor& sum = parameters[number].mutable_grad();
@@ -53,4 +54,4 @@ double batch_loss_and_gradient(Network& network, std::int64_t batch, const std::
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

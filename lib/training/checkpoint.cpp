@@ -5,24 +5,24 @@
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-  Safetensors file;
+  data::Safetensors file;
   file.metadata["counters"] = checkpoint.counters;
   for (const auto& [name, tensor] : checkpoint.tensors) {
     const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
-    StoredTensor& stored = file.tensors[name];
+    data::StoredTensor& stored = file.tensors[name];
     stored.dtype = "F32";
     stored.shape.assign(values.sizes().begin(), values.sizes().end());
     stored.bytes.resize(static_cast<std::size_t>(values.nbytes()));
     std::memcpy(stored.bytes.data(), values.data_ptr(), stored.bytes.size());
   }
-  write_safetensors(path, file);
+  data::write_safetensors(path, file);
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  const Safetensors file = read_safetensors(path);
+  const data::Safetensors file = data::read_safetensors(path);
   Checkpoint checkpoint;
   const auto counters = file.metadata.find("counters");
   require<DataError>(counters != file.metadata.end(), "training: checkpoint=", path.string(),
@@ -38,4 +38,4 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   return checkpoint;
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

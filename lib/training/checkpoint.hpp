@@ -6,7 +6,7 @@
 
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all there or not at all.
 struct Checkpoint {
@@ -18,4 +18,4 @@ void write_checkpoint(const std::filesystem::path& path, const Checkpoint& check
 /// Throws DataError for a file that is truncated, corrupt or no checkpoint.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -19,7 +19,7 @@
 #include "training/samples.hpp"
 #include "training/training.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 namespace {
 
@@ -161,7 +161,7 @@ torch::Tensor draw_coalitions(const ResolutionGroup& group, const Batch& batch, 
 
 }  // namespace
 
-TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data,
+TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
                                 std::uint64_t seed, const std::filesystem::path& folder) {
   require(recipe.model.out_channels == 1, "explainer: out_channels=", recipe.model.out_channels,
           " (a density is one channel). Set it to 1.");
@@ -172,15 +172,15 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
   if (is_finished(folder, identity, summary)) return summary;
 
   const Rng rng(seed, "explainer coalitions");
-  const std::vector<ResolutionGroup> train = resolution_groups(data, Split::train, recipe.resolutions);
-  const std::vector<ResolutionGroup> validation = resolution_groups(data, Split::validation, recipe.resolutions);
+  const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);
+  const std::vector<ResolutionGroup> validation = resolution_groups(data, data::Split::validation, recipe.resolutions);
   const torch::TensorOptions options = torch::kFloat32;
   const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options);
   const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
   const std::vector<Games> train_games = games_of(backbone, data.inputs, train),
                            validation_games = games_of(backbone, data.inputs, validation);
-  const auto network = make_network(recipe.model, options);
-  initialise(*network, seed + 1);  // not the backbone's own initial weights
+  const auto network = operators::make_network(recipe.model, options);
+  operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
 
   // The validation coalitions and their values never change.
   const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
@@ -193,8 +193,8 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
     fixed_gains.push_back(games.coalition_gains(batch.members, fixed_coalitions.back()));
   }
 
-  const auto train_samples = static_cast<std::int64_t>(data.indices(Split::train).size());
-  const auto validation_samples = static_cast<std::int64_t>(data.indices(Split::validation).size());
+  const auto train_samples = static_cast<std::int64_t>(data.indices(data::Split::train).size());
+  const auto validation_samples = static_cast<std::int64_t>(data.indices(data::Split::validation).size());
   TrainingLoop loop{.name = "explainer",
                     .identity = identity,
                     .epochs = recipe.epochs,
@@ -262,4 +262,4 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
   return run_training(loop, *network, folder);
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace opshap {
+namespace opshap::training {
 
 torch::Tensor fastshap_errors(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains,
                               const torch::Tensor& coalitions, const torch::Tensor& coalition_gains) {
@@ -13,4 +13,4 @@ torch::Tensor fastshap_errors(const torch::Tensor& densities, const Domain& doma
   return torch::mse_loss(sums, coalition_gains, torch::Reduction::Sum);
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -3,7 +3,7 @@
 #include "core/domain.hpp"
 #include "operators/torch.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// Σ over samples and coalitions of (v(S) − v(∅) − Σ_{i∈S} φ_i)², a scalar: what an explainer's densities are trained by (Jethani et al. 2022; OperatorSHAP,
 /// Algorithm 1).
@@ -13,4 +13,4 @@ namespace opshap {
 torch::Tensor fastshap_errors(const torch::Tensor& densities, const Domain& domain, const torch::Tensor& gains,
                               const torch::Tensor& coalitions, const torch::Tensor& coalition_gains);
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -4,13 +4,13 @@
 
 #include "training/samples.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 namespace {
 
 template <typename Recipe>
-nlohmann::ordered_json describe(const Recipe& recipe, const Dataset& data, std::uint64_t seed) {
-  return {{"model", nlohmann::ordered_json::parse(to_json(recipe.model))},
+nlohmann::ordered_json describe(const Recipe& recipe, const data::Dataset& data, std::uint64_t seed) {
+  return {{"model", nlohmann::ordered_json::parse(operators::to_json(recipe.model))},
           {"resolutions", recipe.resolutions},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},
@@ -18,17 +18,17 @@ nlohmann::ordered_json describe(const Recipe& recipe, const Dataset& data, std::
           {"weight_decay", recipe.weight_decay},
           {"patience", recipe.patience},
           {"data", data.content_hash},
-          {"train_samples", data.indices(Split::train).size()},
+          {"train_samples", data.indices(data::Split::train).size()},
           {"seed", seed}};
 }
 
 }  // namespace
 
-std::string training_identity(const BackboneRecipe& recipe, const Dataset& data, std::uint64_t seed) {
+std::string training_identity(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed) {
   return describe(recipe, data, seed).dump();
 }
 
-std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const Dataset& data,
+std::string training_identity(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
                               std::uint64_t seed) {
   auto json = describe(recipe, data, seed);
   json["warmup_epochs"] = recipe.warmup_epochs;
@@ -39,4 +39,4 @@ std::string training_identity(const ExplainerRecipe& recipe, const Operator& bac
   return json.dump();
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

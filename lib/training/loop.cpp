@@ -15,7 +15,7 @@
 #include "training/adamw.hpp"
 #include "training/checkpoint.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
@@ -31,20 +31,20 @@ void require_same(const fs::path& folder, const std::string& identity, const std
 }
 
 /// The parameters by name, sharing their storage.
-AdamW::Tensors weights(const Network& network) {
+AdamW::Tensors weights(const operators::Network& network) {
   AdamW::Tensors tensors;
-  for (const Parameter& parameter : network.parameters()) tensors[parameter.name] = parameter.value;
+  for (const operators::Parameter& parameter : network.parameters()) tensors[parameter.name] = parameter.value;
   return tensors;
 }
 
 /// Copies of the parameters' values: the best weights so far.
-AdamW::Tensors copies(const Network& network) {
+AdamW::Tensors copies(const operators::Network& network) {
   AdamW::Tensors tensors;
   for (const auto& [name, tensor] : weights(network)) tensors[name] = tensor.detach().clone();
   return tensors;
 }
 
-void assign(const Network& network, const AdamW::Tensors& values) {
+void assign(const operators::Network& network, const AdamW::Tensors& values) {
   const torch::NoGradGuard no_grad;
   for (auto [name, tensor] : weights(network)) tensor.copy_(values.at(name));
 }
@@ -59,7 +59,7 @@ struct State {
                           .seconds = 0};
 };
 
-void save(const fs::path& folder, const TrainingLoop& loop, const Network& network, const AdamW& optimiser,
+void save(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, const AdamW& optimiser,
           const State& state) {
   Checkpoint checkpoint;
   for (const auto& [name, tensor] : weights(network)) checkpoint.tensors["model." + name] = tensor;
@@ -79,7 +79,8 @@ void save(const fs::path& folder, const TrainingLoop& loop, const Network& netwo
 }
 
 /// False when there is no checkpoint.
-bool restore(const fs::path& folder, const TrainingLoop& loop, const Network& network, AdamW& optimiser, State& state) {
+bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, AdamW& optimiser,
+             State& state) {
   const fs::path path = folder / "checkpoint.safetensors";
   if (!fs::exists(path)) return false;
   const Checkpoint checkpoint = read_checkpoint(path);
@@ -150,9 +151,9 @@ bool is_finished(const fs::path& folder, const std::string& identity, TrainingSu
   return true;
 }
 
-TrainingSummary run_training(const TrainingLoop& loop, Network& network, const fs::path& folder) {
+TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
   make_folder(folder);
-  for (Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
+  for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
   AdamW optimiser(weights(network), loop.weight_decay);
   State state;
   TrainingSummary& summary = state.summary;
@@ -200,7 +201,7 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
   }
 
   assign(network, state.best);
-  save_network(network, folder / "model.safetensors");
+  operators::save_network(network, folder / "model.safetensors");
   write_file(folder / summary_file, ordered_json{{"schema", "opshap.training_summary/1"},
                                                  {"identity", loop.identity},
                                                  {"epochs", summary.epochs},
@@ -214,4 +215,4 @@ TrainingSummary run_training(const TrainingLoop& loop, Network& network, const f
   return summary;
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

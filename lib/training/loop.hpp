@@ -8,7 +8,7 @@
 #include "operators/network.hpp"
 #include "training/recipe.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the two functions.
 struct TrainingLoop {
@@ -35,6 +35,7 @@ double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch);
 bool is_finished(const std::filesystem::path& folder, const std::string& identity, TrainingSummary& summary);
 
 /// Runs the loop on `network`, which ends with its last weights; the best ones are in folder/model.safetensors.
-TrainingSummary run_training(const TrainingLoop& loop, Network& network, const std::filesystem::path& folder);
+TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network,
+                             const std::filesystem::path& folder);
 
-}  // namespace opshap
+}  // namespace opshap::training

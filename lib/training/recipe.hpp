@@ -6,11 +6,11 @@
 
 #include "operators/config.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept (paper, section Training).
 struct BackboneRecipe {
-  OperatorConfig model;
+  operators::OperatorConfig model;
   std::vector<int> resolutions;  ///< points per axis; each sample is served at the one of its slot
   int epochs = 200;
   int batch = 64;
@@ -22,7 +22,7 @@ struct BackboneRecipe {
 /// How an explainer is trained: FastSHAP loss on coalitions in complementary pairs from the Shapley kernel, hard normalisation by cell volume,
 /// AdamW with linear warm-up and cosine decay (paper, Algorithm 1 and section Training).
 struct ExplainerRecipe {
-  OperatorConfig model;
+  operators::OperatorConfig model;
   std::vector<int> resolutions;
   int epochs = 300;
   int batch = 64;
@@ -41,4 +41,4 @@ struct TrainingSummary {
   double seconds = 0;                     ///< wall time of all epochs, over interruptions
 };
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 namespace {
 
@@ -35,7 +35,8 @@ std::vector<std::int64_t> positions(const ResolutionGroup& group) {
 
 }  // namespace
 
-std::vector<ResolutionGroup> resolution_groups(const Dataset& data, Split part, const std::vector<int>& resolutions) {
+std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
+                                               const std::vector<int>& resolutions) {
   std::vector<ResolutionGroup> groups;
   for (const int points : resolutions) groups.push_back({.points = points, .samples = {}});
   for (const std::int64_t sample : data.indices(part)) {
@@ -67,4 +68,4 @@ std::vector<Batch> ordered_batches(const std::vector<ResolutionGroup>& groups, i
   return batches;
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

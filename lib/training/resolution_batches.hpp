@@ -5,7 +5,7 @@
 
 #include "data/dataset.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// Samples of one part of a data set that are served at one resolution, always the same one (the paper's FixedResolutionBatchSampler).
 struct ResolutionGroup {
@@ -14,7 +14,8 @@ struct ResolutionGroup {
 };
 
 /// One group per resolution; a group may be empty. Throws InvalidArgument when the data set's slots do not fit the list or a size does not divide the grid.
-std::vector<ResolutionGroup> resolution_groups(const Dataset& data, Split part, const std::vector<int>& resolutions);
+std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
+                                               const std::vector<int>& resolutions);
 
 /// Positions within one group that make one optimiser step.
 struct Batch {
@@ -29,4 +30,4 @@ std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int
 /// The groups' samples in order, in batches of that size: for validation.
 std::vector<Batch> ordered_batches(const std::vector<ResolutionGroup>& groups, int batch);
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -2,7 +2,7 @@
 
 #include "operators/network.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 std::vector<int> grid(const FieldBatch& fields, int points) {
   return std::vector<int>(fields.domain.shape.size(), points);
@@ -18,7 +18,7 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
   for (const ResolutionGroup& group : groups) {
     std::vector<torch::Tensor> samples;
     for (const std::int64_t sample : group.samples)
-      samples.push_back(to_tensor(at_resolution(fields, sample, group.points), 0, 1, options));
+      samples.push_back(operators::to_tensor(at_resolution(fields, sample, group.points), 0, 1, options));
     tensors.push_back(samples.empty() ? torch::Tensor() : torch::cat(samples, 1));
   }
   return tensors;
@@ -29,4 +29,4 @@ torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batc
       1, torch::tensor(batch.members, groups[batch.group].options().dtype(torch::kInt64)));
 }
 
-}  // namespace opshap
+}  // namespace opshap::training

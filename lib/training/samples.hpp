@@ -6,7 +6,7 @@
 #include "operators/torch.hpp"
 #include "training/resolution_batches.hpp"
 
-namespace opshap {
+namespace opshap::training {
 
 /// The samples of each group at its resolution: one tensor [points, samples, C] per group, undefined for an empty group.
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
@@ -21,4 +21,4 @@ std::vector<int> grid(const FieldBatch& fields, int points);
 /// One sample of the data set at a resolution, as a batch of one.
 FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points);
 
-}  // namespace opshap
+}  // namespace opshap::training

@@ -79,16 +79,16 @@ Table moebius_coefficients(Table table) {
 
 std::unique_ptr<Game> as_game(const Table& table) {
   const Table coefficients = moebius_coefficients(table);
-  std::vector<UnanimityTerm> terms;
+  std::vector<games::UnanimityTerm> terms;
   for (std::size_t mask = 1; mask < coefficients.values.size(); ++mask) {
     if (coefficients.values[mask] == 0) continue;
-    UnanimityTerm term{.coalition = {}, .coefficient = coefficients.values[mask]};
+    games::UnanimityTerm term{.coalition = {}, .coefficient = coefficients.values[mask]};
     for (int player = 0; player < table.players; ++player) {
       if (mask >> player & 1) term.coalition.push_back(player);
     }
     terms.push_back(std::move(term));
   }
-  return unanimity_sum(table.players, std::move(terms), table.empty());
+  return games::unanimity_sum(table.players, std::move(terms), table.empty());
 }
 
 Table as_table(const Game& game) {

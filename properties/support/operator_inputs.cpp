@@ -25,16 +25,16 @@ Partition random_cells(const Domain& domain, int players, Rng& rng) {
   return Partition::from_labels(domain, labels);
 }
 
-PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
+games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
   const bool plane = domain.dimension() == 2;
   const auto kind = rng.below(4);
   if (kind == 0) {
     std::vector<std::vector<double>> centres;
     for (const double extent : domain.extents) {
       const int count = 1 + static_cast<int>(rng.below(plane ? 3 : 6));
-      centres.push_back(graded_centres(count, extent, std::exp2(rng.uniform(-2, 2))));
+      centres.push_back(games::graded_centres(count, extent, std::exp2(rng.uniform(-2, 2))));
     }
-    return PartitionOfUnity::bumps(domain, centres);
+    return games::PartitionOfUnity::bumps(domain, centres);
   }
   const auto masks = static_cast<std::size_t>(1 + rng.below(9));
   if (kind == 1) {
@@ -42,11 +42,12 @@ PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
     for (std::size_t mask = 0; mask < masks; ++mask) {
       for (const double extent : domain.extents) centres.push_back(extent * rng.uniform());
     }
-    return PartitionOfUnity::gaussians(domain, centres, domain.extents[0] * rng.uniform(0.1, 0.6));
+    return games::PartitionOfUnity::gaussians(domain, centres, domain.extents[0] * rng.uniform(0.1, 0.6));
   }
   if (kind == 2) {
     const Partition cells = random_cells(domain, static_cast<int>(masks), rng);
-    return PartitionOfUnity::smoothed_cells(domain, cells, std::ranges::min(domain.extents) * rng.uniform(0.01, 0.4));
+    return games::PartitionOfUnity::smoothed_cells(domain, cells,
+                                                   std::ranges::min(domain.extents) * rng.uniform(0.01, 0.4));
   }
   const auto points = static_cast<std::size_t>(domain.points());
   std::vector<double> values(masks * points);
@@ -55,7 +56,7 @@ PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
     for (std::size_t mask = 0; mask < masks; ++mask) sum += values[mask * points + point] = -std::log1p(-rng.uniform());
     for (std::size_t mask = 0; mask < masks; ++mask) values[mask * points + point] /= sum;
   }
-  return PartitionOfUnity::from_values(domain, values);
+  return games::PartitionOfUnity::from_values(domain, values);
 }
 
 }  // namespace opshap

@@ -22,7 +22,7 @@ struct FnoCase {
 };
 
 /// Uniform weights; with scale 1 about the size that a network starts its training with.
-inline FnoWeights random_weights(const FnoCase& of, std::uint64_t seed, double scale = 2) {
+inline engines::FnoWeights random_weights(const FnoCase& of, std::uint64_t seed, double scale = 2) {
   Rng rng(seed, "fno engine weights");
   const auto draw = [&](std::size_t count, double size) {
     std::vector<float> values(count);
@@ -31,32 +31,33 @@ inline FnoWeights random_weights(const FnoCase& of, std::uint64_t seed, double s
   };
   const auto linear = [&](int inputs, int outputs, bool biased = true) {
     const double size = 1 / std::sqrt(inputs);
-    return FnoWeights::Linear{.inputs = inputs,
-                              .outputs = outputs,
-                              .weight = draw(static_cast<std::size_t>(inputs * outputs), size),
-                              .bias = biased ? draw(static_cast<std::size_t>(outputs), size) : std::vector<float>{}};
+    return engines::FnoWeights::Linear{
+        .inputs = inputs,
+        .outputs = outputs,
+        .weight = draw(static_cast<std::size_t>(inputs * outputs), size),
+        .bias = biased ? draw(static_cast<std::size_t>(outputs), size) : std::vector<float>{}};
   };
   const int width = of.width, hidden = width / 2, entry = of.in_channels + static_cast<int>(of.modes.size());
-  FnoWeights weights{.modes = of.modes,
-                     .width = width,
-                     .in_channels = of.in_channels,
-                     .out_channels = of.out_channels,
-                     .padding = of.padding,
-                     .both_sides = of.both_sides,
-                     .lifting0 = linear(entry, 2 * width),
-                     .lifting1 = linear(2 * width, width),
-                     .projection0 = linear(width, 2 * width),
-                     .projection1 = linear(2 * width, of.out_channels),
-                     .layers = {}};
+  engines::FnoWeights weights{.modes = of.modes,
+                              .width = width,
+                              .in_channels = of.in_channels,
+                              .out_channels = of.out_channels,
+                              .padding = of.padding,
+                              .both_sides = of.both_sides,
+                              .lifting0 = linear(entry, 2 * width),
+                              .lifting1 = linear(2 * width, width),
+                              .projection0 = linear(width, 2 * width),
+                              .projection1 = linear(2 * width, of.out_channels),
+                              .layers = {}};
   std::size_t frequencies = static_cast<std::size_t>(of.modes.back() / 2 + 1);
   if (of.modes.size() == 2) frequencies *= static_cast<std::size_t>(of.modes[0]);
   for (int l = 0; l < of.layers; ++l) {
-    FnoWeights::Layer layer{.spectral = {},
-                            .spectral_bias = draw(static_cast<std::size_t>(width), 0.1),
-                            .skip = linear(width, width, false),
-                            .mlp0 = linear(width, hidden),
-                            .mlp1 = linear(hidden, width),
-                            .gate = draw(static_cast<std::size_t>(width), 1)};
+    engines::FnoWeights::Layer layer{.spectral = {},
+                                     .spectral_bias = draw(static_cast<std::size_t>(width), 0.1),
+                                     .skip = linear(width, width, false),
+                                     .mlp0 = linear(width, hidden),
+                                     .mlp1 = linear(hidden, width),
+                                     .gate = draw(static_cast<std::size_t>(width), 1)};
     const std::size_t count = frequencies * static_cast<std::size_t>(width * width);
     const std::vector<float> parts = draw(2 * count, std::sqrt(1.5 / width));
     for (std::size_t i = 0; i < count; ++i) layer.spectral.emplace_back(parts[2 * i], parts[2 * i + 1]);
