@@ -338,11 +338,17 @@ TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {
   EXPECT_EQ("opshap.claims/1", json["schema"]);
   EXPECT_EQ("smoke", json["profile"]);
   EXPECT_EQ(reporting::claims::all().size(), json["claims"].size());
-  const std::set<std::string> verdicts = {"reproduced", "not reproduced", "not testable in this profile"};
+  EXPECT_EQ("burgers1d", json["pde"]);
+  EXPECT_TRUE(json["commit"].is_string());
+  const std::set<std::string> verdicts = {"reproduced", "not reproduced", "undecided", "not comparable",
+                                          "not testable in this profile"};
   for (const auto& claim : json["claims"]) {
     for (const char* key : {"id", "source", "statement", "where", "rule", "verdict", "evidence"})
       EXPECT_TRUE(claim[key].is_string() && claim[key] != "") << claim;
     EXPECT_TRUE(verdicts.contains(claim["verdict"])) << claim;
+    for (const char* key : {"value", "threshold"}) EXPECT_TRUE(claim[key].is_number() || claim[key].is_null()) << claim;
+    const auto& interval = claim["interval"];
+    EXPECT_TRUE(interval.is_null() || (interval.size() == 2 && interval[0] <= interval[1])) << claim;
   }
 }
 

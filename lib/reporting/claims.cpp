@@ -11,6 +11,10 @@ std::string_view to_string(Verdict verdict) {
       return "reproduced";
     case Verdict::not_reproduced:
       return "not reproduced";
+    case Verdict::undecided:
+      return "undecided";
+    case Verdict::not_comparable:
+      return "not comparable";
     case Verdict::not_testable:
       break;
   }
@@ -28,41 +32,71 @@ const std::vector<Claim>& all() {
   return claims;
 }
 
-Judgement not_testable(std::string why) { return {.verdict = Verdict::not_testable, .evidence = std::move(why)}; }
+Judgement not_testable(std::string why) {
+  Judgement judgement;
+  judgement.evidence = std::move(why);
+  return judgement;
+}
 
 Judgement verdict(bool holds, std::string evidence) {
-  return {.verdict = holds ? Verdict::reproduced : Verdict::not_reproduced, .evidence = std::move(evidence)};
+  Judgement judgement;
+  judgement.verdict = holds ? Verdict::reproduced : Verdict::not_reproduced;
+  judgement.evidence = std::move(evidence);
+  return judgement;
 }
 
 }  // namespace claims
 
 std::vector<JudgedClaim> judge(const Scoreboard& scores) {
   std::vector<JudgedClaim> judged;
-  for (const Claim& claim : claims::all()) judged.push_back({claim, claim.judge(scores)});
+  for (const Claim& claim : claims::all()) judged.push_back({claim, judge(claim, scores)});
   return judged;
+}
+
+Judgement judge(const Claim& claim, const Scoreboard& scores) {
+  if (!claim.applies(scores.run())) return claims::not_testable(claim.excluded(scores.run()));
+  return claim.judge(scores);
 }
 
 std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
   std::vector<std::string> broken;
   for (const auto& [claim, judgement] : claims) {
-    if (claim.always && judgement.verdict != Verdict::reproduced) broken.emplace_back(claim.id);
+    const bool sound = judgement.verdict == Verdict::reproduced || judgement.verdict == Verdict::undecided;
+    if (claim.always && !sound) broken.emplace_back(claim.id);
   }
   return broken;
 }
 
 std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) {
-  nlohmann::ordered_json json = {
-      {"schema", "opshap.claims/1"}, {"profile", run.profile}, {"claims", nlohmann::ordered_json::array()}};
+  using Json = nlohmann::ordered_json;
+  Json json = {{"schema", "opshap.claims/1"},
+               {"profile", run.profile},
+               {"pde", run.pde},
+               {"commit", run.commit},
+               {"claims", Json::array()}};
   if (const auto missing = run.missing_resolutions(); !missing.empty()) json["missing_resolutions"] = missing;
+  const auto number = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
   for (const auto& [claim, judgement] : claims) {
+    const auto& interval = judgement.interval;
+    Json tables = Json::array();
+    for (const Table& table : judgement.tables) {
+      Json columns = Json::array();
+      for (const Column& column : table.columns) columns.push_back(column.heading);
+      tables.push_back({{"name", table.name}, {"caption", table.caption}, {"columns", columns}, {"rows", table.rows}});
+    }
     json["claims"].push_back({{"id", claim.id},
+                              {"pde", run.pde},
                               {"source", claim.source},
                               {"statement", claim.statement},
                               {"where", claim.where},
                               {"rule", claim.rule},
                               {"always", claim.always},
                               {"verdict", to_string(judgement.verdict)},
-                              {"evidence", judgement.evidence}});
+                              {"value", number(judgement.value)},
+                              {"interval", interval ? Json{interval->first, interval->second} : Json(nullptr)},
+                              {"threshold", number(judgement.threshold)},
+                              {"evidence", judgement.evidence},
+                              {"tables", tables}});
   }
   return json.dump(2) + "\n";
 }

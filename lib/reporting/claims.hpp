@@ -1,22 +1,32 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reporting/scoreboard.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
-enum class Verdict { reproduced, not_reproduced, not_testable };
+/// undecided: the interval of the measured value contains the threshold, so another draw of inputs might say the
+/// opposite. not_comparable: the sentence is about something that no run of ours has, such as the authors' hardware, or
+/// the run's sizes are not the paper's. not_testable: the rows that it needs are not there.
+enum class Verdict { reproduced, not_reproduced, undecided, not_comparable, not_testable };
 
-/// "reproduced", "not reproduced", "not testable in this profile".
+/// "reproduced", "not reproduced", "undecided", "not comparable", "not testable in this profile".
 std::string_view to_string(Verdict verdict);
 
 /// What the rows of one run say about a claim.
 struct Judgement {
   Verdict verdict = Verdict::not_testable;
-  std::string evidence;  ///< the measured figures in words, or what is missing
+  std::optional<double> value;                        ///< the number that decided; none where nothing was measured
+  std::optional<std::pair<double, double>> interval;  ///< 95 %; both ends equal the value where nothing is random
+  std::optional<double> threshold;                    ///< what the value is compared with
+  std::string evidence;                               ///< one sentence: the finding in words, or what is missing
+  std::vector<Table> tables;                          ///< the measured figures
 };
 
 /// A sentence that a run can support or contradict.
@@ -28,6 +38,10 @@ struct Claim {
   std::string_view rule;   ///< the predicate in words: when it counts as reproduced
   Judgement (*judge)(const Scoreboard& scores) = nullptr;
   bool always = false;  ///< holds in every correct run, whatever its size: `opshap report --check` fails without it
+  /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all runs.
+  std::string (*excluded)(const Run& run) = nullptr;
+
+  bool applies(const Run& run) const { return excluded == nullptr || excluded(run).empty(); }
 };
 
 namespace claims {
@@ -49,14 +63,18 @@ struct JudgedClaim {
   Judgement judgement;
 };
 
-/// The ids of those that hold in every correct run and were not reproduced here. None: the run is sound.
+/// The verdict on one claim. A claim that does not apply to the run is not testable, and the evidence says why.
+Judgement judge(const Claim& claim, const Scoreboard& scores);
+
+/// The ids of those that hold in every correct run and neither hold nor are undecided here. None: the run is sound.
 std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims);
 
 /// All claims on one run.
 std::vector<JudgedClaim> judge(const Scoreboard& scores);
 
-/// claims.json:
-/// {"schema":"opshap.claims/1","profile":..,"claims":[{"id","source","statement","where","rule","verdict","evidence"}..]}.
+/// claims.json: {"schema":"opshap.claims/1","profile","pde","commit","claims":[{"id","pde","source","statement","where",
+/// "rule","always","verdict","value","interval":[low, high],"threshold","evidence","tables":[{"name","caption","columns",
+/// "rows"}..]}..]}. A value, interval or threshold that does not exist is null.
 std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run);
 
 }  // namespace opshap::reporting
