@@ -83,6 +83,7 @@ void coalitions(benchmark::State& state, int dimension, const std::string& devic
   const auto axes = static_cast<std::size_t>(dimension);
   operators::OperatorConfig config;
   config.n_modes.assign(axes, 16);
+  config.domain_padding = 0.5;
   const Question of = question(std::vector<int>(axes, static_cast<int>(state.range(0))));
   const auto on_device = network(config, operators::tensor_options(operators::Precision::float32, device));
   const auto engine = on_device->device_engines()->coalition_engine(of.input, of.baseline, of.players, of.query);

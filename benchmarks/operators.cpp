@@ -35,7 +35,7 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
 }
 
 operators::OperatorConfig config(int dimension) {
-  operators::OperatorConfig config;
+  operators::OperatorConfig config{.domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
   return config;
 }

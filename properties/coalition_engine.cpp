@@ -168,7 +168,7 @@ TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
 }
 
 TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
-  const auto op = operators::make_operator({.n_modes = {8}, .hidden_channels = 16}, 1);
+  const auto op = operators::make_operator({.n_modes = {8}, .hidden_channels = 16, .domain_padding = 0.5}, 1);
   Rng rng(2, "coalition engine test");
   const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game =

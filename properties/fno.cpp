@@ -43,6 +43,7 @@ std::vector<GoldenRow> golden_table() {
     const std::size_t axes = row.at(1) == "1" ? 1 : 2;
     GoldenRow golden{.id = row.at(0), .config = {}, .input_shape = {std::stoi(row.at(3)), 1}, .values = {}};
     golden.config.n_modes.assign(axes, 16);
+    golden.config.domain_padding = 0.5;
     golden.config.domain_padding_mode = row.at(2);
     golden.input_shape.insert(golden.input_shape.end(), axes, std::stoi(row.at(4)));
     golden.values = {.first = std::stod(row.at(5)),
@@ -95,7 +96,7 @@ TEST(Fno, GivesTheGoldenValues) {
 
 operators::OperatorConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
   operators::OperatorConfig config{
-      .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = in_channels, .out_channels = out_channels};
+      .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = in_channels, .out_channels = out_channels, .domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 6);
   return config;
 }
@@ -161,7 +162,7 @@ TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
 }
 
 TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
-  const auto op = operators::make_operator(operators::OperatorConfig{}, 1);
+  const auto op = operators::make_operator(operators::OperatorConfig{.domain_padding = 0.5}, 1);
   const FieldBatch inputs = random_fields({256}, 37, 1);  // several chunks, the last one not full
   const Query query{.point = 100};
   set_threads(1);

@@ -369,7 +369,7 @@ class Trained {
 };
 
 operators::OperatorConfig config(int dimension) {
-  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3};
+  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3, .domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 8);
   return config;
 }

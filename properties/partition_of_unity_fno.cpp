@@ -32,7 +32,7 @@ struct Question {
 };
 
 Question random_question(const std::vector<int>& shape) {
-  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2};
+  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .domain_padding = 0.5};
   config.n_modes.assign(shape.size(), 6);
   const Domain domain = Domain::unit(shape);
   Rng rng(9, "partition of unity", static_cast<std::uint32_t>(shape.size()));

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 constexpr int native_points = 32;
 
 operators::OperatorConfig small_model() {
-  return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2};
+  return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2, .domain_padding = 0.5};
 }
 
 /// Smooth random fields, and what a linear operator makes of them.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -12,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
@@ -130,6 +132,39 @@ TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
   EXPECT_NE(std::string::npos, message.find("Did you mean hidden_channels?")) << message;
 }
 
+/// How far the operator of a file is from what neuraloperator computed, relative L2.
+double distance_from_neuraloperator(const std::string& file, const std::string& fields) {
+  const std::string folder = OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/";
+  const data::NpyArray input = data::read_npy(folder + fields + "_input.npy"),
+                       output = data::read_npy(folder + fields + "_output.npy");
+  const auto op = operators::load_operator(folder + file);
+  const FieldBatch found = op->apply({.domain = Domain::unit({static_cast<int>(input.shape[2])}),
+                                      .batch = input.shape[0],
+                                      .channels = static_cast<int>(input.shape[1]),
+                                      .values = input.reals(fields)});
+  const std::vector<double> expected = output.reals(fields);
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    difference += std::pow(expected[i] - found.values[i], 2);
+    size += std::pow(expected[i], 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+// reference_data/neuraloperator.md says how the files were made. Both sides compute in float32: a dozen layers of a few roundings each.
+constexpr double float32_layers = 1e-5;
+
+TEST(FilesOfNeuraloperator, ThatNameNoPaddingAreNotPadded) {
+  EXPECT_LT(distance_from_neuraloperator("plain.safetensors", "plain"), float32_layers);
+  EXPECT_LT(distance_from_neuraloperator("exported.safetensors", "plain"), float32_layers);
+}
+
+TEST(FilesOfNeuraloperator, ThatNameTheirPaddingArePadded) {
+  EXPECT_LT(distance_from_neuraloperator("padded.safetensors", "padded"), float32_layers);
+  // Both networks have the same weights, so the padding alone is what tells them apart.
+  EXPECT_GT(distance_from_neuraloperator("padded.safetensors", "plain"), 100 * float32_layers);
+}
+
 TEST(OperatorConfig, IsReadBackAsWritten) {
   const operators::OperatorConfig config{.n_modes = {12, 8},
                                          .hidden_channels = 10,
@@ -141,6 +176,7 @@ TEST(OperatorConfig, IsReadBackAsWritten) {
   EXPECT_EQ(config, operators::parse_operator_config(operators::to_json(config)));
   EXPECT_EQ(operators::OperatorConfig{}, operators::parse_operator_config("{}"));
   EXPECT_EQ(0, operators::parse_operator_config(R"({"domain_padding": null})").domain_padding);
+  EXPECT_EQ(0, operators::parse_operator_config("{}").domain_padding);
 }
 
 TEST(OperatorConfig, NamesWhatItRefuses) {

@@ -2,11 +2,17 @@
 """Writes a neuraloperator FNO as the safetensors file that `opshap` reads. Needs only the torch and numpy the model was trained with.
 
     from export_model import export
-    export(model.state_dict(), "fno.safetensors", n_modes=[16], hidden_channels=64, n_layers=4, in_channels=1, out_channels=1, domain_padding=0.5)
+    export(model, "fno.safetensors")
 
 or, for a state_dict saved with torch.save:
 
-    python3 export_model.py state_dict.pt fno.safetensors --config '{"n_modes": [16], "hidden_channels": 64, "n_layers": 4}'
+    python3 export_model.py state_dict.pt fno.safetensors
+
+The configuration is that of the live model, or that of the state_dict's `_metadata`, where neuraloperator keeps the constructor's arguments. A model that
+pads has its padding in the file. A model without padding has a padding of 0 there. A setting that `opshap` does not have is refused by name.
+A state_dict without `_metadata` needs the settings in words: `export(state_dict, "fno.safetensors", n_modes=[16], hidden_channels=64, ...)` or
+`--config '{"n_modes": [16], "hidden_channels": 64, "n_layers": 4, "domain_padding": 0.5}'`. A setting that is left out has the default of neuraloperator's
+constructor, so a padding that is left out is no padding. What is said in words must agree with what the model says.
 
 Complex tensors are written as float32 with a last dimension of 2; `_metadata` (which holds Python functions) is left out. `load` reads such a file back.
 """
@@ -16,6 +22,70 @@ import json
 import struct
 
 import numpy
+
+# The settings that `opshap` has, and their values where neuraloperator's constructor has a default.
+KNOWN = ("n_modes", "hidden_channels", "n_layers", "in_channels", "out_channels", "domain_padding", "domain_padding_mode")
+REQUIRED = ("n_modes", "in_channels", "out_channels", "hidden_channels")  # in the order of neuraloperator's constructor
+DEFAULTS = {"n_layers": 4, "domain_padding": 0}
+# The settings that `opshap` has with one value only: neuraloperator's default.
+FIXED = {
+    "lifting_channel_ratio": 2, "projection_channel_ratio": 2, "positional_embedding": "grid", "norm": None, "complex_data": False,
+    "use_channel_mlp": True, "channel_mlp_expansion": 0.5, "channel_mlp_skip": "soft-gating", "fno_skip": "linear", "resolution_scaling_factor": None,
+    "fno_block_precision": "full", "stabilizer": None, "max_n_modes": None, "factorization": None, "separable": False, "preactivation": False,
+}
+
+
+def _padding(value):
+    """One fraction for all axes; 0 for none."""
+    fractions = set(value) if isinstance(value, (list, tuple)) else {value or 0}
+    if len(fractions) != 1:
+        raise ValueError(f"export: domain_padding={value} (opshap pads all axes by one fraction). Train a model with equal fractions.")
+    return float(fractions.pop())
+
+
+def _settings(arguments, who):
+    """The configuration in a constructor's arguments, by name."""
+    for name, only in FIXED.items():
+        if name in arguments and arguments[name] != only:
+            raise ValueError(f"export: {name}={arguments[name]} in {who} (opshap's FNO has {name}={only}). Train a model with that setting.")
+    activation = getattr(arguments.get("non_linearity"), "__name__", "gelu")
+    if activation != "gelu":
+        raise ValueError(f"export: non_linearity={activation} in {who} (opshap's FNO has gelu). Train a model with that setting.")
+    found = {name: arguments[name] for name in KNOWN if name in arguments}
+    if "n_modes" in found:
+        found["n_modes"] = [int(count) for count in found["n_modes"]]
+    if "domain_padding" in found:
+        found["domain_padding"] = _padding(found["domain_padding"])
+    return found
+
+
+def _live_settings(model):
+    """The configuration of a live model. Attributes are what forward() uses, also where they were changed after construction."""
+    known = dict(getattr(model, "_init_kwargs", {}))
+    known.update({name: getattr(model, name) for name in KNOWN if hasattr(model, name)})
+    padding = getattr(model, "domain_padding", None)
+    known["domain_padding"] = 0 if padding is None else getattr(padding, "domain_padding", padding)
+    if hasattr(padding, "domain_padding_mode"):  # before 2.0.0
+        known["domain_padding_mode"] = padding.domain_padding_mode
+    return _settings(known, "the model")
+
+
+def configuration(model_or_state_dict, **config):
+    """The configuration that the file gets: that of the model or of its `_metadata`, and `config` for what they do not say."""
+    if hasattr(model_or_state_dict, "state_dict"):
+        found = _live_settings(model_or_state_dict)
+    else:
+        arguments = dict(model_or_state_dict.get("_metadata") or {})
+        arguments.update(zip((*REQUIRED, "n_layers"), arguments.get("args", ())))
+        found = _settings(arguments, "_metadata")
+    for name, value in config.items():
+        value = _padding(value) if name == "domain_padding" else list(value) if isinstance(value, tuple) else value
+        if found.setdefault(name, value) != value:
+            raise ValueError(f"export: {name}={value} (the model has {found[name]}). Leave it out.")
+    missing = [name for name in REQUIRED if name not in found]
+    if missing:
+        raise ValueError(f"export: {', '.join(missing)} (neither the model nor the caller says). Give it by name.")
+    return {"model": "fno", **DEFAULTS, **found}
 
 
 def _arrays(state_dict):
@@ -31,10 +101,11 @@ def _arrays(state_dict):
     return arrays
 
 
-def export(state_dict, path, **config):
-    """Writes the weights and the configuration (the keys of `opshap operator golden`'s CONFIG; those left out have neuraloperator's defaults)."""
-    arrays = _arrays(state_dict)
-    header = {"__metadata__": {"config": json.dumps({"model": "fno", **config})}}
+def export(model_or_state_dict, path, **config):
+    """Writes weights and configuration. `config` has the keys of `opshap operator golden`'s CONFIG, for what the model itself does not say."""
+    settings = configuration(model_or_state_dict, **config)
+    arrays = _arrays(model_or_state_dict.state_dict() if hasattr(model_or_state_dict, "state_dict") else model_or_state_dict)
+    header = {"__metadata__": {"config": json.dumps(settings)}}
     offset = 0
     for name in sorted(arrays):
         size = arrays[name].nbytes

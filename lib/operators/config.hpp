@@ -13,7 +13,7 @@ struct OperatorConfig {
   int n_layers = 4;
   int in_channels = 1;
   int out_channels = 1;
-  double domain_padding = 0.5;                    ///< fraction of each axis, 0 for none
+  double domain_padding = 0;                      ///< fraction of each axis, 0 for none
   std::string domain_padding_mode = "symmetric";  ///< "symmetric" (both sides) or "one-sided" (end only)
 
   bool operator==(const OperatorConfig&) const = default;
