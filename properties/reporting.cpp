@@ -16,6 +16,7 @@
 #include "reporting/axes.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
 #include "reporting/report.hpp"
 #include "reporting/report_tables.hpp"
 #include "support/synthetic_run.hpp"
@@ -69,6 +70,20 @@ reporting::AttributionRow some_row() {
   return row;
 }
 
+reporting::FieldsRow two_channels_on_a_plane() {
+  return {.pde = "burgers1d",
+          .sample = 1,
+          .x = {0, 0.5, 0, 1, 2},
+          .input = {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6},
+          .solution = {1, 0, 1, 0, 1, 0},
+          .prediction = {1, 0, 1, 0, 1, 0.5},
+          .shape = {2, 3},
+          .input_channels = {"a", "b"},
+          .output_channels = {"w"},
+          .query = {0.5, 1},
+          .player_of = {0, 0, 0, 1, 1, 1}};
+}
+
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
@@ -79,7 +94,10 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   reporting::Results results = SyntheticRun().results();
   reporting::AttributionRow extra = some_row();
   extra.sample = 99;
+  extra.shape = {8, 4};
+  extra.explainer = "wide";
   results.attributions.push_back(extra);
+  results.fields.push_back(two_channels_on_a_plane());
   write_run(folder_, results, SyntheticRun().manifest());
   const reporting::Results back = reporting::read_results(folder_);
   const auto expect_same = [](const auto& expected, const auto& actual) {
@@ -95,6 +113,57 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   EXPECT_EQ(some_row().seed, back.attributions.back().seed);
   EXPECT_EQ(some_row().r2, back.attributions.back().r2);
   EXPECT_EQ(1.0 / 3, back.attributions.back().pearson.value);
+  EXPECT_EQ((std::vector<int>{8, 4}), back.attributions.back().shape);
+  EXPECT_EQ("wide", back.attributions.back().explainer);
+  EXPECT_EQ(two_channels_on_a_plane().input_channels, back.fields.back().input_channels);
+  EXPECT_EQ(two_channels_on_a_plane().query, back.fields.back().query);
+  EXPECT_EQ(2, back.fields.back().players());
+}
+
+// A run folder of the time when there were one channel, one axis and one explainer.
+TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
+  write_file(folder_ / "results.jsonl",
+             std::regex_replace(reporting::to_json_line(some_row()), std::regex("\"shape\":\\[32\\],"), "") +
+                 "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
+                 "\"relative_errors\":[0.5]}\n");
+  ASSERT_EQ(std::string::npos, read_file(folder_ / "results.jsonl").find("shape"));
+  write_file(folder_ / "fields.jsonl",
+             "{\"schema\":\"opshap.fields/1\",\"pde\":\"p\",\"sample\":3,\"x\":[0,0.25,0.5,0.75],"
+             "\"input\":[1,2,3,4],\"solution\":[1,2,3,4],\"prediction\":[1,2,3,4]}\n");
+  const reporting::Results back = reporting::read_results(folder_);
+  EXPECT_EQ((std::vector<int>{32}), back.attributions.at(0).shape);
+  EXPECT_FALSE(back.attributions.at(0).explainer);
+  EXPECT_EQ((std::vector<int>{16}), back.operators.at(0).shape);
+  EXPECT_EQ((std::vector<int>{4}), back.fields.at(0).shape);
+  EXPECT_EQ((std::vector<double>{0.5}), back.fields.at(0).query);
+  EXPECT_EQ((std::vector<std::string>{"u"}), back.fields.at(0).input_channels);
+}
+
+TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
+  const std::string row = reporting::to_json_line(some_row()),
+                    fields = reporting::to_json_line(two_channels_on_a_plane());
+  const auto changed = [](const std::string& line, const char* from, const char* to) {
+    return std::regex_replace(line, std::regex(from), to);
+  };
+  const std::map<std::string, std::string> broken = {
+      {changed(row, "\"shape\":\\[32\\]", "\"shape\":[4,4]"), "shape=4 × 4 (has 16 points for 32 players)"},
+      {changed(row, "\"shape\":\\[32\\]", "\"shape\":[32,0]"), "shape=32 × 0 (an axis has"},
+      {changed(row, "\"shape\":\\[32\\]", "\"shape\":32"), "shape (is not a list)"},
+      {changed(fields, "\"shape\":\\[2,3\\]", "\"shape\":[3,3]"), "x=5 coordinates (the axes of shape 3 × 3 have 6)"},
+      {changed(fields, "\\[\"a\",\"b\"\\]", "[\"a\"]"), "input=12 values (1 channels of 6 points)"},
+      {changed(fields, "\"query\":\\[[^\\]]*\\]", "\"query\":[0.5]"), "query=1 coordinates (the grid has 2 axes)"},
+      {changed(fields, "\"player_of\":\\[0,", "\"player_of\":["), "player_of=5 labels (the grid has 6 points)"},
+  };
+  ASSERT_EQ(7u, broken.size()) << "each change changed something of its own";
+  for (const auto& [line, complaint] : broken) {
+    write_file(folder_ / "results.jsonl", line + "\n");
+    try {
+      reporting::read_results(folder_);
+      ADD_FAILURE() << "accepted: " << line;
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(complaint)) << error.what();
+    }
+  }
 }
 
 TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
@@ -137,6 +206,7 @@ TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
   row.nrmse = Measured::of(std::numeric_limits<double>::quiet_NaN());
   EXPECT_THROW(reporting::to_json_line(row), NumericalError);
   EXPECT_THROW(reporting::to_json_line(reporting::ValuesRow{.pde = "p",
+                                                            .players = 1,
                                                             .method = "m",
                                                             .budget = std::nullopt,
                                                             .values = {std::numeric_limits<double>::infinity()},
@@ -206,6 +276,41 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
     EXPECT_EQ(4u, cell.rows.size()) << "curves compare the same inputs at every budget";
   EXPECT_EQ("operator_shap", scores.methods().front());
   EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(16, "uniform")->undefined("pearson"));
+}
+
+TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
+  auto run = SyntheticRun{.resolutions = {16}}.run();
+  for (reporting::AttributionRow& row : run.results.attributions) {
+    row.shape = {4, 4};
+    if (row.sample < 3) row.shape = {8, 8};
+  }
+  const reporting::Scoreboard scores(run);
+  ASSERT_EQ(2u, scores.discretisations().size());
+  EXPECT_EQ("16 (4 × 4)", scores.discretisations()[0].label());
+  EXPECT_EQ("16 (of 8 × 8 points)", scores.discretisations()[1].label());
+  EXPECT_EQ((std::set<std::int64_t>{3, 4, 5, 6, 7}), scores.cell(scores.discretisations()[0], "uniform")->samples());
+  EXPECT_EQ((std::set<std::int64_t>{0, 1, 2}), scores.cell(scores.discretisations()[1], "uniform")->samples());
+  EXPECT_EQ(3u, scores.references(scores.discretisations()[1]).size());
+}
+
+TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
+  auto run = SyntheticRun().run();
+  const reporting::Results one = run.results;
+  for (reporting::AttributionRow& row : run.results.attributions)
+    if (row.method == "operator_shap") row.explainer = "wide";
+  EXPECT_EQ("operator_shap", reporting::Scoreboard(run).methods().front()) << "the only explainer needs no name";
+  for (reporting::AttributionRow row : one.attributions) {
+    if (row.method != "operator_shap") continue;
+    row.explainer = "deep";
+    run.results.attributions.push_back(row);
+  }
+  const reporting::Scoreboard scores(run);
+  EXPECT_EQ((std::vector<std::string>{"operator_shap:deep", "operator_shap:wide"}),
+            scores.methods_with_access("amortised"));
+  EXPECT_EQ(scores.cell(32, "operator_shap:wide"), scores.cell(32, "operator_shap"));
+  EXPECT_NE(scores.cell(32, "operator_shap:deep"), scores.cell(32, "operator_shap"));
+  EXPECT_EQ("OperatorSHAP (deep)", reporting::style_of("operator_shap:deep").label);
+  EXPECT_NE(reporting::style_of("operator_shap:deep").dash, reporting::style_of("operator_shap:wide").dash);
 }
 
 TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {

@@ -1,8 +1,17 @@
 #include "reporting/json_row.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace opshap::reporting::json_row {
+
+namespace {
+
+void require_type(bool right, const char* key, const char* type) {
+  require<DataError>(right, key, " (is not ", type, ")");
+}
+
+}  // namespace
 
 double finite(const char* key, double value) {
   require<NumericalError>(std::isfinite(value), "results: ", key, "=", value,
@@ -10,16 +19,53 @@ double finite(const char* key, double value) {
   return value;
 }
 
-const std::vector<double>& finite(const char* key, const std::vector<double>& values) {
+Json Writer::json_of(const char* key, const std::vector<double>& values) {
   for (const double value : values) finite(key, value);
   return values;
 }
 
-Json to_json(const Measured& measured) {
-  if (measured.value) return finite("score", *measured.value);
+Json Writer::json_of(const char* key, const Measured& measured) {
+  if (measured.value) return finite(key, *measured.value);
   return {{"value", nullptr}, {"why", measured.why}};
 }
 
-Json to_json(const std::optional<std::int64_t>& count) { return count ? Json(*count) : Json(nullptr); }
+void Reader::read(const char* key, const Json& json, std::string& value) {
+  require_type(json.is_string(), key, "a string");
+  value = json.get<std::string>();
+}
+
+void Reader::read(const char* key, const Json& json, int& value) {
+  std::int64_t wide = 0;
+  read(key, json, wide);
+  require<DataError>(wide >= std::numeric_limits<int>::min() && wide <= std::numeric_limits<int>::max(), key, "=", wide,
+                     " (is too large)");
+  value = static_cast<int>(wide);
+}
+
+void Reader::read(const char* key, const Json& json, std::int64_t& value) {
+  require_type(json.is_number_integer(), key, "an integer");
+  value = json.get<std::int64_t>();
+}
+
+void Reader::read(const char* key, const Json& json, std::uint64_t& value) {
+  require_type(json.is_number_unsigned(), key, "a non-negative integer");
+  value = json.get<std::uint64_t>();
+}
+
+void Reader::read(const char* key, const Json& json, double& value) {
+  require_type(json.is_number(), key, "a number");
+  value = json.get<double>();
+}
+
+void Reader::read(const char* key, const Json& json, Measured& measured) {
+  if (json.is_number()) {
+    measured = Measured::of(json.get<double>());
+    return;
+  }
+  require<DataError>(
+      json.is_object() && json.contains("why") && json["why"].is_string() && !json["why"].get<std::string>().empty(),
+      key, " (is neither a number nor {\"value\":null,\"why\":\"...\"})");
+  measured = Measured::undefined(json["why"].get<std::string>());
+}
 
 }  // namespace opshap::reporting::json_row

@@ -4,75 +4,123 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/measured.hpp"
 
+/// Rows of .jsonl files. Each row type has one list of its fields, which both writes and reads it:
+///
+///   template <typename Visitor, RowOf<TrainingRow> Training>
+///   void fields(Visitor& visit, Training& row) {
+///     visit("epochs", row.epochs);             // a row without it is refused
+///     visit.optional("device", row.device);    // a row without it keeps the default
+///   }
 namespace opshap::reporting::json_row {
 
 using Json = nlohmann::ordered_json;
 
+/// The row type itself, or const: a list of fields serves a reader and a writer.
+template <typename T, typename Row>
+concept RowOf = std::is_same_v<std::remove_const_t<T>, Row>;
+
 /// The number itself. Throws NumericalError naming the key when it is not finite: JSON has none.
 double finite(const char* key, double value);
-const std::vector<double>& finite(const char* key, const std::vector<double>& values);
 
-/// A number, or {"value":null,"why":"..."}.
-Json to_json(const Measured& measured);
-Json to_json(const std::optional<std::int64_t>& count);
-
-/// One row of a .jsonl file being read: every access throws DataError naming the key that is missing or mistyped. Keeps a reference.
-class Row {
+/// A row being written, field by field in the order of its list. Throws NumericalError for a number that is not finite.
+class Writer {
  public:
-  explicit Row(const Json& json) : json_(json) {}
+  explicit Writer(std::string_view schema) : json_{{"schema", schema}} {}
 
-  void read(const char* key, std::string& value) const {
-    value = typed(key, &Json::is_string, "a string").get<std::string>();
+  template <typename T>
+  void operator()(const char* key, const T& value) {
+    json_[key] = json_of(key, value);
   }
-  void read(const char* key, int& value) const {
-    value = typed(key, &Json::is_number_integer, "an integer").get<int>();
+  /// A field that has nothing to say (an empty list or optional, a channel 0) is left out.
+  template <typename T>
+  void optional(const char* key, const T& value) {
+    if (!is_empty(value)) (*this)(key, value);
   }
-  void read(const char* key, std::int64_t& value) const {
-    value = typed(key, &Json::is_number_integer, "an integer").get<std::int64_t>();
+  /// An object under a key; `fields` visits its fields.
+  template <typename Fields>
+  void nested(const char* key, const Fields& fields) {
+    Writer inner;
+    fields(inner);
+    json_[key] = std::move(inner.json_);
   }
-  void read(const char* key, std::uint64_t& value) const {
-    value = typed(key, &Json::is_number_unsigned, "a non-negative integer").get<std::uint64_t>();
-  }
-  void read(const char* key, double& value) const { value = typed(key, &Json::is_number, "a number").get<double>(); }
-  void read(const char* key, std::optional<std::int64_t>& value) const {
-    const Json& found = at(key);
-    require<DataError>(found.is_null() || found.is_number_integer(), key, " (is neither an integer nor null)");
-    if (!found.is_null()) value = found.get<std::int64_t>();
-  }
-  void read(const char* key, std::vector<double>& values) const {
-    for (const Json& value : typed(key, &Json::is_array, "a list")) {
-      require<DataError>(value.is_number(), key, " (an entry is not a number)");
-      values.push_back(value.get<double>());
-    }
-  }
-  void read(const char* key, Measured& measured) const {
-    const Json& found = at(key);
-    if (found.is_number()) {
-      measured = Measured::of(found.get<double>());
-      return;
-    }
-    require<DataError>(found.is_object() && found.contains("why") && found["why"].is_string() &&
-                           !found["why"].get<std::string>().empty(),
-                       key, " (is neither a number nor {\"value\":null,\"why\":\"...\"})");
-    measured = Measured::undefined(found["why"].get<std::string>());
-  }
-  /// The object under a key.
-  Row nested(const char* key) const { return Row(typed(key, &Json::is_object, "an object")); }
+  /// One line of JSON without the newline.
+  std::string line() const { return json_.dump(); }
 
  private:
-  const Json& at(const char* key) const {
-    require<DataError>(json_.contains(key), key, " (is missing)");
-    return json_[key];
+  Writer() : json_(Json::object()) {}
+
+  template <typename T>
+  static Json json_of(const char*, const T& value) {
+    return value;
   }
-  const Json& typed(const char* key, bool (Json::*is)() const noexcept, const char* what) const {
-    const Json& found = at(key);
-    require<DataError>((found.*is)(), key, " (is not ", what, ")");
-    return found;
+  template <typename T>
+  static Json json_of(const char* key, const std::optional<T>& value) {
+    return value ? json_of(key, *value) : Json(nullptr);
+  }
+  static Json json_of(const char* key, double value) { return finite(key, value); }
+  static Json json_of(const char* key, const std::vector<double>& values);
+  /// A number, or {"value":null,"why":"..."}.
+  static Json json_of(const char* key, const Measured& measured);
+
+  template <typename T>
+  static bool is_empty(const std::optional<T>& value) {
+    return !value;
+  }
+  template <typename T>
+  static bool is_empty(const std::vector<T>& value) {
+    return value.empty();
+  }
+  static bool is_empty(int value) { return value == 0; }
+
+  Json json_;
+};
+
+/// A row being read: every access throws DataError naming the key that is missing or mistyped. Keeps a reference.
+class Reader {
+ public:
+  explicit Reader(const Json& json) : json_(json) {}
+
+  template <typename T>
+  void operator()(const char* key, T& value) const {
+    require<DataError>(json_.contains(key), key, " (is missing)");
+    read(key, json_[key], value);
+  }
+  /// A field that rows of before do not have: without the key the value stays as it is.
+  template <typename T>
+  void optional(const char* key, T& value) const {
+    if (json_.contains(key)) read(key, json_[key], value);
+  }
+  /// The object under a key; `fields` visits its fields.
+  template <typename Fields>
+  void nested(const char* key, const Fields& fields) const {
+    require<DataError>(json_.contains(key), key, " (is missing)");
+    require<DataError>(json_[key].is_object(), key, " (is not an object)");
+    const Reader inner(json_[key]);
+    fields(inner);
+  }
+
+ private:
+  static void read(const char* key, const Json& json, std::string& value);
+  static void read(const char* key, const Json& json, int& value);
+  static void read(const char* key, const Json& json, std::int64_t& value);
+  static void read(const char* key, const Json& json, std::uint64_t& value);
+  static void read(const char* key, const Json& json, double& value);
+  static void read(const char* key, const Json& json, Measured& measured);
+  template <typename T>
+  static void read(const char* key, const Json& json, std::optional<T>& value) {
+    if (json.is_null()) return;
+    read(key, json, value.emplace());
+  }
+  template <typename T>
+  static void read(const char* key, const Json& json, std::vector<T>& values) {
+    require<DataError>(json.is_array(), key, " (is not a list)");
+    for (const Json& entry : json) read(key, entry, values.emplace_back());
   }
 
   const Json& json_;

@@ -7,64 +7,48 @@
 
 namespace opshap::reporting {
 
-using json_row::finite;
-using json_row::Json;
-using json_row::to_json;
-
 namespace {
 
+template <typename Visitor, json_row::RowOf<MethodRow> Row>
+void fields(Visitor& visit, Row& row) {
+  visit("game", row.game);
+  visit("players", row.players);
+  visit("truth", row.truth);
+  visit("truth_error", row.truth_error);
+  visit("method", row.method);
+  visit("access", row.access);
+  visit("budget", row.budget);
+  visit("repeat", row.repeat);
+  visit("seed", row.seed);
+  visit("distinct", row.distinct);
+  visit("evaluations", row.evaluations);
+  visit("gradients", row.gradients);
+  visit("nrmse", row.nrmse);
+  visit("pearson", row.pearson);
+  visit("efficiency_gap", row.efficiency_gap);
+  visit("exact", row.exact);
+  visit.nested("seconds", [&row](auto& seconds) {
+    seconds("estimator", row.estimator_seconds);
+    seconds("game", row.game_seconds);
+  });
+}
+
 MethodRow parse_row(const std::string& line) {
-  const Json json = Json::parse(line, nullptr, false);
-  require<DataError>(json.is_object() && json.value("schema", "") == "opshap.method/1",
-                     "row (is not an opshap.method/1)");
-  const json_row::Row row(json);
+  const json_row::Json json = json_row::Json::parse(line, nullptr, false);
+  require<DataError>(json.is_object() && json.value("schema", "") == MethodRow::schema, "row (is not an ",
+                     MethodRow::schema, ")");
   MethodRow found;
-  row.read("game", found.game);
-  row.read("players", found.players);
-  row.read("truth", found.truth);
-  row.read("truth_error", found.truth_error);
-  row.read("method", found.method);
-  row.read("access", found.access);
-  row.read("budget", found.budget);
-  row.read("repeat", found.repeat);
-  row.read("seed", found.seed);
-  row.read("distinct", found.distinct);
-  row.read("evaluations", found.evaluations);
-  row.read("gradients", found.gradients);
-  row.read("nrmse", found.nrmse);
-  row.read("pearson", found.pearson);
-  row.read("efficiency_gap", found.efficiency_gap);
-  row.read("exact", found.exact);
-  const json_row::Row seconds = row.nested("seconds");
-  seconds.read("estimator", found.estimator_seconds);
-  seconds.read("game", found.game_seconds);
+  const json_row::Reader reader(json);
+  fields(reader, found);
   return found;
 }
 
 }  // namespace
 
 std::string to_json_line(const MethodRow& row) {
-  return Json{{"schema", "opshap.method/1"},
-              {"game", row.game},
-              {"players", row.players},
-              {"truth", row.truth},
-              {"truth_error", finite("truth_error", row.truth_error)},
-              {"method", row.method},
-              {"access", row.access},
-              {"budget", to_json(row.budget)},
-              {"repeat", row.repeat},
-              {"seed", row.seed},
-              {"distinct", row.distinct},
-              {"evaluations", row.evaluations},
-              {"gradients", row.gradients},
-              {"nrmse", to_json(row.nrmse)},
-              {"pearson", to_json(row.pearson)},
-              {"efficiency_gap", to_json(row.efficiency_gap)},
-              {"exact", row.exact},
-              {"seconds",
-               {{"estimator", finite("estimator_seconds", row.estimator_seconds)},
-                {"game", finite("game_seconds", row.game_seconds)}}}}
-      .dump();
+  json_row::Writer writer(MethodRow::schema);
+  fields(writer, row);
+  return writer.line();
 }
 
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/measured.hpp"
@@ -12,6 +13,8 @@ namespace opshap::reporting {
 
 /// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
 struct MethodRow {
+  static constexpr std::string_view schema = "opshap.method/1";
+
   std::string game;  ///< "unanimity_sum", "game.json"
   int players = 0;
   std::string truth;                   ///< "closed form", "exact", "certified", "permutation_antithetic"

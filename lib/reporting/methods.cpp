@@ -36,24 +36,46 @@ std::string in_words(std::string_view name) {
   return words;
 }
 
+/// "operator_shap" of "operator_shap:deep".
+std::string_view without_explainer(std::string_view method) { return method.substr(0, method.find(':')); }
+
 std::size_t rank(std::string_view method) {
-  const auto found = std::find_if(known().begin(), known().end(),
-                                  [method](const Known& candidate) { return candidate.name == method; });
+  const auto found = std::find_if(known().begin(), known().end(), [method](const Known& candidate) {
+    return candidate.name == without_explainer(method);
+  });
   return static_cast<std::size_t>(found - known().begin());
+}
+
+std::size_t sum_of_letters(std::string_view name) {
+  std::size_t letters = 0;
+  for (const char letter : name) letters += static_cast<unsigned char>(letter);
+  return letters;
+}
+
+MethodStyle style_of_method(std::string_view method) {
+  const std::size_t place = rank(method);
+  if (place < known().size()) return known()[place].style;
+  static constexpr std::array<const char*, 4> colors = {"#0072B2", "#009E73", "#CC79A7", "#E69F00"};
+  const std::size_t letters = sum_of_letters(method);
+  return {.label = in_words(method),
+          .color = colors[letters % colors.size()],
+          .dash = letters % 2 == 0 ? "4,2" : "9,3",
+          .marker = 4 + static_cast<int>(letters % 10)};
 }
 
 }  // namespace
 
 MethodStyle style_of(std::string_view method) {
-  const std::size_t place = rank(method);
-  if (place < known().size()) return known()[place].style;
-  static constexpr std::array<const char*, 4> colors = {"#0072B2", "#009E73", "#CC79A7", "#E69F00"};
-  std::size_t letters = 0;
-  for (const char letter : method) letters += static_cast<unsigned char>(letter);
-  return {.label = in_words(method),
-          .color = colors[letters % colors.size()],
-          .dash = letters % 2 == 0 ? "4,2" : "9,3",
-          .marker = 4 + static_cast<int>(letters % 10)};
+  MethodStyle style = style_of_method(without_explainer(method));
+  if (const std::size_t colon = method.find(':'); colon != std::string_view::npos) {
+    const std::string_view explainer = method.substr(colon + 1);
+    static constexpr std::array<const char*, 5> dashes = {"", "9,3", "5,2", "9,3,2,3", "3,3"};
+    const std::size_t letters = sum_of_letters(explainer);
+    style.label += " (" + std::string(explainer) + ")";
+    style.dash = dashes[letters % dashes.size()];
+    style.marker = 4 + static_cast<int>(letters % 10);
+  }
+  return style;
 }
 
 void sort_for_display(std::vector<std::string>& methods) {
@@ -67,6 +89,8 @@ std::string pde_label(std::string_view pde) {
     words = words.substr(0, words.size() - 2) + " " + words[words.size() - 2] + "D";
   return words;
 }
+
+bool is_baseline(std::string_view access) { return access == "none"; }
 
 std::string access_label(std::string_view access) {
   if (access == "values") return "values";

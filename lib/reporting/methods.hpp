@@ -15,11 +15,16 @@ struct MethodStyle {
   int marker = 7;     ///< gnuplot's pointtype
 };
 
-/// Any name has a style: one that is not known gets its name in words and a colour by its letters.
+/// Any name has a style. One that is not known gets its name in words and a colour by its letters. "<method>:<explainer>"
+/// has the method's colour, the explainer's name behind the method's, and a dash and a marker by that name's letters.
 MethodStyle style_of(std::string_view method);
 
-/// Explainer first, then what it is compared with; unknown names last, in alphabetical order.
+/// Explainers first, then what they are compared with; unknown names last, in alphabetical order.
 void sort_for_display(std::vector<std::string>& methods);
+
+/// Whether a method is the attribution that needs no method: v(N) − v(∅) shared out by volume. It costs nothing, so it
+/// has no place among costs.
+bool is_baseline(std::string_view access);
 
 /// "burgers1d" becomes "Burgers 1D", "allen_cahn1d" "Allen cahn 1D".
 std::string pde_label(std::string_view pde);

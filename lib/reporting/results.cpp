@@ -1,7 +1,10 @@
 #include "reporting/results.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 #include <sstream>
 #include <tuple>
 #include <utility>
@@ -15,31 +18,192 @@ namespace opshap::reporting {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-using json_row::finite;
-using json_row::Row;
-using json_row::to_json;
+using json_row::Json;
+using json_row::RowOf;
 
-/// Rows of one kind in the order of their first appearance, the last one of a key.
-template <typename Key, typename T>
+// The fields of each row type, in the order in which they are written.
+
+template <typename Visitor, RowOf<AttributionRow> Attribution>
+void fields(Visitor& visit, Attribution& row) {
+  visit("pde", row.pde);
+  visit.optional("shape", row.shape);
+  visit("players", row.players);
+  visit("sample", row.sample);
+  visit("method", row.method);
+  visit.optional("explainer", row.explainer);
+  visit("access", row.access);
+  visit("budget", row.budget);
+  visit("distinct", row.distinct);
+  visit("evaluations", row.evaluations);
+  visit("gradients", row.gradients);
+  visit("seed", row.seed);
+  visit("game_seconds", row.game_seconds);
+  visit("estimator_seconds", row.estimator_seconds);
+  visit("pearson", row.pearson);
+  visit("nrmse", row.nrmse);
+  visit("r2", row.r2);
+  visit("efficiency_gap", row.efficiency_gap);
+  visit("reference", row.reference);
+  visit("reference_error", row.reference_error);
+  visit("reference_evaluations", row.reference_evaluations);
+}
+
+template <typename Visitor, RowOf<ValuesRow> Values>
+void fields(Visitor& visit, Values& row) {
+  visit("pde", row.pde);
+  visit.optional("shape", row.shape);
+  visit("players", row.players);
+  visit("sample", row.sample);
+  visit("method", row.method);
+  visit.optional("explainer", row.explainer);
+  visit("budget", row.budget);
+  visit("empty", row.empty);
+  visit("grand", row.grand);
+  visit("values", row.values);
+  visit("standard_errors", row.standard_errors);
+}
+
+template <typename Visitor, RowOf<OperatorRow> Errors>
+void fields(Visitor& visit, Errors& row) {
+  visit("pde", row.pde);
+  visit.optional("shape", row.shape);
+  visit("points", row.points);
+  visit("relative_errors", row.relative_errors);
+}
+
+template <typename Visitor, RowOf<TrainingRow> Training>
+void fields(Visitor& visit, Training& row) {
+  visit("pde", row.pde);
+  visit("stage", row.stage);
+  visit.optional("explainer", row.explainer);
+  visit("epochs", row.epochs);
+  visit("best_epoch", row.best_epoch);
+  visit("best_validation", row.best_validation);
+  visit("operator_evaluations", row.operator_evaluations);
+  visit("seconds", row.seconds);
+}
+
+template <typename Visitor, RowOf<FieldsRow> Fields>
+void fields(Visitor& visit, Fields& row) {
+  visit("pde", row.pde);
+  visit("sample", row.sample);
+  visit.optional("shape", row.shape);
+  visit("x", row.x);
+  visit.optional("input_channels", row.input_channels);
+  visit.optional("output_channels", row.output_channels);
+  visit("input", row.input);
+  visit("solution", row.solution);
+  visit("prediction", row.prediction);
+  visit.optional("query", row.query);
+  visit.optional("query_channel", row.query_channel);
+  visit.optional("player_of", row.player_of);
+}
+
+// What rows of before leave out is filled in, and what cannot be is refused.
+
+/// A field has a value at each point, and a player owns at least one of them.
+void require_shape(const std::vector<int>& shape, int players) {
+  require<DataError>(std::all_of(shape.begin(), shape.end(), [](int points) { return points >= 1; }),
+                     "shape=", shape_in_words(shape), " (an axis has at least one point)");
+  require<DataError>(players >= 1 && points_of(shape) >= players, "shape=", shape_in_words(shape), " (has ",
+                     points_of(shape), " points for ", players, " players)");
+}
+
+void complete(AttributionRow& row) {
+  if (row.shape.empty()) row.shape = {row.players};
+  require_shape(row.shape, row.players);
+}
+
+void complete(ValuesRow& row) {
+  if (row.shape.empty()) row.shape = {row.players};
+  require_shape(row.shape, row.players);
+  require<DataError>(row.values.size() == static_cast<std::size_t>(row.players), "values=", row.values.size(),
+                     " (there are ", row.players, " players)");
+  require<DataError>(row.standard_errors.empty() || row.standard_errors.size() == row.values.size(),
+                     "standard_errors=", row.standard_errors.size(), " (there are ", row.players, " players)");
+}
+
+void complete(OperatorRow& row) {
+  if (row.shape.empty()) row.shape = {row.points};
+  require_shape(row.shape, 1);
+  require<DataError>(points_of(row.shape) == row.points, "points=", row.points, " (the shape ",
+                     shape_in_words(row.shape), " has ", points_of(row.shape), ")");
+}
+
+void complete(TrainingRow&) {}
+
+void name_channels(std::vector<std::string>& names, std::size_t channels) {
+  if (!names.empty()) return;
+  if (channels == 1) names = {"u"};
+  for (std::size_t channel = 0; channel < channels && channels > 1; ++channel)
+    names.push_back(message("channel ", channel));
+}
+
+void complete(FieldsRow& row) {
+  if (row.shape.empty()) row.shape = {static_cast<int>(row.x.size())};
+  require_shape(row.shape, 1);
+  const auto axes = row.shape.size();
+  const auto lines = static_cast<std::size_t>(std::accumulate(row.shape.begin(), row.shape.end(), 0));
+  const auto points = static_cast<std::size_t>(points_of(row.shape));
+  name_channels(row.input_channels, row.input.size() / points);
+  name_channels(row.output_channels, row.solution.size() / points);
+  require<DataError>(row.x.size() == lines, "x=", row.x.size(), " coordinates (the axes of shape ",
+                     shape_in_words(row.shape), " have ", lines, ")");
+  if (row.query.empty() && axes == 1) row.query = {row.x[row.x.size() / 2]};
+  require<DataError>(row.query.empty() || row.query.size() == axes, "query=", row.query.size(),
+                     " coordinates (the grid has ", axes, " axes)");
+  require<DataError>(row.input.size() == points * row.input_channels.size(), "input=", row.input.size(), " values (",
+                     row.input_channels.size(), " channels of ", points, " points)");
+  for (const auto* output : {&row.solution, &row.prediction}) {
+    require<DataError>(output->size() == points * row.output_channels.size(),
+                       output == &row.solution ? "solution=" : "prediction=", output->size(), " values (",
+                       row.output_channels.size(), " channels of ", points, " points)");
+  }
+  require<DataError>(row.query_channel >= 0 && row.query_channel < static_cast<int>(row.output_channels.size()),
+                     "query_channel=", row.query_channel, " (there are ", row.output_channels.size(), " channels)");
+  require<DataError>(row.player_of.empty() || row.player_of.size() == points, "player_of=", row.player_of.size(),
+                     " labels (the grid has ", points, " points)");
+}
+
+// What tells rows of one type apart.
+
+auto key_of(const AttributionRow& row) {
+  return std::tuple(row.pde, row.shape, row.players, row.sample, row.method, row.explainer, row.budget);
+}
+auto key_of(const ValuesRow& row) {
+  return std::tuple(row.pde, row.shape, row.players, row.sample, row.method, row.explainer, row.budget);
+}
+auto key_of(const OperatorRow& row) { return std::tuple(row.pde, row.shape); }
+auto key_of(const TrainingRow& row) { return std::tuple(row.pde, row.stage, row.explainer); }
+auto key_of(const FieldsRow& row) { return std::tuple(row.pde, row.sample, row.shape, row.players()); }
+
+/// Rows of one type in the order of their first appearance, the last one of a key.
+template <typename T>
 class Latest {
  public:
-  void put(Key key, T&& row) {  // by reference: a key made of the row is read before the row is moved from
-    const auto [place, fresh] = places_.emplace(std::move(key), rows_.size());
+  /// Whether the row is of this type; then it is kept.
+  bool take(const std::string& schema, const Json& json) {
+    if (schema != T::schema) return false;
+    T row;
+    const json_row::Reader reader(json);
+    fields(reader, row);
+    complete(row);
+    const auto [place, fresh] = places_.emplace(key_of(row), rows_.size());
     if (fresh) {
       rows_.push_back(std::move(row));
     } else {
       rows_[place->second] = std::move(row);
     }
+    return true;
   }
-  std::vector<T> take() { return std::move(rows_); }
+  std::vector<T> rows() { return std::move(rows_); }
 
  private:
-  std::map<Key, std::size_t> places_;
+  std::map<decltype(key_of(std::declval<T>())), std::size_t> places_;
   std::vector<T> rows_;
 };
 
-class Reader {
+class RunReader {
  public:
   void read(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) return;
@@ -59,178 +223,56 @@ class Reader {
     }
   }
 
-  Results take() { return {attributions_.take(), values_.take(), operators_.take(), training_.take(), fields_.take()}; }
+  Results take() { return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(), fields_.rows()}; }
 
  private:
   void add(const Json& json) {
-    const Row row(json);
     std::string schema;
-    row.read("schema", schema);
-    if (schema == "opshap.attribution/1") {
-      add_attribution(row);
-    } else if (schema == "opshap.values/1") {
-      add_values(row);
-    } else if (schema == "opshap.operator/1") {
-      OperatorRow found;
-      row.read("pde", found.pde);
-      row.read("points", found.points);
-      row.read("relative_errors", found.relative_errors);
-      operators_.put({found.pde, found.points}, std::move(found));
-    } else if (schema == "opshap.training/1") {
-      add_training(row);
-    } else if (schema == "opshap.fields/1") {
-      add_fields(row);
-    } else {
-      throw DataError(message("schema=", schema, " (is not known to this program)"));
-    }
+    const json_row::Reader row(json);
+    row("schema", schema);
+    const bool known = attributions_.take(schema, json) || values_.take(schema, json) ||
+                       operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json);
+    require<DataError>(known, "schema=", schema, " (is not known to this program)");
   }
 
-  void add_attribution(const Row& row) {
-    AttributionRow found;
-    row.read("pde", found.pde);
-    row.read("players", found.players);
-    row.read("sample", found.sample);
-    row.read("method", found.method);
-    row.read("access", found.access);
-    row.read("budget", found.budget);
-    row.read("distinct", found.distinct);
-    row.read("evaluations", found.evaluations);
-    row.read("gradients", found.gradients);
-    row.read("seed", found.seed);
-    row.read("game_seconds", found.game_seconds);
-    row.read("estimator_seconds", found.estimator_seconds);
-    row.read("pearson", found.pearson);
-    row.read("nrmse", found.nrmse);
-    row.read("r2", found.r2);
-    row.read("efficiency_gap", found.efficiency_gap);
-    row.read("reference", found.reference);
-    row.read("reference_error", found.reference_error);
-    row.read("reference_evaluations", found.reference_evaluations);
-    attributions_.put({found.pde, found.players, found.sample, found.method, found.budget}, std::move(found));
-  }
-
-  void add_values(const Row& row) {
-    ValuesRow found;
-    row.read("pde", found.pde);
-    row.read("players", found.players);
-    row.read("sample", found.sample);
-    row.read("method", found.method);
-    row.read("budget", found.budget);
-    row.read("empty", found.empty);
-    row.read("grand", found.grand);
-    row.read("values", found.values);
-    row.read("standard_errors", found.standard_errors);
-    require<DataError>(found.values.size() == static_cast<std::size_t>(found.players), "values=", found.values.size(),
-                       " (there are ", found.players, " players)");
-    require<DataError>(found.standard_errors.empty() || found.standard_errors.size() == found.values.size(),
-                       "standard_errors=", found.standard_errors.size(), " (there are ", found.players, " players)");
-    values_.put({found.pde, found.players, found.sample, found.method, found.budget}, std::move(found));
-  }
-
-  void add_training(const Row& row) {
-    TrainingRow found;
-    row.read("pde", found.pde);
-    row.read("stage", found.stage);
-    row.read("epochs", found.epochs);
-    row.read("best_epoch", found.best_epoch);
-    row.read("best_validation", found.best_validation);
-    row.read("operator_evaluations", found.operator_evaluations);
-    row.read("seconds", found.seconds);
-    training_.put({found.pde, found.stage}, std::move(found));
-  }
-
-  void add_fields(const Row& row) {
-    FieldsRow found;
-    row.read("pde", found.pde);
-    row.read("sample", found.sample);
-    row.read("x", found.x);
-    row.read("input", found.input);
-    row.read("solution", found.solution);
-    row.read("prediction", found.prediction);
-    require<DataError>(found.input.size() == found.x.size() && found.solution.size() == found.x.size() &&
-                           found.prediction.size() == found.x.size(),
-                       "x=", found.x.size(), " points (the fields have other lengths)");
-    fields_.put({found.pde, found.sample, found.x.size()}, std::move(found));
-  }
-
-  Latest<std::tuple<std::string, int, std::int64_t, std::string, std::optional<std::int64_t>>, AttributionRow>
-      attributions_;
-  Latest<std::tuple<std::string, int, std::int64_t, std::string, std::optional<std::int64_t>>, ValuesRow> values_;
-  Latest<std::pair<std::string, int>, OperatorRow> operators_;
-  Latest<std::pair<std::string, std::string>, TrainingRow> training_;
-  Latest<std::tuple<std::string, std::int64_t, std::size_t>, FieldsRow> fields_;
+  Latest<AttributionRow> attributions_;
+  Latest<ValuesRow> values_;
+  Latest<OperatorRow> operators_;
+  Latest<TrainingRow> training_;
+  Latest<FieldsRow> fields_;
 };
+
+/// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not written.
+template <typename T>
+std::string line_of(T row) {
+  complete(row);
+  json_row::Writer writer(T::schema);
+  fields(writer, row);
+  return writer.line();
+}
 
 }  // namespace
 
-std::string to_json_line(const AttributionRow& row) {
-  return Json{{"schema", "opshap.attribution/1"},
-              {"pde", row.pde},
-              {"players", row.players},
-              {"sample", row.sample},
-              {"method", row.method},
-              {"access", row.access},
-              {"budget", to_json(row.budget)},
-              {"distinct", row.distinct},
-              {"evaluations", row.evaluations},
-              {"gradients", row.gradients},
-              {"seed", row.seed},
-              {"game_seconds", finite("game_seconds", row.game_seconds)},
-              {"estimator_seconds", finite("estimator_seconds", row.estimator_seconds)},
-              {"pearson", to_json(row.pearson)},
-              {"nrmse", to_json(row.nrmse)},
-              {"r2", to_json(row.r2)},
-              {"efficiency_gap", to_json(row.efficiency_gap)},
-              {"reference", row.reference},
-              {"reference_error", finite("reference_error", row.reference_error)},
-              {"reference_evaluations", row.reference_evaluations}}
-      .dump();
+int FieldsRow::players() const {
+  if (player_of.empty()) return static_cast<int>(points_of(shape));
+  return 1 + *std::max_element(player_of.begin(), player_of.end());
 }
 
-std::string to_json_line(const ValuesRow& row) {
-  return Json{{"schema", "opshap.values/1"},
-              {"pde", row.pde},
-              {"players", row.players},
-              {"sample", row.sample},
-              {"method", row.method},
-              {"budget", to_json(row.budget)},
-              {"empty", finite("empty", row.empty)},
-              {"grand", finite("grand", row.grand)},
-              {"values", finite("values", row.values)},
-              {"standard_errors", finite("standard_errors", row.standard_errors)}}
-      .dump();
+std::int64_t points_of(const std::vector<int>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::string to_json_line(const OperatorRow& row) {
-  return Json{{"schema", "opshap.operator/1"},
-              {"pde", row.pde},
-              {"points", row.points},
-              {"relative_errors", finite("relative_errors", row.relative_errors)}}
-      .dump();
+std::string shape_in_words(const std::vector<int>& shape) {
+  std::string words;
+  for (const int points : shape) words += message(words.empty() ? "" : " × ", points);
+  return words;
 }
 
-std::string to_json_line(const TrainingRow& row) {
-  return Json{{"schema", "opshap.training/1"},
-              {"pde", row.pde},
-              {"stage", row.stage},
-              {"epochs", row.epochs},
-              {"best_epoch", row.best_epoch},
-              {"best_validation", finite("best_validation", row.best_validation)},
-              {"operator_evaluations", row.operator_evaluations},
-              {"seconds", finite("seconds", row.seconds)}}
-      .dump();
-}
-
-std::string to_json_line(const FieldsRow& row) {
-  return Json{{"schema", "opshap.fields/1"},
-              {"pde", row.pde},
-              {"sample", row.sample},
-              {"x", finite("x", row.x)},
-              {"input", finite("input", row.input)},
-              {"solution", finite("solution", row.solution)},
-              {"prediction", finite("prediction", row.prediction)}}
-      .dump();
-}
+std::string to_json_line(const AttributionRow& row) { return line_of(row); }
+std::string to_json_line(const ValuesRow& row) { return line_of(row); }
+std::string to_json_line(const OperatorRow& row) { return line_of(row); }
+std::string to_json_line(const TrainingRow& row) { return line_of(row); }
+std::string to_json_line(const FieldsRow& row) { return line_of(row); }
 
 const Measured& score(const AttributionRow& row, std::string_view metric) {
   if (metric == "pearson") return row.pearson;
@@ -241,7 +283,7 @@ const Measured& score(const AttributionRow& row, std::string_view metric) {
 }
 
 Results read_results(const std::filesystem::path& run) {
-  Reader reader;
+  RunReader reader;
   for (const char* file : {"results.jsonl", "training.jsonl", "attributions.jsonl", "fields.jsonl"})
     reader.read(run / file);
   return reader.take();

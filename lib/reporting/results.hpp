@@ -21,12 +21,15 @@ namespace opshap::reporting {
 ///   log.jsonl           when each stage began and ended
 ///   report.html claims.json figures/ tables/   written by `opshap report` from the files above alone
 ///
-/// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1").
+/// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1"). Rows of runs made before a field
+/// existed are read with the default that the field's comment names.
 
 /// One attribution of one input by one method, scored (schema opshap.attribution/1).
 struct AttributionRow {
+  static constexpr std::string_view schema = "opshap.attribution/1";
+
   std::string pde;          ///< "burgers1d"
-  int players = 0;          ///< n, also the resolution in 1D
+  int players = 0;          ///< n
   std::int64_t sample = 0;  ///< index in the data set
   std::string
       method;  ///< registry name, or "operator_shap", "uniform" (the constant attribution (v(N)−v(∅))·volume share)
@@ -39,11 +42,16 @@ struct AttributionRow {
   std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
   double reference_error = 0;  ///< standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact
   std::int64_t reference_evaluations = 0;
+  std::vector<int> shape = {};  ///< points per axis; rows of before: {players}
+  std::optional<std::string> explainer =
+      std::nullopt;  ///< the name of its weights, where the method is a trained explainer
 };
 
-/// The attribution behind a row, keyed by (pde, players, sample, method, budget) (schema opshap.values/1).
-/// The reference itself is stored with method "reference".
+/// The attribution behind a row, keyed by (pde, shape, players, sample, method, explainer, budget) (schema
+/// opshap.values/1). The reference itself is stored with method "reference".
 struct ValuesRow {
+  static constexpr std::string_view schema = "opshap.values/1";
+
   std::string pde;
   int players = 0;
   std::int64_t sample = 0;
@@ -52,17 +60,24 @@ struct ValuesRow {
   double empty = 0, grand = 0;
   std::vector<double> values;
   std::vector<double> standard_errors;  ///< [] where the method has none
+  std::vector<int> shape = {};          ///< points per axis; rows of before: {players}
+  std::optional<std::string> explainer = std::nullopt;
 };
 
 /// How good the backbone is at one resolution (schema opshap.operator/1).
 struct OperatorRow {
+  static constexpr std::string_view schema = "opshap.operator/1";
+
   std::string pde;
-  int points = 0;                       ///< per axis
+  int points = 0;                       ///< of the whole grid: the product of `shape`
   std::vector<double> relative_errors;  ///< ‖prediction − solution‖₂/‖solution‖₂, one per test input
+  std::vector<int> shape = {};          ///< points per axis; rows of before: {points}
 };
 
 /// What training cost (schema opshap.training/1).
 struct TrainingRow {
+  static constexpr std::string_view schema = "opshap.training/1";
+
   std::string pde;
   std::string stage;  ///< "backbone" or "explainer"
   std::int64_t epochs = 0, best_epoch = 0;
@@ -70,13 +85,26 @@ struct TrainingRow {
   std::int64_t operator_evaluations =
       0;  ///< forward passes of the backbone spent on coalition values; 0 for the backbone itself
   double seconds = 0;
+  std::optional<std::string> explainer = std::nullopt;  ///< which one, where a run trains several
 };
 
-/// One test input on its grid with its solution and the backbone's prediction (schema opshap.fields/1).
+/// One test input on its grid with its solution and the backbone's prediction (schema opshap.fields/1). Values are
+/// channel after channel, the last axis fastest.
 struct FieldsRow {
+  static constexpr std::string_view schema = "opshap.fields/1";
+
   std::string pde;
   std::int64_t sample = 0;
-  std::vector<double> x, input, solution, prediction;
+  std::vector<double> x;                     ///< coordinates of the points of axis 0, then those of axis 1, …
+  std::vector<double> input;                 ///< [input channels, points]
+  std::vector<double> solution, prediction;  ///< [output channels, points]
+  std::vector<int> shape = {};               ///< points per axis; rows of before: {number of x}
+  std::vector<std::string> input_channels = {}, output_channels = {};  ///< names; without: "u", or "channel 0", …
+  std::vector<double> query = {};  ///< the query point, a coordinate per axis; rows of before: the point with index n/2
+  int query_channel = 0;           ///< the output channel whose value is explained
+  std::vector<int> player_of = {};  ///< [points]; []: each point is its own player
+
+  int players() const;
 };
 
 struct Results {
@@ -87,7 +115,13 @@ struct Results {
   std::vector<FieldsRow> fields;
 };
 
-/// One line of JSON without the newline. Throws NumericalError for a number that is not finite: JSON has none.
+/// The number of points of a grid with this shape.
+std::int64_t points_of(const std::vector<int>& shape);
+/// "32" or "8 × 8".
+std::string shape_in_words(const std::vector<int>& shape);
+
+/// One line of JSON without the newline. Throws NumericalError for a number that is not finite (JSON has none), and
+/// DataError for a row that read_results() would refuse.
 std::string to_json_line(const AttributionRow& row);
 std::string to_json_line(const ValuesRow& row);
 std::string to_json_line(const OperatorRow& row);

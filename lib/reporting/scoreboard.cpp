@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "reporting/methods.hpp"
@@ -75,43 +76,83 @@ Cell Cell::restricted_to(const std::set<std::int64_t>& samples) const {
   return part;
 }
 
+std::string Discretisation::label() const {
+  const std::string grid = shape_in_words(shape);
+  if (points_of(shape) != players) return message(players, " (of ", grid, " points)");
+  return shape.size() == 1 ? grid : message(players, " (", grid, ")");
+}
+
 Scoreboard::Scoreboard(const Run& run) : run_(run) {
-  std::map<std::tuple<int, std::string, std::optional<std::int64_t>>, Cell> cells;
+  for (const AttributionRow& row : run.results.attributions) {
+    if (row.pde != run.pde || !row.explainer) continue;
+    std::vector<std::string>& names = explainers_[row.method];
+    if (std::find(names.begin(), names.end(), *row.explainer) == names.end()) names.push_back(*row.explainer);
+  }
+  std::map<std::tuple<int, std::vector<int>, std::string, std::optional<std::int64_t>>, Cell> cells;
   std::set<int> resolutions;
+  std::set<Discretisation> discretisations;
   std::set<std::string> methods;
   for (const AttributionRow& row : run.results.attributions) {
     if (row.pde != run.pde) continue;
-    Cell& cell = cells[{row.players, row.method, row.budget}];
-    if (cell.rows.empty())
-      cell = {.players = row.players, .method = row.method, .access = row.access, .budget = row.budget, .rows = {}};
+    const std::string column = column_of(row);
+    Cell& cell = cells[{row.players, row.shape, column, row.budget}];
+    if (cell.rows.empty()) {
+      cell = {.players = row.players,
+              .shape = row.shape,
+              .method = column,
+              .access = row.access,
+              .budget = row.budget,
+              .rows = {}};
+    }
     cell.rows.push_back(&row);
     resolutions.insert(row.players);
-    methods.insert(row.method);
+    discretisations.insert({.players = row.players, .shape = row.shape});
+    methods.insert(column);
   }
   for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
   resolutions_.assign(resolutions.begin(), resolutions.end());
+  discretisations_.assign(discretisations.begin(), discretisations.end());
   methods_.assign(methods.begin(), methods.end());
   sort_for_display(methods_);
 }
 
-std::vector<std::string> Scoreboard::sampling_methods() const {
-  std::vector<std::string> sampling;
-  for (const std::string& method : methods_) {
-    const bool found = std::any_of(cells_.begin(), cells_.end(),
-                                   [&](const Cell& cell) { return cell.method == method && cell.access == "values"; });
-    if (found) sampling.push_back(method);
-  }
-  return sampling;
+template <typename Row>
+std::string Scoreboard::column_of(const Row& row) const {
+  const auto several = explainers_.find(row.method);
+  if (!row.explainer || several == explainers_.end() || several->second.size() < 2) return row.method;
+  return message(row.method, ":", *row.explainer);
 }
 
-const Cell* Scoreboard::cell(int players, std::string_view method) const {
-  const double wanted = std::max(2.0 * players, 1024.0);
-  const Cell* best = nullptr;
-  const auto distance = [wanted](const Cell& cell) {
-    return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / wanted)) : 0;
+std::string Scoreboard::column(std::string_view method) const {
+  const auto several = explainers_.find(method);
+  if (several == explainers_.end() || several->second.size() < 2) return std::string(method);
+  return message(method, ":", several->second.front());
+}
+
+std::vector<std::string> Scoreboard::methods_with_access(std::string_view access) const {
+  std::vector<std::string> found;
+  for (const std::string& method : methods_) {
+    const bool has = std::any_of(cells_.begin(), cells_.end(),
+                                 [&](const Cell& cell) { return cell.method == method && cell.access == access; });
+    if (has) found.push_back(method);
+  }
+  return found;
+}
+
+std::vector<std::string> Scoreboard::sampling_methods() const { return methods_with_access("values"); }
+
+namespace {
+
+/// The cell of the tables among those that `wanted` accepts.
+template <typename Wanted>
+const Cell* table_cell(const std::vector<Cell>& cells, const Wanted& wanted) {
+  const auto distance = [](const Cell& cell) {
+    const double budget = std::max(2.0 * cell.players, 1024.0);
+    return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / budget)) : 0;
   };
-  for (const Cell& candidate : cells_) {
-    if (candidate.players != players || candidate.method != method) continue;
+  const Cell* best = nullptr;
+  for (const Cell& candidate : cells) {
+    if (!wanted(candidate)) continue;
     if (best == nullptr || candidate.rows.size() > best->rows.size() ||
         (candidate.rows.size() == best->rows.size() && distance(candidate) < distance(*best))) {
       best = &candidate;
@@ -120,9 +161,24 @@ const Cell* Scoreboard::cell(int players, std::string_view method) const {
   return best;
 }
 
+}  // namespace
+
+const Cell* Scoreboard::cell(int players, std::string_view method) const {
+  const std::string column_name = column(method);
+  return table_cell(cells_, [&](const Cell& cell) { return cell.players == players && cell.method == column_name; });
+}
+
+const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method) const {
+  const std::string column_name = column(method);
+  return table_cell(cells_, [&](const Cell& cell) {
+    return cell.players == on.players && cell.shape == on.shape && cell.method == column_name;
+  });
+}
+
 const Cell* Scoreboard::cell(int players, std::string_view method, std::int64_t budget) const {
+  const std::string column_name = column(method);
   const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const Cell& cell) {
-    return cell.players == players && cell.method == method && cell.budget == budget;
+    return cell.players == players && cell.method == column_name && cell.budget == budget;
   });
   return found == cells_.end() ? nullptr : &*found;
 }
@@ -179,9 +235,32 @@ double Scoreboard::largest_reference_error(int players) const {
   return largest;
 }
 
+std::vector<const AttributionRow*> Scoreboard::references(const Discretisation& on) const {
+  std::map<std::int64_t, const AttributionRow*> rows;
+  for (const Cell& cell : cells_) {
+    if (cell.players != on.players || cell.shape != on.shape) continue;
+    for (const AttributionRow* row : cell.rows) rows.emplace(row->sample, row);
+  }
+  std::vector<const AttributionRow*> found;
+  for (const auto& [sample, row] : rows) found.push_back(row);
+  return found;
+}
+
 const ValuesRow* Scoreboard::values(int players, std::int64_t sample, std::string_view method) const {
+  const std::string column_name = column(method);
   for (const ValuesRow& row : run_.results.values) {
-    if (row.pde == run_.pde && row.players == players && row.sample == sample && row.method == method) return &row;
+    if (row.pde == run_.pde && row.players == players && row.sample == sample && column_of(row) == column_name)
+      return &row;
+  }
+  return nullptr;
+}
+
+const ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t sample, std::string_view method) const {
+  const std::string column_name = column(method);
+  for (const ValuesRow& row : run_.results.values) {
+    if (row.pde == run_.pde && row.players == on.players && row.shape == on.shape && row.sample == sample &&
+        column_of(row) == column_name)
+      return &row;
   }
   return nullptr;
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,10 +15,23 @@
 
 namespace opshap::reporting {
 
-/// All inputs attributed by one method at one number of players and one budget.
+/// A grid and who plays on it. Several grids may have the same number of players: 4 × 4 points, and 8 × 8 in 16 blocks.
+struct Discretisation {
+  int players = 0;
+  std::vector<int> shape;  ///< points per axis
+
+  /// "32" where each point of one axis is a player, else "16 (4 × 4)", "16 (of 8 × 8 points)".
+  std::string label() const;
+
+  auto operator<=>(const Discretisation&) const = default;
+};
+
+/// All inputs attributed by one method on one grid with one number of players and one budget.
 struct Cell {
   int players = 0;
-  std::string method, access;
+  std::vector<int> shape = {};
+  std::string method;  ///< as in Scoreboard::methods()
+  std::string access;
   std::optional<std::int64_t> budget;
   std::vector<const AttributionRow*> rows;
 
@@ -44,14 +60,20 @@ class Scoreboard {
   const std::vector<Cell>& cells() const { return cells_; }
   /// Players n of the run, ascending.
   const std::vector<int>& resolutions() const { return resolutions_; }
-  /// In the order of display.
+  /// By players, then by shape.
+  const std::vector<Discretisation>& discretisations() const { return discretisations_; }
+  /// In the order of display. A run with several trained explainers has them as "<method>:<explainer>"; a method's bare
+  /// name then means its first explainer in the rows.
   const std::vector<std::string>& methods() const { return methods_; }
+  /// Those of one access class ("amortised": the trained explainers), in the order of display.
+  std::vector<std::string> methods_with_access(std::string_view access) const;
   /// Registry names of methods that see only values of coalitions.
   std::vector<std::string> sampling_methods() const;
 
   /// The cell of the tables: the budget with the most inputs, among these the one nearest to the paper's max(2n, 1024).
   /// nullptr when not run.
   const Cell* cell(int players, std::string_view method) const;
+  const Cell* cell(const Discretisation& on, std::string_view method) const;
   /// nullptr when not run.
   const Cell* cell(int players, std::string_view method, std::int64_t budget) const;
   /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`
@@ -60,17 +82,27 @@ class Scoreboard {
   /// Players n for which some sampling method has a curve.
   std::vector<int> curve_resolutions() const;
 
+  /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in all.
+  std::vector<const AttributionRow*> references(const Discretisation& on) const;
   /// Largest and median error of the reference over the inputs, ‖se‖₂/‖φ‖₂; 0 where it is exact.
   statistics::Quartiles reference_error(int players) const;
   double largest_reference_error(int players) const;
   /// Stored values of a method ("reference" for the reference); nullptr when there are none.
   const ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
+  const ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
   std::vector<std::int64_t> samples(int players) const;
 
  private:
+  /// The first column with this name or, for a method with several explainers, with its first one.
+  std::string column(std::string_view method) const;
+  template <typename Row>
+  std::string column_of(const Row& row) const;
+
   const Run& run_;
   std::vector<Cell> cells_;
   std::vector<int> resolutions_;
+  std::vector<Discretisation> discretisations_;
+  std::map<std::string, std::vector<std::string>, std::less<>> explainers_;  ///< of a method, in the order of the rows
   std::vector<std::string> methods_;
 };
 

@@ -123,6 +123,7 @@ inline reporting::Results SyntheticRun::results() const {
     reporting::AttributionRow row;
     row.pde = "burgers1d";
     row.players = players;
+    row.shape = {players};
     row.sample = sample;
     row.method = method;
     row.access = access;
@@ -152,11 +153,12 @@ inline reporting::Results SyntheticRun::results() const {
                                 .empty = 0,
                                 .grand = attribution.grand,
                                 .values = values,
-                                .standard_errors = {}});
+                                .standard_errors = {},
+                                .shape = {players}});
     }
   };
   for (const int players : resolutions) {
-    reporting::OperatorRow backbone{.pde = "burgers1d", .points = players, .relative_errors = {}};
+    reporting::OperatorRow backbone{.pde = "burgers1d", .points = players, .relative_errors = {}, .shape = {players}};
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       const std::vector<double> reference = synthetic::shapley_values(players, sample);
       results.values.push_back(
@@ -168,7 +170,8 @@ inline reporting::Results SyntheticRun::results() const {
            .empty = 0,
            .grand = synthetic::sum(reference),
            .values = reference,
-           .standard_errors = std::vector<double>(reference.size(), players <= 16 ? 0 : 0.02 / players)});
+           .standard_errors = std::vector<double>(reference.size(), players <= 16 ? 0 : 0.02 / players),
+           .shape = {players}});
       const double factor = std::exp(0.3 * rng.normal());
       const auto noisy = [&](const std::string& method, double budget) {
         return synthetic::perturbed(reference, factor * synthetic::typical_nrmse(method, players, budget), rng);
