@@ -1,4 +1,4 @@
-// What one sample of each PDE costs, and one time step.
+// What one sample of each problem costs, and one step of its solver.
 
 #include <benchmark/benchmark.h>
 
@@ -8,32 +8,30 @@ namespace {
 
 using namespace opshap;
 
-void solve(benchmark::State& state, const pde::Pde* pde) {
-  const FieldBatch initial = pde->random_initial(Rng(42, "benchmark"), 0).field;
+void solve(benchmark::State& state, const pde::Problem* problem) {
+  const FieldBatch input = problem->draw(Rng(42, "benchmark"), 0).input;
   std::int64_t steps = 0;
   for (auto _ : state) {
-    const pde::Solution solution = pde->solve(initial, pde->target_time());
-    benchmark::DoNotOptimize(solution.field.values.data());
+    const pde::Solution solution = problem->solve(input);
+    benchmark::DoNotOptimize(solution.output.values.data());
     steps += solution.steps;
   }
-  state.counters["steps/s"] = benchmark::Counter(static_cast<double>(steps), benchmark::Counter::kIsRate);
+  if (steps > 0)
+    state.counters["steps/s"] = benchmark::Counter(static_cast<double>(steps), benchmark::Counter::kIsRate);
 }
 
-void initial_condition(benchmark::State& state, const pde::Pde* pde) {
+void draw(benchmark::State& state, const pde::Problem* problem) {
   std::uint64_t sample = 0;
-  for (auto _ : state)
-    benchmark::DoNotOptimize(pde->random_initial(Rng(42, "benchmark"), sample++).field.values.data());
+  for (auto _ : state) benchmark::DoNotOptimize(problem->draw(Rng(42, "benchmark"), sample++).input.values.data());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& pde : pde::all()) {
-    benchmark::RegisterBenchmark(("solve/" + std::string(pde->name())).c_str(), solve, pde.get())
-        ->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("initial_condition/" + std::string(pde->name())).c_str(), initial_condition,
-                                 pde.get())
-        ->Unit(benchmark::kMicrosecond);
+  for (const auto& problem : pde::all()) {
+    const std::string name(problem->name());
+    benchmark::RegisterBenchmark(("solve/" + name).c_str(), solve, problem.get())->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("draw/" + name).c_str(), draw, problem.get())->Unit(benchmark::kMicrosecond);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -128,9 +128,9 @@ TEST_F(DatasetStore, TheFileIsTheSameForEveryNumberOfThreads) {
 TEST_F(DatasetStore, ASampleMadeAloneIsTheOneInTheSet) {
   data::generate(quick(70), file("set.h5"));
   const data::Dataset set = data::read_dataset(file("set.h5"));
-  const auto pde = pde::find("burgers1d").with(quick(70).parameters);
+  const auto problem = pde::find("burgers1d").with(quick(70).parameters);
   for (const std::int64_t sample : {69, 3, 64}) {
-    const data::GeneratedSample alone = data::generate_sample(*pde, 42, static_cast<std::uint64_t>(sample));
+    const data::GeneratedSample alone = data::generate_sample(*problem, 42, static_cast<std::uint64_t>(sample));
     EXPECT_TRUE(std::equal(alone.input.begin(), alone.input.end(), set.inputs.field(sample).begin())) << sample;
     EXPECT_TRUE(std::equal(alone.target.begin(), alone.target.end(), set.targets.field(sample).begin())) << sample;
   }
@@ -139,11 +139,11 @@ TEST_F(DatasetStore, ASampleMadeAloneIsTheOneInTheSet) {
 TEST_F(DatasetStore, TargetsAreTheSolutionsOfTheStoredInputs) {
   data::generate(quick(6), file("set.h5"));
   const data::Dataset set = data::read_dataset(file("set.h5"));
-  const auto pde = pde::find("burgers1d").with(quick(6).parameters);
+  const auto problem = pde::find("burgers1d").with(quick(6).parameters);
   for (std::int64_t sample = 0; sample < 6; ++sample) {
-    const pde::Solution solution = pde->solve(set.inputs.one(sample), pde->target_time());
+    const pde::Solution solution = problem->solve(set.inputs.one(sample));
     for (std::size_t j = 0; j < 1024; ++j)
-      ASSERT_EQ(static_cast<float>(solution.field.values[j]), static_cast<float>(set.targets.field(sample)[j]));
+      ASSERT_EQ(static_cast<float>(solution.output.values[j]), static_cast<float>(set.targets.field(sample)[j]));
   }
 }
 
@@ -296,7 +296,7 @@ TEST_F(DatasetStore, OneProcessAtATimeMakesADataSet) {
 TEST_F(DatasetStore, AGoodFilePassesAllChecks) {
   data::generate(quick(70), file("set.h5"));
   const std::vector<data::DataCheck> checks = data::verify_dataset(file("set.h5"));
-  EXPECT_EQ(7u, checks.size());
+  EXPECT_EQ(9u, checks.size());
   for (const data::DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
@@ -310,18 +310,30 @@ TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
   };
   EXPECT_EQ("", damaged([](Opened&) {}));
   EXPECT_EQ("sample_checksums", damaged([](Opened& set) { set.values<std::uint32_t>("/crc32c")[3] ^= 1; }));
-  EXPECT_EQ("sample_checksums content_hash", damaged([](Opened& set) { set.values<float>("/u0")[5 * 1024] += 1e-7f; }));
+  // Sample 5 is one of the training samples, whose mean the file states.
+  EXPECT_EQ("sample_checksums content_hash description",
+            damaged([](Opened& set) { set.values<float>("/u0")[5 * 1024] += 1e-7f; }));
   EXPECT_EQ("layout", damaged([](Opened& set) { set.values<std::uint8_t>("/split")[0] = 1; }));
   EXPECT_EQ("layout", damaged([](Opened& set) { set.values<std::uint8_t>("/resolution_slot")[2] = 0; }));
   EXPECT_EQ("invariants", damaged([](Opened& set) { set.values<double>("/qc/mean_drift")[2] = 1e-9; }));
   EXPECT_EQ("invariants", damaged([](Opened& set) { set.values<double>("/qc/spectral_tail")[2] = std::nan(""); }));
-  EXPECT_EQ("sample_checksums content_hash finite regenerated", damaged([](Opened& set) {
+  EXPECT_EQ("sample_checksums content_hash finite pairs regenerated", damaged([](Opened& set) {
               for (std::size_t i = 0; i < 12; ++i)
                 set.values<float>("/target")[1024 * i] = std::numeric_limits<float>::quiet_NaN();
             }));
   EXPECT_EQ("layout", damaged([](Opened& set) { set.values<double>("/x")[1] = 0.5; }));
+  const auto described = [&](const std::function<void(nlohmann::ordered_json&)>& damage) {
+    return damaged([&](Opened& set) {
+      auto metadata = nlohmann::ordered_json::parse(set.metadata);
+      damage(metadata);
+      set.metadata = metadata.dump();
+    });
+  };
+  EXPECT_EQ("description", described([](auto& metadata) { metadata["input"]["channels"][0]["unit"] = "m"; }));
+  EXPECT_EQ("description", described([](auto& metadata) { metadata["output"]["domain"]["extents"] = {2.0}; }));
+  EXPECT_EQ("description", described([](auto& metadata) { metadata["input_mean"] = {0.5}; }));
   // Content that is consistent in itself, and not what the generator makes.
-  EXPECT_EQ("regenerated", damaged([](Opened& set) {
+  EXPECT_EQ("pairs regenerated", damaged([](Opened& set) {
               std::vector<float>& inputs = set.values<float>("/u0");
               std::vector<float>& targets = set.values<float>("/target");
               for (float& value : targets) value *= 1.0001f;
@@ -363,6 +375,37 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
                  set.metadata = metadata.dump();
                }),
                DataError);
+}
+
+// The files of the first generators named neither spaces nor means.
+TEST_F(DatasetStore, AFileWithoutSpacesHasThoseOfItsProblem) {
+  data::generate(quick(6), file("new.h5"));
+  Opened old(file("new.h5"));
+  auto metadata = nlohmann::ordered_json::parse(old.metadata);
+  for (const char* name : {"input", "output", "input_mean"}) metadata.erase(name);
+  metadata.update(
+      {{"channels", 1}, {"domain", {{"shape", {1024}}, {"extents", {1.0}}, {"centring", "node"}, {"periodic", true}}}});
+  old.metadata = metadata.dump();
+  old.write(file("old.h5"));
+  const data::Dataset before = data::read_dataset(file("old.h5")), now = data::read_dataset(file("new.h5"));
+  EXPECT_EQ(now.inputs.domain, before.inputs.domain);
+  EXPECT_EQ(now.input_channels, before.input_channels);
+  EXPECT_EQ(now.target_channels, before.target_channels);
+  EXPECT_EQ(now.input_mean, before.input_mean);
+  EXPECT_EQ(now.content_hash, before.content_hash);
+  EXPECT_EQ("", failed(file("old.h5")));
+  // A request that the old file answers makes no new one.
+  data::generate(quick(6), file("old.h5"));
+  EXPECT_EQ(old.metadata, data::read_dataset_metadata(file("old.h5")));
+}
+
+// The numbers of these samples are those of the first release.
+TEST_F(DatasetStore, TheNumbersStayThoseOfTheFirstRelease) {
+  data::DatasetRequest request = quick(8);
+  request.parameters.clear();
+  request.seed = 3;
+  data::generate(request, file("set.h5"));
+  EXPECT_EQ("09ef695307c60a43", data::read_dataset(file("set.h5")).content_hash);
 }
 
 TEST_F(DatasetStore, FilesThatAreNotDataSetsAreDataErrors) {

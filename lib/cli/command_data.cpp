@@ -26,15 +26,32 @@ Json description(const std::filesystem::path& path) {
   return json;
 }
 
+/// "u [1], v [m/s] on [64,64] points".
+std::string channels_on_domain(const Json& space) {
+  std::string text;
+  for (const Json& channel : space["channels"]) {
+    text += (text.empty() ? "" : ", ") + channel["name"].get<std::string>() + " [" +
+            channel["unit"].get<std::string>() + "]";
+  }
+  return text + " on " + space["domain"]["shape"].dump() + " points";
+}
+
 void print_description(const Json& set) {
   const Json& request = set["request"];
   std::cout << set["file"].get<std::string>() << ": " << request["samples"] << " samples of "
             << set["pde"].get<std::string>() << " (" << set["equation"].get<std::string>() << ")\n"
-            << "parameters   " << set["parameters"].dump() << ", target at t = " << set["target_time"] << "\n"
+            << "parameters   " << set["parameters"].dump();
+  if (set.contains("target_time")) std::cout << ", target at t = " << set["target_time"];
+  std::cout << "\n"
             << "split        " << request["train"] << " train, " << request["validation"] << " validation, "
-            << request["test"] << " test\n"
-            << "grid         " << set["domain"]["shape"].dump() << ", served at " << request["resolutions"].dump()
-            << "\n"
+            << request["test"] << " test\n";
+  // Data sets of the first generators name no spaces.
+  if (set.contains("input")) {
+    std::cout << "input        " << channels_on_domain(set["input"]) << "\n"
+              << "output       " << channels_on_domain(set["output"]) << "\n"
+              << "input mean   " << set["input_mean"].dump() << " per channel, over the training samples\n";
+  }
+  std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n"
             << "seed         " << set["seed"] << "\n"
             << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
 }

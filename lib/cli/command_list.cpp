@@ -89,14 +89,24 @@ Json list_games() {
   return entries;
 }
 
+Json channel_names(const pde::Space& space) {
+  Json names = Json::array();
+  for (const pde::Channel& channel : space.channels) names.push_back(channel.name);
+  return names;
+}
+
 Json list_pdes() {
   Json entries = Json::array();
-  for (const auto& pde : pde::all()) {
-    entries.push_back({{"name", pde->name()},
-                       {"summary", pde->summary()},
-                       {"scheme", pde->scheme()},
-                       {"target_time", pde->target_time()},
-                       {"order", json_number(pde->order(), "exact in time")}});
+  for (const auto& problem : pde::all()) {
+    const pde::Evolution* evolution = problem->evolution();
+    const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
+    entries.push_back({{"name", problem->name()},
+                       {"summary", problem->summary()},
+                       {"scheme", problem->scheme()},
+                       {"input", channel_names(problem->input())},
+                       {"output", channel_names(problem->output())},
+                       {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},
+                       {"order", stepping ? Json(stepping->order) : Json(nullptr)}});
   }
   return entries;
 }

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/input_field.hpp"
 #include "core/error.hpp"
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
@@ -16,26 +17,30 @@ struct SolveOptions {
   std::vector<std::string> settings;
 };
 
-/// An array of the PDE's dimension, or one more axis in front for the channels.
-FieldBatch field_of(const data::NpyArray& array, const pde::Pde& pde) {
-  const auto dimension = static_cast<std::size_t>(pde.native_domain().dimension());
-  const std::vector<double>& values = array.reals("pde solve");
-  const std::size_t axes = array.shape.size();
-  require(axes == dimension || axes == dimension + 1, "pde solve: --initial has ", axes, " axes (", pde.name(),
-          " needs ", dimension, ", or ", dimension + 1, " with channels in front). Reshape the array.");
-  Domain domain = pde.native_domain();
-  for (std::size_t axis = 0; axis < dimension; ++axis) {
-    const std::int64_t points = array.shape[axes - dimension + axis];
-    require(points >= 1 && points <= 1 << 24, "pde solve: --initial has ", points, " points on axis ", axis,
-            " (1 to 2^24 can be solved). Give another grid.");
-    domain.shape[axis] = static_cast<int>(points);
-  }
-  const std::int64_t channels = axes == dimension ? 1 : array.shape[0];
-  require(channels == pde.channels(), "pde solve: --initial has ", channels, " channels (", pde.name(), " has ",
-          pde.channels(), "). Reshape the array.");
-  FieldBatch field{domain, 1, pde.channels(), values};
-  require_finite(field, "pde solve");
+/// The input field of a problem from an array, on a grid of the array's size over the problem's domain.
+FieldBatch problem_input(const data::NpyArray& array, const pde::Problem& problem) {
+  const pde::Space space = problem.input();
+  FieldBatch field = input_field(array.shape, array.reals("pde solve"), space.domain.dimension(), space.channel_count(),
+                                 message("pde solve ", problem.name()));
+  Domain domain = space.domain;
+  domain.shape = field.domain.shape;
+  field.domain = domain;
   return field;
+}
+
+/// [C, n..]; without the channel axis when the input had none and one channel came out.
+std::vector<std::int64_t> output_shape(const FieldBatch& output, std::size_t input_axes) {
+  std::vector<std::int64_t> shape(output.domain.shape.begin(), output.domain.shape.end());
+  if (output.channels > 1 || input_axes > shape.size()) shape.insert(shape.begin(), output.channels);
+  return shape;
+}
+
+pde::Solution solution_of(const pde::Problem& problem, const FieldBatch& input, std::optional<double> time) {
+  if (!time) return problem.solve(input);
+  const pde::Evolution* evolution = problem.evolution();
+  require(evolution != nullptr, "pde solve: --time=", *time, " (", problem.name(),
+          " does not depend on time). Leave it out.");
+  return evolution->solve(input, *time);
 }
 
 void run_solve(const Globals& globals, const SolveOptions& options) {
@@ -43,44 +48,48 @@ void run_solve(const Globals& globals, const SolveOptions& options) {
   const bool piped = globals.out == "-";
   require(!(piped && globals.json),
           "pde solve: --out - --json (both want standard output). Write the solution to a file.");
-  const std::unique_ptr<pde::Pde> pde = pde::find(options.name).with(pde::parse_parameters(options.settings));
-  const double time = options.time.value_or(pde->target_time());
+  const std::unique_ptr<pde::Problem> problem = pde::find(options.name).with(pde::parse_parameters(options.settings));
   const data::NpyArray initial = data::read_npy(options.initial);
-  const pde::Solution solution = pde->solve(field_of(initial, *pde), time);
-  data::write_npy(globals.out, {initial.shape, data::Dtype::float64, solution.field.values});
+  const pde::Solution solution = solution_of(*problem, problem_input(initial, *problem), options.time);
+  data::write_npy(globals.out,
+                  {output_shape(solution.output, initial.shape.size()), data::Dtype::float64, solution.output.values});
   if (piped) return;
 
-  nlohmann::ordered_json json = {{"pde", options.name},
-                                 {"time", time},
-                                 {"steps", solution.steps},
-                                 {"invariants", nlohmann::ordered_json::array()}};
-  for (const pde::Invariant& invariant : solution.invariants) {
-    json["invariants"].push_back({{"name", invariant.name},
-                                  {"value", invariant.value},
-                                  {"data_limit", invariant.limit},
-                                  {"holds", invariant.holds()}});
+  nlohmann::ordered_json json = {{"pde", options.name}};
+  if (problem->evolution() != nullptr) json["time"] = options.time.value_or(problem->evolution()->target_time());
+  json["steps"] = solution.steps;
+  const std::vector<pde::Invariant> invariants = problem->invariants();
+  for (std::size_t i = 0; i < invariants.size(); ++i) {
+    json["invariants"].push_back({{"name", invariants[i].name},
+                                  {"value", solution.departures[i]},
+                                  {"data_limit", invariants[i].limit},
+                                  {"holds", invariants[i].allows(solution.departures[i])}});
   }
   if (globals.json) return print_json(json);
-  std::cout << globals.out.string() << ": " << options.name << " at t = " << time << ", " << solution.steps
-            << " steps\n";
-  for (const pde::Invariant& invariant : solution.invariants) {
-    std::cout << (invariant.holds() ? "ok      " : "EXCEEDS ") << invariant.name << " " << invariant.value
-              << " (data sets allow " << invariant.limit << ")\n";
+  std::cout << globals.out.string() << ": " << options.name;
+  if (json.contains("time")) std::cout << " at t = " << json["time"];
+  std::cout << ", " << solution.steps << " steps\n";
+  for (std::size_t i = 0; i < invariants.size(); ++i) {
+    std::cout << (invariants[i].allows(solution.departures[i]) ? "ok      " : "EXCEEDS ") << invariants[i].name << " "
+              << solution.departures[i] << " (data sets allow " << invariants[i].limit << ")\n";
   }
 }
 
 }  // namespace
 
 void add_pde(CLI::App& app, const Globals& globals) {
-  CLI::App* pde = app.add_subcommand("pde", "Solve a partial differential equation from your own initial field");
+  CLI::App* pde = app.add_subcommand("pde", "Solve a problem of the data sets for your own input field");
   pde->require_subcommand(1);
   auto options = std::make_shared<SolveOptions>();
   CLI::App* solve = pde->add_subcommand(
-      "solve", "From an initial field at time 0 to the field at another time, on the grid of the input");
+      "solve",
+      "From an input field to the output field on the same grid; for an evolution, from time 0 to another time");
   solve->add_option("name", options->name, "Which PDE (`opshap list pdes`)")->required();
-  solve->add_option("--initial", options->initial, "Initial field, .npy, float64 or float32: [N] in 1D; axis 0 is x")
+  solve
+      ->add_option("--initial", options->initial,
+                   "Input field, .npy, float64 or float32: [N] or [C,N] in 1D, [nx,ny] or [C,nx,ny] in 2D; axis 0 is x")
       ->required();
-  solve->add_option("--time", options->time, "When (default: the target time of the data sets)");
+  solve->add_option("--time", options->time, "When, for an evolution (default: the target time of the data sets)");
   solve->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
   solve->callback([&globals, options] { run_solve(globals, *options); });

@@ -25,8 +25,8 @@ FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector
                                  : (channels == 1 ? "[nx,ny] or [1,nx,ny]" : message("[", channels, ",nx,ny]"));
   const bool without_channels = shape.size() == axes && channels == 1;
   const bool with_channels = shape.size() == axes + 1 && shape.front() == channels;
-  require(without_channels || with_channels, who, ": shape=", to_string(shape), " (the operator takes fields of ",
-          wanted, "). Give an array of that shape.");
+  require(without_channels || with_channels, who, ": shape=", to_string(shape), " (a field has the shape ", wanted,
+          " here). Give an array of that shape.");
   std::vector<int> points;
   for (std::size_t axis = shape.size() - axes; axis < shape.size(); ++axis) {
     constexpr std::int64_t most = 1 << 24;

@@ -10,6 +10,8 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/hdf5.hpp"
+#include "data/space_json.hpp"
+#include "pde/registry.hpp"
 
 namespace opshap::data {
 
@@ -28,11 +30,18 @@ Json metadata_of(const Hdf5Contents& file) {
   return metadata;
 }
 
-Domain domain_of(const Json& metadata) {
-  const Json& domain = metadata.at("domain");
-  return {domain.at("shape").get<std::vector<int>>(), domain.at("extents").get<std::vector<double>>(),
-          domain.at("centring").get<std::string>() == "node" ? Centring::node : Centring::cell,
-          domain.at("periodic").get<bool>()};
+struct Spaces {
+  pde::Space input, output;
+};
+
+/// Files of the first generators name no spaces: theirs are those of the problem.
+Spaces spaces_of(const Json& metadata, const std::string& name) {
+  if (metadata.contains("input")) {
+    return {space_from_json(metadata.at("input"), name), space_from_json(metadata.at("output"), name)};
+  }
+  const auto problem =
+      pde::find(metadata.at("pde").get<std::string>()).with(metadata.at("parameters").get<pde::ParameterValues>());
+  return {problem->input(), problem->output()};
 }
 
 template <typename T>
@@ -44,8 +53,10 @@ std::vector<T> values(const Hdf5Contents& file, const std::string& path, std::in
   return std::move(*held);
 }
 
-FieldBatch fields(const Domain& domain, std::int64_t samples, int channels, const std::vector<float>& stored) {
-  return {domain, samples, channels, {stored.begin(), stored.end()}};
+std::int64_t field_size(const pde::Space& space) { return space.channel_count() * space.domain.points(); }
+
+FieldBatch fields(const pde::Space& space, std::int64_t samples, const std::vector<float>& stored) {
+  return {space.domain, samples, space.channel_count(), {stored.begin(), stored.end()}};
 }
 
 }  // namespace
@@ -56,6 +67,19 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
     if (split[i] == part) found.push_back(static_cast<std::int64_t>(i));
   }
   return found;
+}
+
+std::vector<double> channel_means(const pde::Space& space, std::span<const float> fields, std::int64_t samples) {
+  if (samples == 0) return {};
+  const auto points = static_cast<std::size_t>(space.domain.points());
+  std::vector<double> means(space.channels.size(), 0);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(samples) * means.size(); ++row) {
+    double& mean = means[row % means.size()];
+    for (std::size_t p = 0; p < points; ++p)
+      mean += space.domain.cell_volume() * static_cast<double>(fields[row * points + p]);
+  }
+  for (double& mean : means) mean /= space.domain.volume() * static_cast<double>(samples);
+  return means;
 }
 
 std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, const std::vector<float>& targets,
@@ -90,17 +114,18 @@ std::string content_hash(const std::vector<float>& inputs, const std::vector<flo
 Dataset read_dataset(const std::filesystem::path& path) try {
   const Hdf5Contents file(read_file(path), path.string());
   const Json metadata = metadata_of(file);
-  const Domain domain = domain_of(metadata);
+  const Spaces spaces = spaces_of(metadata, path.string());
   const auto samples = metadata.at("request").at("samples").get<std::int64_t>();
-  const auto channels = metadata.at("channels").get<int>();
 
   Dataset set;
   set.pde = metadata.at("pde").get<std::string>();
   set.resolutions = metadata.at("request").at("resolutions").get<std::vector<int>>();
-  const auto inputs = values<float>(file, "/u0", samples * channels * domain.points());
-  const auto targets = values<float>(file, "/target", samples * channels * domain.points());
-  set.inputs = fields(domain, samples, channels, inputs);
-  set.targets = fields(domain, samples, channels, targets);
+  const auto inputs = values<float>(file, "/u0", samples * field_size(spaces.input));
+  const auto targets = values<float>(file, "/target", samples * field_size(spaces.output));
+  set.inputs = fields(spaces.input, samples, inputs);
+  set.targets = fields(spaces.output, samples, targets);
+  set.input_channels = spaces.input.channels;
+  set.target_channels = spaces.output.channels;
   for (const std::uint8_t part : values<std::uint8_t>(file, "/split", samples)) {
     require<DataError>(part <= 2, "data set: file=", path.string(), ", split=", static_cast<int>(part),
                        " (0, 1 and 2 are known). Generate it again.");
@@ -116,6 +141,9 @@ Dataset read_dataset(const std::filesystem::path& path) try {
     require<DataError>(expected[i] == found[i], "data set: file=", path.string(), ", sample=", i,
                        " (does not match its checksum). Generate it again.");
   }
+  set.input_mean = metadata.contains("input_mean")
+                       ? metadata.at("input_mean").get<std::vector<double>>()
+                       : channel_means(spaces.input, inputs, std::ssize(set.indices(Split::train)));
   set.content_hash = content_hash(inputs, targets, samples);
   require<DataError>(metadata.at("content_xxh64") == set.content_hash, "data set: file=", path.string(),
                      ", content_xxh64=", set.content_hash, " (should be ", metadata.at("content_xxh64").dump(),

@@ -2,27 +2,32 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/field.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::data {
 
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
-/// Input and target fields of one PDE on its native grid, sample by sample, in memory.
+/// Input and target fields of one problem on its native domain, sample by sample, in memory.
 ///
 /// On disk, an HDF5 file (data/hdf5.hpp): /u0 and /target [samples, (C,) points...] float32; /x (and /y) float64, the
 /// coordinates; /split and /resolution_slot uint8; /crc32c uint32, of the bytes of one sample's u0 and target;
-/// /params/* float64, the numbers drawn for the initial conditions (NaN where a sample does not use one); /qc/*
-/// float64, what the solver watched. Root attributes say how the set was made.
+/// /params/* float64, the numbers drawn for the inputs (NaN where a sample does not use one); /qc/* float64, what the
+/// solver watched. Root attributes say how the set was made: `input` and `output` are the two spaces (data/space_json.hpp),
+/// `input_mean` is the mean of each input channel over the training samples.
 struct Dataset {
   static constexpr int schema_version = 1;
 
-  std::string pde;  ///< registry name
-  /// [samples, C, points].
+  std::string pde;  ///< registry name of the problem
+  /// [samples, C, points], on the domain that the file names.
   FieldBatch inputs, targets;
+  std::vector<pde::Channel> input_channels = {}, target_channels = {};
+  /// [C]: the mean of each input channel over domain and training samples. Empty without training samples.
+  std::vector<double> input_mean = {};
   /// [samples]; contiguous: train, then validation, then test.
   std::vector<Split> split;
   /// [samples]; index modulo the number of resolutions: which one a sample is always served at.
@@ -38,6 +43,10 @@ struct Dataset {
 /// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt,
 /// or of another schema version. Memory: four times the file at the peak. Not thread-safe, as the HDF5 library.
 Dataset read_dataset(const std::filesystem::path& path);
+
+/// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [.., C,
+/// points]. Empty for 0 samples.
+std::vector<double> channel_means(const pde::Space& space, std::span<const float> fields, std::int64_t samples);
 
 /// The JSON text that says how a data set was made: the file's root attribute `metadata`. Throws as read_dataset.
 std::string read_dataset_metadata(const std::filesystem::path& path);

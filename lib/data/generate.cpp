@@ -19,6 +19,7 @@
 #include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/hdf5.hpp"
+#include "data/space_json.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
 
@@ -29,7 +30,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::int64_t shard_samples = 64;
 constexpr std::int64_t most_samples = 10'000'000;
 
 /// One process at a time makes one data set: an advisory lock on the folder of its shards, released by the kernel even
@@ -51,33 +51,42 @@ class FolderLock {
   int descriptor_;
 };
 
-std::vector<int> default_resolutions(const Domain& domain) {
+std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
   const int finest = *std::min_element(domain.shape.begin(), domain.shape.end());
   std::vector<int> resolutions;
-  for (int n = domain.dimension() == 1 ? 16 : 4; n <= finest && finest % n == 0; n *= 2) resolutions.push_back(n);
+  for (int n = 1; n <= finest && finest % n == 0; n *= 2) {
+    if (std::pow(n, domain.dimension()) >= static_cast<double>(fewest_points)) resolutions.push_back(n);
+  }
   return resolutions;
 }
 
-Json resolved_request(const DatasetRequest& request, const pde::Pde& pde) {
+Json resolved_request(const DatasetRequest& request, const pde::Problem& problem) {
   require(request.samples >= 1 && request.samples <= most_samples, "data generate: --samples=", request.samples,
           " (a data set has 1 to ", most_samples, "). Give another number.");
+  require(request.shard_samples >= 1, "data generate: shard_samples=", request.shard_samples,
+          " (a unit of work has at least one sample). Give a positive number.");
   std::int64_t train = request.train, validation = request.validation, test = request.test;
   if (train == 0 && validation == 0 && test == 0) {
-    const auto share = [&](double part) { return std::llround(part / 5000 * static_cast<double>(request.samples)); };
-    test = std::max<std::int64_t>(4, share(30));
-    validation = std::max<std::int64_t>(1, share(750));
+    const DatasetRequest::Division& division = request.division;
+    const double whole = division.train + division.validation + division.test;
+    const auto share = [&](double part) { return std::llround(part / whole * static_cast<double>(request.samples)); };
+    test = std::max<std::int64_t>(division.fewest_test, share(division.test));
+    validation = std::max<std::int64_t>(1, share(division.validation));
     train = request.samples - validation - test;
     require(train >= 1, "data generate: --samples=", request.samples, " (no sample is left for training after ",
-            validation, " for validation and ", test, " for testing). Give at least 6, or the three counts.");
+            validation, " for validation and ", test, " for testing). Give at least ", division.fewest_test + 2,
+            ", or the three counts.");
   }
   const auto possible = [&](std::int64_t count) { return count >= 0 && count <= request.samples; };
   require(possible(train) && possible(validation) && possible(test) && train + validation + test == request.samples,
           "data generate: --train=", train, ", --validation=", validation, ", --test=", test,
           " (must add up to --samples=", request.samples, "). Correct one of them.");
 
-  const Domain domain = pde.native_domain();
-  const std::vector<int> resolutions = request.resolutions.empty() ? default_resolutions(domain) : request.resolutions;
-  require(resolutions.size() <= 255, "data generate: resolutions=", resolutions.size(), " (at most 255). Give fewer.");
+  const Domain domain = problem.input().domain;
+  const std::vector<int> resolutions =
+      request.resolutions.empty() ? default_resolutions(domain, request.fewest_points) : request.resolutions;
+  require(resolutions.size() >= 1 && resolutions.size() <= 255, "data generate: resolutions=", resolutions.size(),
+          " (a data set has 1 to 255). Name them with --resolutions.");
   for (const int n : resolutions) {
     for (const int points : domain.shape) {
       require(n >= 1 && points % n == 0, "data generate: resolution=", n, " (does not divide the native grid of ",
@@ -86,7 +95,7 @@ Json resolved_request(const DatasetRequest& request, const pde::Pde& pde) {
   }
 
   Json json = {{"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", Json::object()}};
-  for (const pde::Parameter& parameter : pde.parameters()) json["parameters"][parameter.name] = parameter.value;
+  for (const pde::Parameter& parameter : problem.parameters()) json["parameters"][parameter.name] = parameter.value;
   json.update({{"samples", request.samples},
                {"train", train},
                {"validation", validation},
@@ -96,20 +105,16 @@ Json resolved_request(const DatasetRequest& request, const pde::Pde& pde) {
   return json;
 }
 
-Json domain_json(const Domain& domain) {
-  return {{"shape", domain.shape},
-          {"extents", domain.extents},
-          {"centring", domain.centring == Centring::node ? "node" : "cell"},
-          {"periodic", domain.periodic}};
-}
-
 /// One row a sample: what a shard holds, u0 and target first.
-std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const pde::Pde& pde) {
+std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const pde::Problem& problem) {
   const auto rows = static_cast<std::int64_t>(samples.size());
-  std::vector<std::int64_t> field_shape = {rows};
-  if (pde.channels() > 1) field_shape.push_back(pde.channels());
-  const Domain domain = pde.native_domain();
-  field_shape.insert(field_shape.end(), domain.shape.begin(), domain.shape.end());
+  const auto field_shape = [&](const pde::Space& space) {
+    std::vector<std::int64_t> shape = {rows};
+    if (space.channel_count() > 1) shape.push_back(space.channel_count());
+    shape.insert(shape.end(), space.domain.shape.begin(), space.domain.shape.end());
+    return shape;
+  };
+  const std::vector<pde::Invariant> invariants = problem.invariants();
 
   std::vector<float> inputs, targets;
   std::map<std::string, std::vector<double>> numbers;
@@ -120,12 +125,12 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
       auto& column = numbers["/params/" + drawn.name];
       column.insert(column.end(), drawn.values.begin(), drawn.values.end());
     }
-    for (const pde::Invariant& invariant : sample.invariants)
-      numbers["/qc/" + invariant.name].push_back(invariant.value);
+    for (std::size_t i = 0; i < invariants.size(); ++i)
+      numbers["/qc/" + invariants[i].name].push_back(sample.departures[i]);
     numbers["/qc/steps"].push_back(static_cast<double>(sample.steps));
   }
-  std::vector<Column> columns = {{"/u0", field_shape, inputs},
-                                 {"/target", field_shape, targets},
+  std::vector<Column> columns = {{"/u0", field_shape(problem.input()), inputs},
+                                 {"/target", field_shape(problem.output()), targets},
                                  {"/crc32c", {rows}, sample_checksums(inputs, targets, rows)}};
   for (auto& [name, values] : numbers) {
     const auto width = static_cast<std::int64_t>(values.size()) / rows;
@@ -157,26 +162,28 @@ void append_layout(std::vector<Column>& columns, const Json& request, const Doma
   columns.push_back({"/resolution_slot", {samples}, std::move(slot)});
 }
 
-std::string metadata_of(const Json& request, const pde::Pde& pde, const std::vector<Column>& columns) {
+std::string metadata_of(const Json& request, const pde::Problem& problem, const std::vector<Column>& columns) {
+  const auto& inputs = std::get<std::vector<float>>(columns[0].values);
+  const auto& targets = std::get<std::vector<float>>(columns[1].values);
+
   Json metadata = {{"schema_version", Dataset::schema_version},
                    {"origin", "in-house generator"},
-                   {"pde", pde.name()},
-                   {"equation", pde.summary()},
+                   {"pde", problem.name()},
+                   {"equation", problem.summary()},
                    {"parameters", request["parameters"]},
-                   {"channels", pde.channels()},
-                   {"domain", domain_json(pde.native_domain())},
-                   {"units", "dimensionless"},
-                   {"target_time", pde.target_time()},
-                   {"solver", pde.scheme()},
+                   {"input", to_json(problem.input())},
+                   {"output", to_json(problem.output())},
+                   {"input_mean", channel_means(problem.input(), inputs, request["train"].get<std::int64_t>())}};
+  if (const pde::Evolution* evolution = problem.evolution()) metadata["target_time"] = evolution->target_time();
+  metadata.update({{"solver", problem.scheme()},
                    {"rng", "philox4x32-10"},
                    {"seed", request["seed"]},
                    {"request", request},
                    {"request_xxh64", xxh64(request.dump())},
                    {"compiler", __VERSION__},
                    {"fft", pde::fft_library()},
-                   {"hdf5", H5_VERS_INFO}};
-  metadata["content_xxh64"] = content_hash(std::get<std::vector<float>>(columns[0].values),
-                                           std::get<std::vector<float>>(columns[1].values), columns[0].shape[0]);
+                   {"hdf5", H5_VERS_INFO},
+                   {"content_xxh64", content_hash(inputs, targets, columns[0].shape[0])}});
   return metadata.dump();
 }
 
@@ -184,10 +191,11 @@ std::string metadata_of(const Json& request, const pde::Pde& pde, const std::vec
 /// after it is complete.
 class Shards {
  public:
-  Shards(const fs::path& folder, std::string request_hash, std::int64_t samples)
+  Shards(const fs::path& folder, std::string request_hash, std::int64_t samples, std::int64_t shard_samples)
       : folder_((make_folder(folder), folder)),
         request_hash_(std::move(request_hash)),
         samples_(samples),
+        shard_samples_(shard_samples),
         lock_(folder_),
         manifest_(folder_ / "manifest.jsonl") {
     std::istringstream lines(read_file(folder_ / "manifest.jsonl"));
@@ -202,9 +210,9 @@ class Shards {
     if (recorded_.empty()) fs::remove_all(folder_, ignored);
   }
 
-  std::int64_t count() const { return (samples_ + shard_samples - 1) / shard_samples; }
-  std::int64_t first(std::int64_t shard) const { return shard * shard_samples; }
-  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, samples_ - first(shard)); }
+  std::int64_t count() const { return (samples_ + shard_samples_ - 1) / shard_samples_; }
+  std::int64_t first(std::int64_t shard) const { return shard * shard_samples_; }
+  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples_, samples_ - first(shard)); }
 
   /// The bytes of a finished shard; empty when it is not there or not what was recorded.
   std::string bytes(std::int64_t shard) const {
@@ -238,7 +246,7 @@ class Shards {
 
   fs::path folder_;
   std::string request_hash_;
-  std::int64_t samples_;
+  std::int64_t samples_, shard_samples_;
   FolderLock lock_;
   LineLog manifest_;
   std::set<std::string> recorded_;
@@ -258,20 +266,22 @@ bool finished(const fs::path& path, const Json& request) {
 
 }  // namespace
 
-GeneratedSample generate_sample(const pde::Pde& pde, std::uint64_t seed, std::uint64_t sample) {
-  const Rng root(seed, message(pde.name(), "/", Dataset::schema_version));
-  pde::InitialCondition initial = pde.random_initial(root, sample);
-  GeneratedSample made{{initial.field.values.begin(), initial.field.values.end()}, {}, std::move(initial.drawn), 0, {}};
-  initial.field.values.assign(made.input.begin(), made.input.end());
-  pde::Solution solution = pde.solve(initial.field, pde.target_time());
-  for (const pde::Invariant& invariant : solution.invariants) {
-    require<NumericalError>(invariant.holds(), "data generate: pde=", pde.name(), ", sample=", sample, ", ",
-                            invariant.name, "=", invariant.value, " (more than ", invariant.limit,
-                            ": the solution is not good enough to be learned from). Use a smaller dt or a larger nu.");
+GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
+  const Rng root(seed, message(problem.name(), "/", Dataset::schema_version));
+  pde::Sample drawn = problem.draw(root, sample);
+  GeneratedSample made{{drawn.input.values.begin(), drawn.input.values.end()}, {}, std::move(drawn.drawn), 0, {}};
+  drawn.input.values.assign(made.input.begin(), made.input.end());
+  pde::Solution solution = problem.solve(drawn.input);
+  const std::vector<pde::Invariant> invariants = problem.invariants();
+  for (std::size_t i = 0; i < invariants.size(); ++i) {
+    require<NumericalError>(invariants[i].allows(solution.departures[i]), "data generate: pde=", problem.name(),
+                            ", sample=", sample, ", ", invariants[i].name, "=", solution.departures[i], " (more than ",
+                            invariants[i].limit, ": the solution is not good enough to be learned from). ",
+                            invariants[i].remedy);
   }
-  made.target.assign(solution.field.values.begin(), solution.field.values.end());
+  made.target.assign(solution.output.values.begin(), solution.output.values.end());
   made.steps = solution.steps;
-  made.invariants = std::move(solution.invariants);
+  made.departures = std::move(solution.departures);
   return made;
 }
 
@@ -280,8 +290,8 @@ std::string resolved(const DatasetRequest& request) {
 }
 
 void generate(const DatasetRequest& request, const fs::path& path) {
-  const std::unique_ptr<pde::Pde> pde = pde::find(request.pde).with(request.parameters);
-  const Json settled = resolved_request(request, *pde);
+  const std::unique_ptr<pde::Problem> problem = pde::find(request.pde).with(request.parameters);
+  const Json settled = resolved_request(request, *problem);
   fs::path folder = path;
   folder += ".shards";
   std::error_code ignored;  // of removing shards that are no longer needed
@@ -290,7 +300,7 @@ void generate(const DatasetRequest& request, const fs::path& path) {
     return;
   }
   {
-    Shards shards(folder, xxh64(settled.dump()), request.samples);
+    Shards shards(folder, xxh64(settled.dump()), request.samples, request.shard_samples);
     Progress progress(message("data ", request.pde), request.samples, "samples");
     for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
       throw_if_stopped("data generate");
@@ -300,9 +310,9 @@ void generate(const DatasetRequest& request, const fs::path& path) {
       }
       std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
       parallel_for(samples.size(), [&](std::size_t i) {
-        samples[i] = generate_sample(*pde, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
+        samples[i] = generate_sample(*problem, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
       });
-      shards.store(shard, hdf5_bytes(columns_of(samples, *pde), settled.dump()));
+      shards.store(shard, hdf5_bytes(columns_of(samples, *problem), settled.dump()));
       progress.advance(shards.size(shard));
     }
 
@@ -323,8 +333,8 @@ void generate(const DatasetRequest& request, const fs::path& path) {
         for (Column& column : columns) column.append(file.column(column.name));
       }
     }
-    append_layout(columns, settled, pde->native_domain());
-    write_file(path, hdf5_bytes(columns, metadata_of(settled, *pde, columns)));
+    append_layout(columns, settled, problem->input().domain);
+    write_file(path, hdf5_bytes(columns, metadata_of(settled, *problem, columns)));
   }
   fs::remove_all(folder, ignored);
 }

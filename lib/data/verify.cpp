@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,13 +13,14 @@
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
+#include "data/space_json.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::data {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// Samples made again may differ by rounding when another compiler, library or processor made the file.
 constexpr double other_machine = 1e-6;
@@ -42,7 +44,7 @@ class Verification {
     samples_ = request_.at("samples").get<std::int64_t>();
     const Column checksums = file_.column("/crc32c");
     require<DataError>(
-        samples_ >= 1 && u0_.shape[0] == samples_ && target_.shape == u0_.shape && checksums.shape[0] == samples_,
+        samples_ >= 1 && u0_.shape[0] == samples_ && target_.shape[0] == samples_ && checksums.shape[0] == samples_,
         "data verify: file=", name, ", samples=", samples_, " (its columns have other sizes). Generate the set again.");
     stored_checksums_ = held<std::uint32_t>(checksums);
     inputs_ = held<float>(u0_);
@@ -88,7 +90,7 @@ class Verification {
       if (slot.shape[0] != samples_ || held<std::uint8_t>(slot)[i] != i % slots)
         return {"layout", false, "the resolution slots are not taken in turn"};
     }
-    const Domain domain = pde().native_domain();
+    const Domain domain = problem().input().domain;
     for (int axis = 0; axis < domain.dimension(); ++axis) {
       const Column column = file_.column(axis == 0 ? "/x" : "/y");
       const std::vector<double>& coordinates = held<double>(column);
@@ -101,42 +103,75 @@ class Verification {
             message(parts[0], " train, ", parts[1], " validation, ", parts[2], " test; ", slots, " resolution slots")};
   }
 
-  /// The laws the solver watched, as stored, against the limits of today.
+  /// What the file says of its spaces and of the mean input.
+  DataCheck description() const {
+    const pde::Space input = problem().input(), output = problem().output();
+    if (!metadata_.contains("input"))
+      return {"description", true, "made before data sets described their spaces: the problem's own hold"};
+    if (metadata_.at("input") != to_json(input)) return {"description", false, "the input space is not the problem's"};
+    if (metadata_.at("output") != to_json(output))
+      return {"description", false, "the output space is not the problem's"};
+    const std::vector<double> means = channel_means(input, inputs_, request_.at("train").get<std::int64_t>());
+    if (metadata_.at("input_mean") != means)
+      return {"description", false, "input_mean is not the mean of the training inputs"};
+    return {"description", true, message(input.channel_count(), " channels in, ", output.channel_count(), " out")};
+  }
+
+  /// What the solver watched, as stored, against the limits of today.
   DataCheck invariants() const {
-    const pde::Solution nothing =
-        pde().solve(FieldBatch::zeros(pde().native_domain(), 1, pde().channels()), pde().target_time());
     std::string worst;
-    for (const pde::Invariant& invariant : nothing.invariants) {
+    for (const pde::Invariant& invariant : problem().invariants()) {
       const Column column = file_.column("/qc/" + invariant.name);
       const std::vector<double>& values = held<double>(column);
       const auto bad =
-          std::find_if_not(values.begin(), values.end(), [&](double value) { return value <= invariant.limit; });
-      if (bad != values.end())
+          std::find_if_not(values.begin(), values.end(), [&](double value) { return invariant.allows(value); });
+      if (bad != values.end()) {
         return {
             "invariants", false,
             message("sample ", bad - values.begin(), " has ", invariant.name, " ", *bad, ", limit ", invariant.limit)};
+      }
       worst +=
           message(worst.empty() ? "" : ", ", invariant.name, " <= ", *std::max_element(values.begin(), values.end()));
     }
     return {"invariants", true, worst};
   }
 
+  /// The laws that tie each target to its input, without the solver.
+  DataCheck pairs() const {
+    const pde::Space input = problem().input(), output = problem().output();
+    std::map<std::string, double> worst;
+    for (std::int64_t sample = 0; sample < samples_; ++sample) {
+      for (const pde::PairLaw& law :
+           problem().pair_laws(field(input, inputs_, sample), field(output, targets_, sample))) {
+        if (!law.holds()) {
+          return {"pairs", false,
+                  message("sample ", sample, " departs from ", law.name, " by ", law.departure, ", limit ", law.limit)};
+        }
+        double& departure = worst.try_emplace(law.name, law.departure).first->second;
+        departure = std::max(departure, law.departure);
+      }
+    }
+    std::string text;
+    for (const auto& [name, departure] : worst) text += message(text.empty() ? "" : ", ", name, " <= ", departure);
+    return {"pairs", true, text};
+  }
+
   DataCheck regenerated() const {
-    const std::size_t width = inputs_.size() / static_cast<std::size_t>(samples_);
+    const std::size_t in = inputs_.size() / static_cast<std::size_t>(samples_),
+                      out = targets_.size() / static_cast<std::size_t>(samples_);
     Rng rng(42, content_hash(inputs_, targets_, samples_));
     std::set<std::uint64_t> chosen;
     while (chosen.size() < std::min<std::size_t>(5, static_cast<std::size_t>(samples_)))
       chosen.insert(rng.below(static_cast<std::uint64_t>(samples_)));
     double difference = 0;
     for (const std::uint64_t sample : chosen) {
-      const GeneratedSample again = generate_sample(pde(), request_.at("seed").get<std::uint64_t>(), sample);
-      if (again.input.size() != width)
+      const GeneratedSample again = generate_sample(problem(), request_.at("seed").get<std::uint64_t>(), sample);
+      if (again.input.size() != in || again.target.size() != out)
         return {"regenerated", false, message("sample ", sample, " has another size when made again")};
       double largest = 0, apart = 0;
-      for (std::size_t j = 0; j < 2 * width; ++j) {
-        const bool input = j < width;
-        const double stored = (input ? inputs_ : targets_)[sample * width + j % width],
-                     made = (input ? again.input : again.target)[j % width];
+      for (std::size_t j = 0; j < in + out; ++j) {
+        const double stored = j < in ? inputs_[sample * in + j] : targets_[sample * out + j - in],
+                     made = j < in ? again.input[j] : again.target[j - in];
         largest = std::max(largest, std::abs(made));
         apart =
             std::isfinite(stored) ? std::max(apart, std::abs(stored - made)) : std::numeric_limits<double>::infinity();
@@ -155,12 +190,18 @@ class Verification {
   }
 
  private:
-  const pde::Pde& pde() const {
-    if (!pde_) {
-      pde_ =
+  const pde::Problem& problem() const {
+    if (!problem_) {
+      problem_ =
           pde::find(request_.at("pde").get<std::string>()).with(request_.at("parameters").get<pde::ParameterValues>());
     }
-    return *pde_;
+    return *problem_;
+  }
+
+  static FieldBatch field(const pde::Space& space, const std::vector<float>& values, std::int64_t sample) {
+    const auto size = static_cast<std::ptrdiff_t>(space.channel_count() * space.domain.points());
+    return {
+        space.domain, 1, space.channel_count(), {values.begin() + sample * size, values.begin() + (sample + 1) * size}};
   }
 
   Hdf5Contents file_;
@@ -169,7 +210,7 @@ class Verification {
   std::int64_t samples_ = 0;
   std::vector<std::uint32_t> stored_checksums_;
   std::vector<float> inputs_, targets_;
-  mutable std::unique_ptr<pde::Pde> pde_;
+  mutable std::unique_ptr<pde::Problem> problem_;
 };
 
 }  // namespace
@@ -188,7 +229,9 @@ std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
   checks.push_back(verification.content());
   checks.push_back(verification.finite());
   checks.push_back(verification.layout());
+  checks.push_back(verification.description());
   checks.push_back(verification.invariants());
+  checks.push_back(verification.pairs());
   checks.push_back(verification.regenerated());
   return checks;
 } catch (const Json::exception& error) {

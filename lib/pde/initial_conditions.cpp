@@ -18,7 +18,7 @@ constexpr double turn = 2 * std::numbers::pi;
 
 }  // namespace
 
-InitialCondition mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample) {
+Sample mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample) {
   require(domain.dimension() == 1, "mixed_1d: dimension=", domain.dimension(),
           " (initial conditions on a line). Use a 1D domain.");
   const auto stream = [&](Purpose purpose) { return root.stream(static_cast<std::uint32_t>(purpose), sample); };

@@ -2,12 +2,9 @@
 
 #include <cstdint>
 
-#include "pde/pde.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::pde {
-
-/// What a random stream is for: the purpose in its name (core/rng.hpp).
-enum class Purpose : std::uint32_t { family = 0, amplitudes = 1, phases = 2, geometry = 3, noise = 4 };
 
 /// The families of mixed_1d(), as stored.
 enum class Family1d { series = 0, single_mode = 1, bumps = 2, low_modes = 3 };
@@ -19,6 +16,6 @@ enum class Family1d { series = 0, single_mode = 1, bumps = 2, low_modes = 3 };
 /// bumps, d the periodic distance, c uniform on [0, 1), s on [0.03, 0.1), A_i of random sign; low_modes: as series with
 /// k = 1..3 of equal weight, rescaled. Absolute amplitudes are uniform on [0.5, 1). The paper names the mixture only
 /// ("mixed 1D": Fourier series, modes, bumps); these distributions are ours.
-InitialCondition mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample);
+Sample mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample);
 
 }  // namespace opshap::pde

@@ -4,26 +4,26 @@
 
 namespace opshap::pde {
 
-const std::vector<std::unique_ptr<Pde>>& all() {
-  static const std::vector<std::unique_ptr<Pde>> pde = [] {
-    std::vector<std::unique_ptr<Pde>> made;
-#define PDE(name) made.push_back(name());
+const std::vector<std::unique_ptr<Problem>>& all() {
+  static const std::vector<std::unique_ptr<Problem>> problems = [] {
+    std::vector<std::unique_ptr<Problem>> made;
+#define PROBLEM(name) made.push_back(name());
 #include "pde/registry.def"
-#undef PDE
+#undef PROBLEM
     return made;
   }();
-  return pde;
+  return problems;
 }
 
 std::vector<std::string> names() {
   std::vector<std::string> names;
-  for (const auto& pde : all()) names.emplace_back(pde->name());
+  for (const auto& problem : all()) names.emplace_back(problem->name());
   return names;
 }
 
-const Pde& find(std::string_view name) {
-  for (const auto& pde : all()) {
-    if (pde->name() == name) return *pde;
+const Problem& find(std::string_view name) {
+  for (const auto& problem : all()) {
+    if (problem->name() == name) return *problem;
   }
   throw_unknown_name("pde", name, names());
 }

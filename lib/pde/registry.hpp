@@ -5,18 +5,18 @@
 #include <string_view>
 #include <vector>
 
-#include "pde/pde.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::pde {
 
-#define PDE(name) std::unique_ptr<Pde> name();
+#define PROBLEM(name) std::unique_ptr<Problem> name();
 #include "pde/registry.def"
-#undef PDE
+#undef PROBLEM
 
-/// Every PDE with its default parameters, in the order of registry.def.
-const std::vector<std::unique_ptr<Pde>>& all();
+/// Every problem with its default parameters, in the order of registry.def.
+const std::vector<std::unique_ptr<Problem>>& all();
 std::vector<std::string> names();
-/// Throws InvalidArgument naming the nearest one when there is no such PDE.
-const Pde& find(std::string_view name);
+/// Throws InvalidArgument naming the nearest one when there is no such problem.
+const Problem& find(std::string_view name);
 
 }  // namespace opshap::pde

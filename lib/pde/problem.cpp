@@ -1,4 +1,4 @@
-#include "pde/pde.hpp"
+#include "pde/problem.hpp"
 
 #include <algorithm>
 #include <charconv>

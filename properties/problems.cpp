@@ -1,0 +1,236 @@
+// What every registered problem promises: samples that depend on their number alone, outputs that obey its laws, and
+// data sets that say what they hold.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "data/verify.hpp"
+#include "pde/registry.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Problems : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    set_verbosity(Verbosity::quiet);
+    folder_ = fs::temp_directory_path() / ("opshap_problems_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static const pde::Problem& problem() { return pde::find(GetParam()); }
+  static pde::Sample sample(std::uint64_t number, std::uint64_t seed = 7) {
+    return problem().draw(Rng(seed, "problems"), number);
+  }
+  static data::DatasetRequest request(std::int64_t samples) {
+    return {.pde = GetParam(), .parameters = {}, .samples = samples};
+  }
+  fs::path file(const std::string& name) const { return folder_ / name; }
+
+ private:
+  fs::path folder_;
+};
+
+/// What a data set keeps of a field.
+FieldBatch stored(FieldBatch field) {
+  for (double& value : field.values) value = static_cast<float>(value);
+  return field;
+}
+
+std::string broken_laws(const pde::Problem& problem, const FieldBatch& input, const FieldBatch& output) {
+  std::string names;
+  for (const pde::PairLaw& law : problem.pair_laws(input, output)) {
+    if (!law.holds()) names += message(law.name, "=", law.departure, " limit ", law.limit, "; ");
+  }
+  return names;
+}
+
+TEST_P(Problems, SaysWhatItIs) {
+  EXPECT_EQ(&problem(), &pde::find(problem().name()));
+  EXPECT_FALSE(problem().summary().empty());
+  EXPECT_FALSE(problem().scheme().empty());
+  for (const pde::Space& space : {problem().input(), problem().output()}) {
+    EXPECT_GE(space.channel_count(), 1);
+    std::set<std::string> names;
+    for (const pde::Channel& channel : space.channels) {
+      EXPECT_TRUE(names.insert(channel.name).second) << channel.name;
+      EXPECT_FALSE(channel.unit.empty()) << channel.name;
+    }
+  }
+  std::set<std::string> names;
+  for (const pde::Invariant& invariant : problem().invariants()) {
+    EXPECT_TRUE(names.insert(invariant.name).second) << invariant.name;
+    EXPECT_TRUE(invariant.allows(0)) << invariant.name;
+    EXPECT_FALSE(invariant.allows(std::nan(""))) << invariant.name;
+    EXPECT_TRUE(invariant.remedy.ends_with('.')) << invariant.name;
+  }
+}
+
+TEST_P(Problems, ChangesItsParametersByName) {
+  for (const pde::Parameter& parameter : problem().parameters()) {
+    const auto changed = problem().with({{parameter.name, parameter.value * 1.5}});
+    for (const pde::Parameter& now : changed->parameters())
+      EXPECT_EQ(
+          now.name == parameter.name, now.value !=
+                                          [&] {
+                                            for (const pde::Parameter& before : problem().parameters()) {
+                                              if (before.name == now.name) return before.value;
+                                            }
+                                            return std::nan("");
+                                          }())
+          << parameter.name << " " << now.name;
+    EXPECT_THROW(problem().with({{parameter.name, std::nan("")}}), InvalidArgument) << parameter.name;
+  }
+  EXPECT_THROW(problem().with({{"no_such_parameter", 1}}), InvalidArgument);
+}
+
+TEST_P(Problems, DrawsASampleFromSeedAndNumberAlone) {
+  const std::vector<double> alone = sample(4999).input.values;
+  sample(17);
+  EXPECT_EQ(alone, sample(4999).input.values);
+  EXPECT_NE(alone, sample(4998).input.values);
+  EXPECT_NE(alone, sample(4999, 8).input.values);
+  EXPECT_EQ(problem().input().domain, sample(0).input.domain);
+  EXPECT_EQ(problem().input().channel_count(), sample(0).input.channels);
+  // One row of numbers in every data set: the same names and lengths for all samples.
+  for (std::uint64_t number = 1; number < 20; ++number) {
+    const std::vector<pde::Drawn> first = sample(0).drawn, other = sample(number).drawn;
+    ASSERT_EQ(first.size(), other.size());
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      EXPECT_EQ(first[i].name, other[i].name);
+      EXPECT_EQ(first[i].values.size(), other[i].values.size());
+    }
+  }
+}
+
+TEST_P(Problems, SolvesItsOwnInputsWithinItsInvariants) {
+  const std::vector<pde::Invariant> invariants = problem().invariants();
+  for (std::uint64_t number = 0; number < 5; ++number) {
+    const FieldBatch input = sample(number).input;
+    const pde::Solution solution = problem().solve(input);
+    EXPECT_EQ(problem().output().domain, solution.output.domain);
+    EXPECT_EQ(problem().output().channel_count(), solution.output.channels);
+    EXPECT_EQ(1, solution.output.batch);
+    ASSERT_EQ(solution.output.field_size(), solution.output.values.size());
+    EXPECT_NO_THROW(require_finite(solution.output, "problems"));
+    EXPECT_EQ(solution.output.values, problem().solve(input).output.values) << "the same input, another output";
+    ASSERT_EQ(invariants.size(), solution.departures.size());
+    for (std::size_t i = 0; i < invariants.size(); ++i)
+      EXPECT_TRUE(invariants[i].allows(solution.departures[i])) << invariants[i].name << " " << solution.departures[i];
+  }
+}
+
+TEST_P(Problems, ItsPairLawsHoldForItsSolutionsAndNoticeOthers) {
+  const FieldBatch input = stored(sample(0).input), output = stored(problem().solve(input).output);
+  EXPECT_EQ("", broken_laws(problem(), input, output));
+  int noticed = 0;
+  for (std::uint64_t number = 1; number < 10; ++number) {
+    const FieldBatch other = stored(problem().solve(stored(sample(number).input)).output);
+    noticed += broken_laws(problem(), input, other).empty() ? 0 : 1;
+  }
+  EXPECT_GT(noticed, 0) << "the solutions of nine other inputs obey all laws";
+  FieldBatch broken = output;
+  broken.values.back() = std::nan("");
+  EXPECT_NE("", broken_laws(problem(), input, broken));
+}
+
+TEST_P(Problems, RefusesInputsThatAreNotItsOwn) {
+  const FieldBatch input = sample(0).input;
+  FieldBatch two = input;
+  two.batch = 2;
+  two.values.insert(two.values.end(), input.values.begin(), input.values.end());
+  EXPECT_THROW(problem().solve(two), InvalidArgument);
+  EXPECT_THROW(problem().solve(FieldBatch::zeros(input.domain, 1, input.channels + 1)), InvalidArgument);
+  EXPECT_THROW(problem().solve(FieldBatch::zeros(
+                   Domain::unit(input.domain.dimension() == 1 ? std::vector<int>{8, 8} : std::vector<int>{64}), 1,
+                   input.channels)),
+               InvalidArgument);
+  FieldBatch broken = input;
+  broken.values[0] = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(problem().solve(broken), DataError);
+}
+
+TEST_P(Problems, AnEvolutionStartsAtItsInput) {
+  const pde::Evolution* evolution = problem().evolution();
+  if (evolution == nullptr) GTEST_SKIP() << "does not depend on time";
+  const FieldBatch input = sample(0).input;
+  EXPECT_GT(evolution->target_time(), 0);
+  EXPECT_EQ(evolution->solve(input, evolution->target_time()).output.values, problem().solve(input).output.values);
+  if (problem().input() == problem().output()) {
+    EXPECT_EQ(input.values, evolution->solve(input, 0).output.values);
+  }
+  EXPECT_THROW(evolution->solve(input, -1), InvalidArgument);
+  if (!evolution->time_stepping()) return;
+  std::set<std::string> names;
+  for (const pde::Parameter& parameter : problem().parameters()) names.insert(parameter.name);
+  EXPECT_TRUE(names.contains(evolution->time_stepping()->parameter)) << evolution->time_stepping()->parameter;
+  EXPECT_GT(evolution->time_stepping()->order, 0);
+}
+
+TEST_P(Problems, ADataSetSaysWhatItHolds) {
+  data::generate(request(7), file("set.h5"));
+  const data::Dataset set = data::read_dataset(file("set.h5"));
+  EXPECT_EQ(GetParam(), set.pde);
+  EXPECT_EQ(problem().input().domain, set.inputs.domain);
+  EXPECT_EQ(problem().output().domain, set.targets.domain);
+  EXPECT_EQ(problem().input().channels, set.input_channels);
+  EXPECT_EQ(problem().output().channels, set.target_channels);
+  EXPECT_EQ(problem().input().channel_count(), set.inputs.channels);
+  EXPECT_EQ(problem().output().channel_count(), set.targets.channels);
+  for (const data::DataCheck& check : data::verify_dataset(file("set.h5")))
+    EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+}
+
+TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
+  data::generate({.pde = GetParam(), .parameters = {}, .samples = 5, .train = 2, .validation = 1, .test = 2},
+                 file("set.h5"));
+  const data::Dataset set = data::read_dataset(file("set.h5"));
+  ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
+  const std::int64_t points = set.inputs.domain.points();
+  for (int channel = 0; channel < set.inputs.channels; ++channel) {
+    long double mean = 0, scale = 0;
+    for (const std::int64_t sample : set.indices(data::Split::train)) {
+      for (std::int64_t p = 0; p < points; ++p) {
+        const long double value =
+            set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
+            static_cast<long double>(set.inputs.domain.cell_volume() / set.inputs.domain.volume());
+        mean += value;
+        scale += std::abs(value);
+      }
+    }
+    EXPECT_EQ("", mismatch(static_cast<double>(mean), set.input_mean[static_cast<std::size_t>(channel)],
+                           rounding(4.0 * static_cast<double>(points), static_cast<double>(scale))))
+        << channel;
+  }
+  data::generate({.pde = GetParam(), .parameters = {}, .samples = 2, .test = 2}, file("untrained.h5"));
+  EXPECT_EQ(std::vector<double>{}, data::read_dataset(file("untrained.h5")).input_mean);
+}
+
+TEST_P(Problems, ADataSetDoesNotDependOnItsShards) {
+  data::DatasetRequest pieces = request(7);
+  pieces.shard_samples = 3;
+  data::generate(request(7), file("whole.h5"));
+  data::generate(pieces, file("pieces.h5"));
+  EXPECT_EQ(read_file(file("whole.h5")), read_file(file("pieces.h5")));
+  pieces.shard_samples = 0;
+  EXPECT_THROW(data::resolved(pieces), InvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Problems, testing::ValuesIn(pde::names()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace opshap
