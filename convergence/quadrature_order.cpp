@@ -19,7 +19,7 @@ class ExponentialGame final : public DifferentiableGame {
   static double weight(int player) { return (player + 1) / 15.0; }
 
   int players() const override { return n; }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
       double measure = 0;

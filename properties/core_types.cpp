@@ -34,7 +34,7 @@ class SquaredSize final : public Game {
  public:
   explicit SquaredSize(int players) : players_(players) {}
   int players() const override { return players_; }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     asked += static_cast<int>(coalitions.size());
     std::vector<double> values;
     for (std::size_t i = 0; i < coalitions.size(); ++i) values.push_back(std::pow(coalitions.cardinality(i), 2));
@@ -138,7 +138,7 @@ TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
   class Broken final : public Game {
    public:
     int players() const override { return 3; }
-    std::vector<double> values(const Coalitions& coalitions) const override {
+    std::vector<double> evaluate(const Coalitions& coalitions) const override {
       std::vector<double> values(coalitions.size(), 1.0);
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (coalitions.contains(i, 2) && coalitions.cardinality(i) == 2)
@@ -154,6 +154,27 @@ TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
     FAIL() << "no exception";
   } catch (const NumericalError& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find("v({0, 2})=nan")) << error.what();
+  }
+}
+
+TEST(Games, CoalitionsOfAnotherNumberOfPlayersAreRefused) {
+  const SquaredSize game(200);
+  Coalitions fewer(64);
+  fewer.append_grand();
+  Coalitions more(201);
+  more.append_grand();
+  EXPECT_THROW(game.values(fewer), InvalidArgument);
+  EXPECT_THROW(game.values(more), InvalidArgument);
+  EXPECT_EQ(0, game.asked) << "the game itself was asked";
+  Coalitions same(200);
+  same.append_grand();
+  EXPECT_EQ(std::vector<double>{40000}, game.values(same));
+  try {
+    CountedGame(game, {2}).values(fewer);
+    FAIL() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ("game: coalitions of players=64 (the game has 200 players). Make the batch with Coalitions(200).",
+              std::string(error.what()));
   }
 }
 

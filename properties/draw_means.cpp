@@ -62,7 +62,7 @@ class LastSeen final : public Game {
  public:
   explicit LastSeen(const Game& game) : game_(game) {}
   int players() const override { return game_.players(); }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     const std::uint64_t grand = (std::uint64_t{1} << players()) - 1;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
       const std::uint64_t mask = coalitions.row(row)[0];

@@ -34,7 +34,7 @@ class WatchedGame final : public Game {
   explicit WatchedGame(const Game& game) : game_(game) {}
   int players() const override { return game_.players(); }
   const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     for (std::size_t i = 0; i < coalitions.size(); ++i) {
       ++asked;
       seen.insert({coalitions.row(i).begin(), coalitions.row(i).end()});
@@ -334,7 +334,7 @@ TEST_P(EstimatorAxioms, ValuesThatAreNotFiniteAreReportedWithTheirCoalition) {
   class Broken final : public Game {
    public:
     int players() const override { return 4; }
-    std::vector<double> values(const Coalitions& coalitions) const override {
+    std::vector<double> evaluate(const Coalitions& coalitions) const override {
       return std::vector<double>(coalitions.size(), std::numeric_limits<double>::quiet_NaN());
     }
   };

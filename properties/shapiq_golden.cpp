@@ -95,7 +95,7 @@ class Rows final : public Game {
   }
 
   int players() const override { return sample.coalitions.players(); }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> result;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
       const int size = coalitions.cardinality(row);

@@ -115,7 +115,7 @@ TEST(KernelLaw, HasTheProbabilitiesOfManyPlayers) {
 class DiagonalGame : public DifferentiableGame {
  public:
   explicit DiagonalGame(const Json& entry) : gain_(entry.at("gain").get<double>()) {}
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     Vector result;
     for (std::size_t row = 0; row < coalitions.size(); ++row) {
       const int size = coalitions.cardinality(row);

@@ -204,7 +204,7 @@ class TableProxy final : public SolvedGame {
   explicit TableProxy(Table table) : table_(std::move(table)) {}
   int players() const override { return table_.players; }
   std::vector<double> shapley_values() const override { return textbook_shapley_values(table_); }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;
     for (std::size_t row = 0; row < coalitions.size(); ++row) values.push_back(table_.values[coalitions.row(row)[0]]);
     return values;

@@ -22,7 +22,7 @@ class ShownGame final : public Game {
   const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
   const MeanField* mean_field() const override { return game_.mean_field(); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;
     values.reserve(coalitions.size());
     for (std::size_t first = 0; first < coalitions.size(); first += block) {

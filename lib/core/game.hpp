@@ -22,11 +22,16 @@ class Game {
   /// How the values are computed, in words, where that is worth reporting: "engine, avx512"; else empty.
   virtual std::string path() const { return {}; }
   /// v(S) for each row, [B]. Always a batch: one call should carry all coalitions that are known to be wanted.
-  virtual std::vector<double> values(const Coalitions& coalitions) const = 0;
+  /// Throws InvalidArgument for coalitions of another number of players.
+  std::vector<double> values(const Coalitions& coalitions) const;
   /// This game with its gradients, or nullptr when it has none.
   virtual const DifferentiableGame* differentiable() const { return nullptr; }
   /// The mean-field closure of this game, or nullptr when it has none.
   virtual const MeanField* mean_field() const { return nullptr; }
+
+ private:
+  /// What values() returns, for coalitions of this game's players.
+  virtual std::vector<double> evaluate(const Coalitions& coalitions) const = 0;
 };
 
 /// A game whose Shapley values are known in closed form: the oracle of the tests.

@@ -159,7 +159,7 @@ BoostedTrees BoostedTrees::fit(const Coalitions& coalitions, std::span<const dou
   return parse(coalitions.players(), fit_xgboost(coalitions, scaled, boosting), "xgboost", std::ldexp(1.0, exponent));
 }
 
-std::vector<double> BoostedTrees::values(const Coalitions& coalitions) const {
+std::vector<double> BoostedTrees::evaluate(const Coalitions& coalitions) const {
   std::vector<double> values(coalitions.size(), base_);
   for (const Tree& tree : trees_) {
     for (std::size_t row = 0; row < values.size(); ++row) {

@@ -42,13 +42,14 @@ class BoostedTrees final : public SolvedGame {
   static BoostedTrees fit(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting = {});
 
   int players() const override { return players_; }
-  /// O(depth) a tree and coalition.
-  std::vector<double> values(const Coalitions& coalitions) const override;
   std::vector<double> shapley_values() const override;
   /// Of all trees, with the questions on the way to each.
   std::vector<TreeLeaf> leaves() const;
 
  private:
+  /// Cost: O(depth) a tree and coalition.
+  std::vector<double> evaluate(const Coalitions& coalitions) const override;
+
   struct Node {
     int player = -1;  ///< whom it asks about; -1 in a leaf
     int absent = 0, present = 0;

@@ -19,7 +19,7 @@ class Linear final : public SolvedGame {
   explicit Linear(std::vector<double> x) : x_(std::move(x)) {}
   int players() const override { return static_cast<int>(x_.size()); }
   std::vector<double> shapley_values() const override { return x_; }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size());
     for (std::size_t row = 0; row < values.size(); ++row) {
       for (std::size_t player = 0; player < x_.size(); ++player)

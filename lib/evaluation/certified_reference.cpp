@@ -38,7 +38,7 @@ class WatchedGame final : public Game {
  public:
   explicit WatchedGame(const Game& game) : game_(game) {}
   int players() const override { return game_.players(); }
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values = game_.values(coalitions);
     double largest = largest_;
     for (const double value : values) largest = std::max(largest, std::abs(value));

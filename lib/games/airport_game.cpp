@@ -19,7 +19,7 @@ class AirportGame final : public SolvedGame {
 
   int players() const override { return static_cast<int>(costs_.size()); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 0.0);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto row = coalitions.row(i);

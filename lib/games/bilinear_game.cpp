@@ -20,7 +20,7 @@ class BilinearGame final : public SolvedGame {
   int players() const override { return terms_.front().first.players(); }
   const DifferentiableGame* differentiable() const override { return &extension_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 0.0);
     for (const auto& [left, right] : terms_) {
       const std::vector<double> lefts = left.of(coalitions), rights = right.of(coalitions);

@@ -40,7 +40,7 @@ class BurgersGame final : public DifferentiableGame {
 
   int players() const override { return static_cast<int>(cells()); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto row = coalitions.row(i);

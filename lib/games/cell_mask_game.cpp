@@ -23,7 +23,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
 
   std::string path() const override { return operator_.coalition_path(); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     if (engine_) return engine_values(coalitions);
     return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
       const auto row = coalitions.row(index);

@@ -16,7 +16,7 @@ class DiagonalExtension final : public DifferentiableGame {
       : game_(game), gradient_(std::move(gradient)) {}
 
   int players() const override { return game_.players(); }
-  std::vector<double> values(const Coalitions& coalitions) const override { return game_.values(coalitions); }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override { return game_.values(coalitions); }
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     const auto n = static_cast<std::size_t>(players());
     std::vector<double> gradients(nodes.size() * n, 0.0);

@@ -18,7 +18,7 @@ class DiagonalGame final : public DifferentiableGame {
 
   int players() const override { return masks_.masks(); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> shown(static_cast<std::size_t>(players()));
     return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
       const auto row = coalitions.row(index);

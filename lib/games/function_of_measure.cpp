@@ -24,7 +24,7 @@ class FunctionOfMeasure final : public SolvedGame {
   int players() const override { return measure_.players(); }
   const DifferentiableGame* differentiable() const override { return &extension_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values = measure_.of(coalitions);
     for (double& value : values) value = f_.value(value);
     return values;

@@ -71,7 +71,7 @@ class GloveMarket final : public SolvedGame {
 
   int players() const override { return players_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 1.0);
     for (std::size_t i = 0; i < values.size(); ++i) {
       int player = 0;

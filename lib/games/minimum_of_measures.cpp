@@ -19,7 +19,7 @@ class MinimumOfMeasures final : public SolvedGame {
 
   int players() const override { return first_.players(); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values = first_.of(coalitions);
     const std::vector<double> others = second_.of(coalitions);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], others[i]);

@@ -25,7 +25,7 @@ class ProductOfMeasures final : public SolvedGame {
   int players() const override { return factors_.front().players(); }
   const DifferentiableGame* differentiable() const override { return &extension_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 1.0);
     for (const Measure& factor : factors_) {
       const std::vector<double> measures = factor.of(coalitions);

@@ -19,7 +19,7 @@ class SmoothOperatorGame final : public DifferentiableGame {
 
   int players() const override { return static_cast<int>(shares_.rows()); }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> held(static_cast<std::size_t>(masks_.masks()));
     return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
       std::ranges::fill(held, 0.0);

@@ -14,7 +14,7 @@ class TableGame final : public Game {
 
   int players() const override { return players_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = values_[coalitions.row(i)[0]];
     return values;

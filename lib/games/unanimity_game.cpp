@@ -16,7 +16,7 @@ class UnanimityGame final : public SolvedGame {
 
   int players() const override { return players_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), 0.0);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (coalitions.cardinality(i) == players_) values[i] = value_;

@@ -26,7 +26,7 @@ class UnanimitySum final : public SolvedGame {
   const DifferentiableGame* differentiable() const override { return &extension_; }
   const MeanField* mean_field() const override { return &extension_; }
 
-  std::vector<double> values(const Coalitions& coalitions) const override {
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), empty_);
     std::vector<std::uint64_t> containing(block / 64);
     for (std::size_t first = 0; first < values.size(); first += block) {
@@ -85,7 +85,7 @@ class UnanimitySum final : public SolvedGame {
    public:
     explicit Extension(const UnanimitySum& game) : game_(game) {}
     int players() const override { return game_.players(); }
-    std::vector<double> values(const Coalitions& coalitions) const override { return game_.values(coalitions); }
+    std::vector<double> evaluate(const Coalitions& coalitions) const override { return game_.values(coalitions); }
     std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
       return game_.diagonal_gradients(nodes);
     }
