@@ -96,12 +96,6 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
 
 void write_file(const fs::path& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }
 
-void commit_file(const fs::path& temporary, const fs::path& path) {
-  TemporaryFile file(temporary, O_RDWR);
-  if (file.descriptor() < 0) TemporaryFile::fail(path, errno);
-  file.rename_to(path);
-}
-
 LineLog::LineLog(const fs::path& path) : path_(path) {
   if (path.has_parent_path()) make_folder(path.parent_path());
   if (fs::exists(path)) {

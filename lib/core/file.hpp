@@ -21,10 +21,6 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 /// Makes a folder and its parents. Throws InvalidArgument when that is not possible or the folder cannot be written to.
 void make_folder(const std::filesystem::path& path);
 
-/// Flushes a finished temporary file to disk and renames it over `path`; throws as write_file and then removes the temporary file.
-/// For files that a library writes by itself (HDF5).
-void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
-
 /// The name a file has until it is complete: `path` + ".tmp".
 std::filesystem::path temporary_name(const std::filesystem::path& path);
 

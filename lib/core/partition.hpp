@@ -7,7 +7,7 @@
 
 namespace opshap {
 
-/// Which player owns each grid point: cell_of[point] in 0..players-1, and the volume of each player's cells together.
+/// Which player owns each grid point, player_of[point] in 0..players-1, and the volume of each player's cells together.
 struct Partition {
   int players = 0;
   std::vector<int> player_of;   ///< [points]
