@@ -254,7 +254,7 @@ TEST(HeatEquation, IsRecoveredFromEightCoalitionsACellByMethodsThatAreExactOnAdd
     int methods = 0;
     for (const auto& estimator : estimators::all()) {
       const Guarantees guarantees = estimator->guarantees();
-      if (!guarantees.exact_on_additive || guarantees.mse_rate == exact_rate || guarantees.access != Access::values ||
+      if (!guarantees.exact_on_additive || !guarantees.uses_budget() ||
           estimator->minimum(players).coalitions > 4 * players)
         continue;
       ++methods;

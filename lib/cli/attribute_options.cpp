@@ -55,8 +55,7 @@ Attribution run_method(const AttributeOptions& options, const Game& game, std::u
   const Estimator& registered = estimators::find(options.method);
   const std::unique_ptr<Estimator> minimum_norm = wanted_minimum_norm(options), quadrature = wanted_quadrature(options);
   const Estimator& estimator = minimum_norm ? *minimum_norm : quadrature ? *quadrature : registered;
-  const Guarantees guarantees = estimator.guarantees();
-  const bool samples = guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
+  const bool samples = estimator.guarantees().uses_budget();
   require(!samples || options.budget.has_value(), "attribute: --budget (", estimator.name(),
           " samples coalitions, so it needs a limit). Give at least ", estimator.minimum(game.players()).coalitions,
           " for n=", game.players(), " players.");

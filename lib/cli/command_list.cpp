@@ -35,6 +35,8 @@ std::string_view words(Efficiency efficiency) {
   return efficiency == Efficiency::exact ? "exact" : efficiency == Efficiency::quadrature ? "quadrature" : "none";
 }
 
+std::string_view words(Refusal refusal) { return refusal == Refusal::never ? "never" : "by_rank"; }
+
 Json list_estimators() {
   Json entries = Json::array();
   for (const auto& estimator : estimators::all()) {
@@ -47,7 +49,8 @@ Json list_estimators() {
                        {"mse_rate", json_number(promised.mse_rate, "exact at its budget: there is no rate")},
                        {"exact_on_additive", promised.exact_on_additive},
                        {"exact_on_two_additive", promised.exact_on_two_additive},
-                       {"exact_at_full_budget", promised.exact_at_full_budget}});
+                       {"exact_at_full_budget", promised.exact_at_full_budget},
+                       {"refuses", words(promised.refusal)}});
   }
   return entries;
 }

@@ -248,8 +248,7 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   require(!options.minimum_norm || std::ranges::any_of(plan.methods, solves_least_squares),
           "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
   const bool needs_budgets = std::any_of(plan.methods.begin(), plan.methods.end(), [](const std::string& method) {
-    const Guarantees guarantees = estimators::find(method).guarantees();
-    return guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
+    return estimators::find(method).guarantees().uses_budget();
   });
   require(!needs_budgets || !options.budgets.empty(),
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");

@@ -12,11 +12,10 @@ Attribution attribute(const Estimator& estimator, const Game& game, Budget budge
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t all = CountedGame(game, {}).all_coalitions();
   const std::int64_t minimum = std::min(estimator.minimum(game.players()).coalitions, all);
-  const Guarantees guarantees = estimator.guarantees();
-  const bool needs_no_budget = guarantees.access == Access::gradient || guarantees.mse_rate == exact_rate;
-  require(needs_no_budget || budget.coalitions >= minimum, estimator.name(), ": budget=", budget.coalitions,
+  const bool uses_budget = estimator.guarantees().uses_budget();
+  require(!uses_budget || budget.coalitions >= minimum, estimator.name(), ": budget=", budget.coalitions,
           " (needs at least ", minimum, " coalitions for n=", game.players(), " players). Raise the budget.");
-  CountedGame counted(game, {needs_no_budget ? minimum : std::min(budget.coalitions, all)});
+  CountedGame counted(game, {uses_budget ? std::min(budget.coalitions, all) : minimum});
   Rng rng(seed, estimator.name());
   Attribution attribution = estimator.estimate(counted, rng);
   attribution.distinct = counted.distinct();

@@ -28,13 +28,24 @@ enum class Efficiency {
   none,
 };
 
+/// Whether an estimator may refuse a budget of its minimum() or more.
+enum class Refusal {
+  never,
+  /// Least squares refuses a sample whose coalitions do not determine the solution: InvalidArgument "<name>: rank=…".
+  /// The coalitions decide this, and the game does not. The minimum-norm solution answers the same sample.
+  by_rank,
+};
+
+inline constexpr double exact_rate = std::numeric_limits<double>::infinity();
+
 /// What an estimator promises; properties/ and convergence/ hold every registered one to it. "Exact" is up to rounding and on every sample.
 struct Guarantees {
   Access access = Access::values;
   Bias bias = Bias::none;
   Efficiency efficiency = Efficiency::exact;
   double mse_rate = 1;  ///< E|φ̂ − φ|² = O(budget^-rate); infinity when exact, 0 when it does not converge to φ
-  bool learns = false;  ///< it fits more than a number a player, so the error falls faster than mse_rate until the fit is as good as it gets
+  bool learns =
+      false;  ///< it fits more than a number a player, so the error falls faster than mse_rate until the fit is as good as it gets
   bool exact_on_additive = false;      ///< on v(S) = Σ_{i∈S} w_i
   bool exact_on_two_additive = false;  ///< when no interaction involves more than two players
   bool zero_for_null_player = false;   ///< a player that never changes the value gets exactly 0
@@ -42,9 +53,13 @@ struct Guarantees {
   bool same_on_dual = false;           ///< v and its dual v(N) − v(N∖S) get the same values from the same sample
   bool linear = false;                 ///< on the same sample, the estimate is linear in v
   bool exact_at_full_budget = false;   ///< a budget of 2^n gives the Shapley value
-};
+  /// Bias and mse_rate are promises about all samples. With Refusal::by_rank the refused samples count with their
+  /// minimum-norm solutions. The mean of the accepted samples alone may be off, in proportion to the odds of a refusal.
+  Refusal refusal = Refusal::never;
 
-inline constexpr double exact_rate = std::numeric_limits<double>::infinity();
+  /// Whether the estimator spends the budget that it is given. Exact and gradient methods take what they need.
+  bool uses_budget() const { return access == Access::values && mse_rate != exact_rate; }
+};
 
 /// A method that estimates Shapley values of a game from a limited number of its values.
 ///

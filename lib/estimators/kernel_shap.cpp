@@ -25,7 +25,8 @@ class KernelShap final : public LeastSquares {
             .zero_on_even = paired(),
             .same_on_dual = paired(),
             .linear = true,
-            .exact_at_full_budget = true};
+            .exact_at_full_budget = true,
+            .refusal = refusal()};
   }
   /// One row for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or a row of any rank.
   Budget minimum(int players) const override {

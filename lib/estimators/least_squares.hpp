@@ -24,6 +24,7 @@ class LeastSquares : public Estimator {
   Deficiency deficiency() const { return deficiency_; }
   /// Every solution is the only one.
   bool determined() const { return deficiency_ == Deficiency::refuse; }
+  Refusal refusal() const { return determined() ? Refusal::by_rank : Refusal::never; }
 
  private:
   Deficiency deficiency_;

@@ -28,7 +28,8 @@ class LeverageShap final : public LeastSquares {
             .zero_on_even = true,
             .same_on_dual = true,
             .linear = true,
-            .exact_at_full_budget = true};
+            .exact_at_full_budget = true,
+            .refusal = refusal()};
   }
   /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or one for each two sizes.
   Budget minimum(int players) const override {

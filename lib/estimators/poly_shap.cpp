@@ -32,7 +32,8 @@ class PolyShap final : public LeastSquares {
             .exact_on_additive = determined(),
             .exact_on_two_additive = determined(),
             .linear = true,
-            .exact_at_full_budget = true};
+            .exact_at_full_budget = true,
+            .refusal = refusal()};
   }
   /// One coalition for each coefficient but one, whether they are independent shows only when they are drawn; or a single one.
   Budget minimum(int players) const override { return {2 + (determined() ? terms_of(players) - 1 : 1)}; }

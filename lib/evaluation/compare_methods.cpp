@@ -37,10 +37,6 @@ double relative_rounding(const Game& game, const std::vector<double>& values) {
          std::sqrt(static_cast<double>(values.size()) / squares);
 }
 
-bool uses_budget(const Guarantees& guarantees) {
-  return guarantees.access == Access::values && guarantees.mse_rate != exact_rate;
-}
-
 class Contest {
  public:
   Contest(const ComparisonPlan& plan, const Truth& truth) : plan_(plan), truth_(truth) {}
@@ -121,7 +117,7 @@ void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::
   for (const reporting::MethodRow& row : done) known.emplace(row.method, row.budget, row.repeat);
   std::vector<Key> runs;
   for (const std::string& method : plan.methods) {
-    if (!uses_budget(estimators::find(method).guarantees())) {
+    if (!estimators::find(method).guarantees().uses_budget()) {
       runs.emplace_back(method, std::nullopt, 0);
       continue;
     }

@@ -136,13 +136,14 @@ class Unit {
   void score_estimator(const std::string& method, std::int64_t budget) {
     throw_if_stopped("evaluation");
     const Estimator& estimator = estimators::find(method);
-    const bool budgeted = estimator.guarantees().access == Access::values;
+    const bool budgeted = estimator.guarantees().uses_budget();
+    const std::string access = estimator.guarantees().access == Access::values ? "values" : "gradient";
     const std::optional<std::int64_t> shown = budgeted ? std::optional(budget) : std::nullopt;
     const std::uint64_t seed = Rng(seed_, method, 0, static_cast<std::uint64_t>(budget)).bits64();
     try {
-      add_row(method, budgeted ? "values" : "gradient", shown, seed, attribute(estimator, *game_, {budget}, seed));
+      add_row(method, access, shown, seed, attribute(estimator, *game_, {budget}, seed));
     } catch (const InvalidArgument& error) {
-      reporting::AttributionRow row = row_of(method, budgeted ? "values" : "gradient", shown, seed);
+      reporting::AttributionRow row = row_of(method, access, shown, seed);
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};
       results_ += reporting::to_json_line(row) + '\n';
     }
