@@ -67,7 +67,7 @@ double error(const operators::OperatorConfig& config, const Question& of, const 
              const std::vector<double>& found) {
   const auto op = make_operator(network(config, torch::kFloat64));
   const std::vector<double> exact =
-      games::cell_mask_game(*op, of.input, of.baseline, of.players, of.query)->values(coalitions);
+      games::cell_mask_game(*op, {of.input, of.baseline, of.players, of.query})->values(coalitions);
   const double mean = std::accumulate(exact.begin(), exact.end(), 0.0) / static_cast<double>(exact.size());
   double worst = 0, square = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {

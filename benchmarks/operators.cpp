@@ -49,7 +49,7 @@ template <typename Work>
 void run(benchmark::State& state, int dimension, const Work& work) {
   const auto op = operators::make_operator(config(dimension), 1);
   const Domain domain = Domain::unit(shape(state, dimension));
-  const FieldBatch fields = random_fields(domain.shape, op->preferred_batch(domain));
+  const FieldBatch fields = random_fields(domain.shape(), op->preferred_batch(domain));
   for (auto _ : state) work(*op, fields);
   state.SetItemsProcessed(state.iterations() * fields.batch);
 }
@@ -88,9 +88,10 @@ void one_value(benchmark::State& state, int dimension) {
 void mean_field_value(benchmark::State& state, int dimension) {
   const auto op = operators::make_operator(config(dimension), 1);
   const FieldBatch field = random_fields(shape(state, dimension), 1);
-  const auto game =
-      games::cell_mask_game(*op, field, FieldBatch::zeros(field.domain, 1, 1),
-                            Partition::one_player_per_point(field.domain), {.point = field.domain.centre()});
+  const auto game = games::cell_mask_game(*op, {field,
+                                                FieldBatch::zeros(field.domain, 1, 1),
+                                                Partition::one_player_per_point(field.domain),
+                                                {.point = field.domain.centre()}});
   const auto estimator = estimators::mean_field(static_cast<int>(state.range(1)));
   for (auto _ : state) benchmark::DoNotOptimize(attribute(*estimator, *game, {2}, 1));
   state.SetItemsProcessed(state.iterations());
@@ -125,8 +126,8 @@ void step(benchmark::State& state, bool fused, const Loss& loss) {
   const torch::Tensor inputs = operators::to_tensor(fields, 0, training_batch, torch::kFloat32);
   for (auto _ : state) {
     training::batch_loss_and_gradient(
-        *network, training_batch, fields.domain.shape, [&](std::int64_t first, std::int64_t count) {
-          return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape), first, count);
+        *network, training_batch, fields.domain.shape(), [&](std::int64_t first, std::int64_t count) {
+          return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape()), first, count);
         });
     optimiser.step(1e-3);
   }

@@ -96,7 +96,7 @@ bool is_run() { return std::getenv("OPSHAP_RUN") != nullptr; }
 
 /// The field on n points: every (N/n)-th one, or the trigonometric interpolant where n does not divide N.
 FieldBatch on_grid(const FieldBatch& native, int n) {
-  const int points = native.domain.shape[0];
+  const int points = native.domain.shape()[0];
   if (points % n == 0) return strided(native, {n});
   FieldBatch field = FieldBatch::zeros(Domain::unit({n}), 1, 1);
   for (int k = 0; 2 * k < points; ++k) {
@@ -185,8 +185,10 @@ struct CellMaskLimits : Limits {
                                                          : all);
            ++sample) {
         const FieldBatch input = on_grid(subject().inputs.one(sample), n);
-        const auto game = games::cell_mask_game(*subject().op, input, FieldBatch::zeros(input.domain, 1, 1),
-                                                Partition::one_player_per_point(input.domain), {.point = n / 2});
+        const auto game = games::cell_mask_game(*subject().op, {input,
+                                                                FieldBatch::zeros(input.domain, 1, 1),
+                                                                Partition::one_player_per_point(input.domain),
+                                                                {.point = n / 2}});
         const evaluation::CertifiedReference truth = evaluation::certified_reference(*game, reference_settings(n), 7);
         const auto by_gradients =
             attribute(*integrated_gradients(estimators::Rule::gauss_legendre, 16), *game, {}, 1).values;
@@ -338,8 +340,8 @@ TEST(OperatorLimits, OnALinearOperatorEverythingCoincides) {
   for (const int n : {4, 8, 16}) {
     const FieldBatch input = on_grid(subject().inputs.one(0), n);
     const FieldBatch baseline = FieldBatch::zeros(input.domain, 1, 1);
-    const auto hard =
-        games::cell_mask_game(linear, input, baseline, Partition::one_player_per_point(input.domain), {.point = n / 2});
+    const auto hard = games::cell_mask_game(
+        linear, {input, baseline, Partition::one_player_per_point(input.domain), {.point = n / 2}});
     std::vector<double> shares;
     for (int y = 0; y < n; ++y)
       shares.push_back(WeightedMeanOperator::weight(n / 2, y, n) * input.values[static_cast<std::size_t>(y)]);
@@ -382,8 +384,10 @@ TEST(OperatorLimits, ForSmallInputsEverythingCoincidesAtSecondOrder) {
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       FieldBatch input = on_grid(subject().inputs.one(sample), n);
       for (double& value : input.values) value *= amplitude;
-      const auto game = games::cell_mask_game(*subject().op, input, FieldBatch::zeros(input.domain, 1, 1),
-                                              Partition::one_player_per_point(input.domain), {.point = n / 2});
+      const auto game = games::cell_mask_game(*subject().op, {input,
+                                                              FieldBatch::zeros(input.domain, 1, 1),
+                                                              Partition::one_player_per_point(input.domain),
+                                                              {.point = n / 2}});
       const Attribution truth = evaluation::certified_reference(*game, {}, 1).attribution;
       ig_mean += relative_distance(
           attribute(*integrated_gradients(estimators::Rule::gauss_legendre, 16), *game, {}, 1).values, truth);

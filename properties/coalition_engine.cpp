@@ -110,7 +110,7 @@ TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
     const Query query = of.query(rng);
     const Coalitions coalitions = random_coalitions(players, 40, rng);
     const auto values_of = [&](const Operator& op) {
-      return games::cell_mask_game(op, of.input, of.baseline, partition, query)->values(coalitions);
+      return games::cell_mask_game(op, {of.input, of.baseline, partition, query})->values(coalitions);
     };
     const std::vector<double> exact = values_of(*of.precise), found = values_of(*of.engine),
                               torch = values_of(*of.plain);
@@ -136,7 +136,7 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
           << what << ", trial " << trial << ": " << of.describe();
     };
     const auto game_of = [&](const Operator& op) {
-      return games::cell_mask_game(op, of.input, of.baseline, cells, query);
+      return games::cell_mask_game(op, {of.input, of.baseline, cells, query});
     };
     compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
     compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
@@ -153,7 +153,7 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
   EXPECT_EQ(off->coalition_engine(field, field, cells, {.point = 2}), nullptr);
-  EXPECT_EQ(games::cell_mask_game(*off, field, field, cells, {.point = 2})->path(), off->coalition_path());
+  EXPECT_EQ(games::cell_mask_game(*off, {field, field, cells, {.point = 2}})->path(), off->coalition_path());
 }
 
 TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
@@ -172,7 +172,7 @@ TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
   Rng rng(2, "coalition engine test");
   const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game =
-      games::cell_mask_game(*op, input, baseline, Partition::one_player_per_point(input.domain), {.point = 5});
+      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), {.point = 5}});
   const Coalitions coalitions = random_coalitions(24, 333, rng);
   const int before = threads();
   set_threads(1);

@@ -34,14 +34,14 @@ TEST(FastShapLoss, HasTheStoredValueAndGradient) {
         if (drawn.contains(k, player)) coalitions[0][static_cast<std::int64_t>(k)][player] = 1.0;
     // Densities whose cell values are the stored ones.
     const torch::Tensor densities =
-        (row(golden::numbers(entry.at("values"))).t().unsqueeze(2) / domain.cell_volume()).requires_grad_(true);
+        (row(golden::numbers(entry.at("values"))).t().unsqueeze(2) / domain.volume(0)).requires_grad_(true);
     const torch::Tensor loss =
         training::fastshap_errors(densities, domain, torch::full({1}, grand - empty, torch::kFloat64), coalitions,
                                   row(golden::numbers(entry.at("coalition_values"))) - empty) /
         static_cast<double>(count);
     EXPECT_EQ("", mismatch(entry.at("loss").get<double>(), loss.item<double>(), rounding(100, 1)));
     const torch::Tensor gradient =
-        (torch::autograd::grad({loss}, {densities})[0].flatten() / domain.cell_volume()).contiguous();
+        (torch::autograd::grad({loss}, {densities})[0].flatten() / domain.volume(0)).contiguous();
     const std::vector<double> ours(gradient.data_ptr<double>(), gradient.data_ptr<double>() + players);
     EXPECT_EQ("", mismatch(golden::numbers(entry.at("gradient")), ours, rounding(100, 1)));
   }

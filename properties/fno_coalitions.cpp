@@ -110,7 +110,7 @@ std::vector<double> engine_values(const operators::Network& network, const Quest
 
 /// The operator applied to the masked fields, one by one.
 std::vector<double> plain_values(const Operator& op, const Question& question) {
-  return games::cell_mask_game(op, question.input, question.baseline, question.players, question.query)
+  return games::cell_mask_game(op, {question.input, question.baseline, question.players, question.query})
       ->values(question.coalitions);
 }
 
@@ -179,7 +179,7 @@ TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
     (i < 8 ? own : shared)->values(all, 0, values[i]);
   });
   for (std::size_t i = 0; i < players.size(); ++i) {
-    const auto game = games::cell_mask_game(*op, input, baseline, players[i < 8 ? i : 0], query);
+    const auto game = games::cell_mask_game(*op, {input, baseline, players[i < 8 ? i : 0], query});
     EXPECT_LT(error(game->values(all), values[i]), 1e-12) << i;
   }
 }

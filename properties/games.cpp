@@ -194,7 +194,7 @@ TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
   const FieldBatch input = random_field(domain, 2, 1), baseline = random_field(domain, 2, 2);
   const Partition partition = Partition::blocks(domain, 4);
   const Query query{.point = 6, .channel = 0};
-  const auto game = games::cell_mask_game(op, input, baseline, partition, query);
+  const auto game = games::cell_mask_game(op, {input, baseline, partition, query});
   ASSERT_EQ(4, game->players());
   const Coalitions all = Coalitions::enumerate(4, 0, 16);
   std::vector<double> expected;
@@ -224,7 +224,7 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
     expected[static_cast<std::size_t>(partition.player_of[point])] +=
         op.weight(point, 5) * (input.values[point] - baseline.values[point]);
   }
-  const auto game = games::cell_mask_game(op, input, baseline, partition, query);
+  const auto game = games::cell_mask_game(op, {input, baseline, partition, query});
   for (const auto& estimator : estimators::all()) {
     if (!estimator->guarantees().exact_on_additive || estimator->name() == "mean_field") continue;  // no closure here
     const Attribution found = attribute(*estimator, *game, {200}, 1);
@@ -238,8 +238,8 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   const Domain domain = Domain::unit({12});
   const CubicOperator op(1, 1, cubic);
   const FieldBatch input = random_field(domain, 1, 5);
-  const auto game = games::cell_mask_game(op, input, FieldBatch::zeros(domain, 1, 1),
-                                          Partition::one_player_per_point(domain), {.point = 2});
+  const auto game = games::cell_mask_game(
+      op, {input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2}});
   std::vector<double> part;
   for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
   const double total = std::accumulate(part.begin(), part.end(), 0.0);
@@ -264,24 +264,26 @@ TEST(CellMaskGame, RefusesWhatDoesNotFit) {
   const CubicOperator op(1, 1, 0);
   const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
   const Partition partition = Partition::blocks(domain, 4);
-  EXPECT_NO_THROW(games::cell_mask_game(op, field, field, partition, {.point = 7}));
-  EXPECT_THROW(games::cell_mask_game(op, field, field, partition, {.point = 8}), InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, FieldBatch::zeros(domain, 2, 1), field, partition, {}), InvalidArgument);
+  EXPECT_NO_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 7}}));
+  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 8}}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 0, .channel = 2}}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, {FieldBatch::zeros(domain, 2, 1), field, partition, {}}), InvalidArgument);
   EXPECT_THROW(
-      games::cell_mask_game(op, FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}),
+      games::cell_mask_game(op, {FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}}),
       InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}),
+  EXPECT_THROW(games::cell_mask_game(op, {field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}}),
                InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, field, field, Partition::blocks(Domain::unit({16}), 4), {}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, {field, field, Partition::blocks(Domain::unit({16}), 4), {}}),
+               InvalidArgument);
   const Domain square = Domain::unit({4, 4});
-  EXPECT_THROW(games::cell_mask_game(op, FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1),
-                                     Partition::blocks(square, 4), {}),
-               InvalidArgument);
+  EXPECT_THROW(
+      games::cell_mask_game(
+          op, {FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1), Partition::blocks(square, 4), {}}),
+      InvalidArgument);
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(games::cell_mask_game(op, broken, field, partition, {}), DataError);
-  EXPECT_THROW(games::cell_mask_game(op, field, broken, partition, {}), DataError);
+  EXPECT_THROW(games::cell_mask_game(op, {broken, field, partition, {}}), DataError);
+  EXPECT_THROW(games::cell_mask_game(op, {field, broken, partition, {}}), DataError);
 }
 
 }  // namespace

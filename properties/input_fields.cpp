@@ -28,7 +28,7 @@ TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
     const auto count = static_cast<std::size_t>(
         std::accumulate(known.shape.begin(), known.shape.end(), std::int64_t{1}, std::multiplies<>()));
     const FieldBatch field = cli::input_field(known.shape, counting(count), known.dimension, known.channels, "test");
-    EXPECT_EQ(known.grid, field.domain.shape);
+    EXPECT_EQ(known.grid, field.domain.shape());
     EXPECT_EQ(known.channels, field.channels);
     EXPECT_EQ(1, field.batch);
     EXPECT_EQ(counting(count), field.values);

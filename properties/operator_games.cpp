@@ -244,7 +244,7 @@ TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
       const std::vector<double> held = question.combined(shares);
       of_shares.insert(of_shares.end(), held.begin(), held.end());
     }
-    check(*games::cell_mask_game(question.op, question.input, question.baseline, cells, question.query), of_cells);
+    check(*games::cell_mask_game(question.op, {question.input, question.baseline, cells, question.query}), of_cells);
     check(*question.smooth(cells), of_shares);
   });
 }
@@ -347,7 +347,7 @@ TEST(DiagonalGame, ShowsTheMasksOfACoalition) {
 TEST(DiagonalGame, OfSharpMasksIsTheGameOfHardMasks) {
   for_all_questions([](const Question& question, Rng& rng) {
     const Partition cells = random_cells(question.domain, 5, rng);
-    const auto hard = games::cell_mask_game(question.op, question.input, question.baseline, cells, question.query);
+    const auto hard = games::cell_mask_game(question.op, {question.input, question.baseline, cells, question.query});
     const auto sharp =
         games::diagonal_game(question.op, question.input, question.baseline,
                              games::PartitionOfUnity::smoothed_cells(question.domain, cells, 1e-3), question.query);
@@ -365,7 +365,7 @@ TEST(OperatorGames, AreThreeGames) {
   const Partition cells = Partition::blocks(domain, 4);
   const games::PartitionOfUnity masks = games::PartitionOfUnity::smoothed_cells(domain, cells, 0.2);
   const std::vector<std::vector<double>> values = {
-      as_table(*games::cell_mask_game(op, input, baseline, cells, {})).values,
+      as_table(*games::cell_mask_game(op, {input, baseline, cells, {}})).values,
       as_table(*smooth_operator_game(op, input, baseline, masks, cells, {})).values,
       as_table(*diagonal_game(op, input, baseline, masks, {})).values};
   for (std::size_t a = 0; a < 3; ++a) {

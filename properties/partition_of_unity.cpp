@@ -20,13 +20,27 @@
 namespace opshap {
 namespace {
 
+/// Points at j/n on each axis, whether or not the axis goes round.
+Domain unit_grid(const std::vector<int>& shape, bool periodic) {
+  std::vector<Axis> axes = Domain::unit(shape).axes();
+  for (Axis& axis : axes) axis.periodic = periodic;
+  return Domain::grid(std::move(axes));
+}
+
 Domain random_domain(Rng& rng) {
-  Domain domain = rng.below(2) == 0 ? Domain::unit({24 + static_cast<int>(rng.below(20))})
-                                    : Domain::unit({8 + static_cast<int>(rng.below(4)), 9});
-  for (double& extent : domain.extents) extent = rng.uniform(1, 2);
-  domain.periodic = rng.below(2) == 0;
-  domain.centring = rng.below(2) == 0 ? Centring::cell : Centring::node;
-  return domain;
+  const std::vector<int> shape = rng.below(2) == 0 ? std::vector<int>{24 + static_cast<int>(rng.below(20))}
+                                                   : std::vector<int>{8 + static_cast<int>(rng.below(4)), 9};
+  std::vector<Axis> axes;
+  for (const int points : shape) {
+    const double extent = rng.uniform(1, 2);
+    const bool periodic = rng.below(2) == 0;
+    if (rng.below(2) == 0) {
+      axes.push_back(Axis::cells(points, extent, 0, periodic));
+    } else {
+      axes.push_back(periodic ? Axis::ring(points, extent) : Axis::nodes(points, extent));
+    }
+  }
+  return Domain::grid(std::move(axes));
 }
 
 std::vector<double> sums_at_points(const games::PartitionOfUnity& masks) {
@@ -54,7 +68,7 @@ TEST(PartitionOfUnity, MasksAddUpToOneAtEveryPoint) {
     // Sums of up to 9 masks, each divided by a sum of the kernel's weights.
     RC_ASSERT(mismatch(std::vector<double>(sums.size(), 1.0), sums, rounding(32, 1)) == "");
     RC_ASSERT(std::ranges::all_of(masks.values(), [](double value) { return value >= 0 && value <= 1; }));
-    RC_ASSERT(std::ranges::all_of(masks.sums(), [](double sum) { return sum > 0; }));
+    RC_ASSERT(std::ranges::all_of(masks.integrals(), [](double integral) { return integral > 0; }));
   });
 }
 
@@ -75,7 +89,6 @@ TEST(PartitionOfUnity, IsTheSameFromItsOwnValues) {
 
 // The step between two centres, at a quarter and a half: t/(1−t) of 1/t − 1/(1−t) = 4 − 4/3 and 0.
 TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
-  Domain domain = Domain::unit({16});
   const std::vector<double> centres = {0.125, 0.375, 0.875};
   const double quarter = 1 / (1 + std::exp(4 - 4.0 / 3));
   const double eighth = 1 / (1 + std::exp(8 - 8.0 / 7)), three_eighths = 1 / (1 + std::exp(8.0 / 3 - 8.0 / 5));
@@ -83,7 +96,7 @@ TEST(PartitionOfUnity, BumpsAreOneAtTheirCentresAndZeroFromTheNeighboursOn) {
       0,       0,      0, quarter, 0.5, 1 - quarter, 1, 1 - eighth, 1 - quarter, 1 - three_eighths, 0.5, three_eighths,
       quarter, eighth, 0, 0};
   for (const bool periodic : {true, false}) {
-    domain.periodic = periodic;
+    const Domain domain = unit_grid({16}, periodic);
     const std::vector<double> values = games::PartitionOfUnity::bumps(domain, {centres}).values();
     EXPECT_EQ("", mismatch(middle, {values.begin() + 16, values.begin() + 32}, rounding(16, 1)));
     EXPECT_EQ(periodic ? 0.5 : 1.0, values[0]) << "half way from 0.875 to 1.125, or beyond the first centre";
@@ -118,7 +131,7 @@ double roughness(const games::PartitionOfUnity& masks) {
   double roughest = 0;
   for (std::size_t first = 0; first < values.size(); first += points) {
     const auto at = [&](std::size_t point) { return values[first + point % points]; };
-    for (std::size_t i = 0; i < (masks.domain().periodic ? points : points - 4); ++i)
+    for (std::size_t i = 0; i < (masks.domain().periodic() ? points : points - 4); ++i)
       roughest = std::max(roughest, std::abs(at(i) - 4 * at(i + 1) + 6 * at(i + 2) - 4 * at(i + 3) + at(i + 4)));
   }
   return roughest;
@@ -128,8 +141,7 @@ double roughness(const games::PartitionOfUnity& masks) {
 TEST(PartitionOfUnity, BumpsGaussiansAndSmoothedCellsAreSmooth) {
   for (const bool periodic : {true, false}) {
     const auto roughnesses = [&](int points) {
-      Domain domain = Domain::unit({points});
-      domain.periodic = periodic;
+      const Domain domain = unit_grid({points}, periodic);
       return std::vector<double>{
           roughness(games::PartitionOfUnity::bumps(domain, {{0.1, 0.4, 0.8}})),
           roughness(games::PartitionOfUnity::gaussians(domain, std::vector<double>{0.1, 0.4, 0.8}, 0.1)),
@@ -142,17 +154,15 @@ TEST(PartitionOfUnity, BumpsGaussiansAndSmoothedCellsAreSmooth) {
 }
 
 TEST(PartitionOfUnity, GaussiansHaveTheirQuotients) {
-  Domain domain = Domain::unit({10, 10});
-  domain.periodic = false;
+  const Domain domain = unit_grid({10, 10}, false);
   const std::vector<double> centres = {0.2, 0.5, 0.7, 0.5};
   const std::vector<double> values = games::PartitionOfUnity::gaussians(domain, centres, 0.25).values();
   // At (0.3, y): |x − c|² differ by 0.16 − 0.01, whatever y is.
   const double expected = 1 / (1 + std::exp(-0.15 / (2 * 0.0625)));
   for (std::size_t column = 0; column < 10; ++column)
     EXPECT_EQ("", mismatch(expected, values[30 + column], rounding(64, 1)));
-  domain.periodic = true;
   const std::vector<double> wrapped =
-      games::PartitionOfUnity::gaussians(domain, std::vector<double>{0, 0, 0.5, 0}, 0.25).values();
+      games::PartitionOfUnity::gaussians(unit_grid({10, 10}, true), std::vector<double>{0, 0, 0.5, 0}, 0.25).values();
   EXPECT_EQ("", mismatch(wrapped[10], wrapped[90], rounding(64, 1)))
       << "0.1 and 0.9 are equally far from 0 on a circle";
   const double chord = 1 / (std::numbers::pi * std::numbers::pi);
@@ -176,7 +186,7 @@ TEST(PartitionOfUnity, SmoothedCellsAreTheCellsWithinRadius) {
       indicators[static_cast<std::size_t>(cells.player_of[point]) * points + point] = 1;
     RC_ASSERT(games::PartitionOfUnity::smoothed_cells(domain, cells, 1e-3).values() == indicators);
   });
-  Domain line = Domain::unit({32});
+  const Domain line = Domain::unit({32});
   const std::vector<double> values =
       games::PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values();
   for (const std::size_t inside : {4U, 8U, 12U}) EXPECT_EQ(1.0, values[inside]);
@@ -184,8 +194,8 @@ TEST(PartitionOfUnity, SmoothedCellsAreTheCellsWithinRadius) {
   EXPECT_EQ("", mismatch(1, values[0] + values[31], rounding(8, 1))) << "the edge between the last and the first point";
   EXPECT_GT(values[0], 0.5);
   EXPECT_LT(values[0], 1);
-  line.periodic = false;
-  EXPECT_EQ(1.0, games::PartitionOfUnity::smoothed_cells(line, Partition::blocks(line, 2), 0.1).values()[0]);
+  const Domain open = unit_grid({32}, false);
+  EXPECT_EQ(1.0, games::PartitionOfUnity::smoothed_cells(open, Partition::blocks(open, 2), 0.1).values()[0]);
 }
 
 TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
@@ -197,10 +207,12 @@ TEST(PartitionOfUnity, SharesAreTheIntegralsOverTheCells) {
     const std::vector<double> values = masks.values();
     std::vector<double> expected(5 * m, 0.0), found(5 * m, 0.0);
     for (std::size_t i = 0; i < m; ++i) {
-      const double whole = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(i * points),
-                                           values.begin() + static_cast<std::ptrdiff_t>((i + 1) * points), 0.0);
+      std::vector<double> parts(points);
       for (std::size_t point = 0; point < points; ++point)
-        expected[static_cast<std::size_t>(cells.player_of[point]) * m + i] += values[i * points + point] / whole;
+        parts[point] = values[i * points + point] * masks.domain().volume(static_cast<std::int64_t>(point));
+      const double whole = std::accumulate(parts.begin(), parts.end(), 0.0);
+      for (std::size_t point = 0; point < points; ++point)
+        expected[static_cast<std::size_t>(cells.player_of[point]) * m + i] += parts[point] / whole;
     }
     const games::SparseRows shares = masks.shares(cells);
     for (std::size_t player = 0; player < 5; ++player) shares.add_to(std::span(found).subspan(player * m, m), player);
@@ -286,8 +298,7 @@ TEST(PartitionOfUnity, RefusesWhatIsNoPartition) {
   EXPECT_NE("accepted", cells(line, 0));
   EXPECT_NE("accepted", cells(line, nan));
   EXPECT_NE("accepted", cells(plane, 0.1));
-  Domain open = line;
-  open.periodic = false;
+  const Domain open = unit_grid(line.shape(), false);
   EXPECT_EQ("accepted", cells(open, 100));
   EXPECT_NE("accepted", cells(open, -1));
   EXPECT_NE("accepted", refusal([] { games::graded_centres(0, 1, 1); }));

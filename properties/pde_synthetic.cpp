@@ -16,18 +16,17 @@ namespace {
 constexpr double pi = std::numbers::pi;
 
 Domain box(int nx, int ny) {
-  Domain domain = pde::find("synthetic2d").input().domain;
-  domain.shape = {nx, ny};
-  return domain;
+  const std::vector<Axis> axes = pde::find("synthetic2d").input().domain.axes();
+  return Domain::grid({axes[0].resampled(nx), axes[1].resampled(ny)});
 }
 
 using Function = std::function<double(double, double)>;
 
 std::vector<double> values(const Domain& domain, const Function& function) {
   std::vector<double> values;
-  for (int i = 0; i < domain.shape[0]; ++i) {
-    for (int j = 0; j < domain.shape[1]; ++j)
-      values.push_back(function((i + 0.5) * 2 / domain.shape[0], (j + 0.5) / domain.shape[1]));
+  for (int i = 0; i < domain.shape()[0]; ++i) {
+    for (int j = 0; j < domain.shape()[1]; ++j)
+      values.push_back(function((i + 0.5) * 2 / domain.shape()[0], (j + 0.5) / domain.shape()[1]));
   }
   return values;
 }

@@ -205,9 +205,8 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
     long double mean = 0, scale = 0;
     for (const std::int64_t sample : set.indices(data::Split::train)) {
       for (std::int64_t p = 0; p < points; ++p) {
-        const long double value =
-            set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
-            static_cast<long double>(set.inputs.domain.cell_volume() / set.inputs.domain.volume());
+        const long double value = set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
+                                  static_cast<long double>(set.inputs.domain.volume(p) / set.inputs.domain.volume());
         mean += value;
         scale += std::abs(value);
       }

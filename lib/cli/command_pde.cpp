@@ -1,5 +1,6 @@
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/input_field.hpp"
@@ -22,15 +23,16 @@ FieldBatch problem_input(const data::NpyArray& array, const pde::Problem& proble
   const pde::Space space = problem.input();
   FieldBatch field = input_field(array.shape, array.reals("pde solve"), space.domain.dimension(), space.channel_count(),
                                  message("pde solve ", problem.name()));
-  Domain domain = space.domain;
-  domain.shape = field.domain.shape;
-  field.domain = domain;
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < space.domain.axes().size(); ++axis)
+    axes.push_back(space.domain.axes()[axis].resampled(field.domain.shape()[axis]));
+  field.domain = Domain::grid(std::move(axes));
   return field;
 }
 
 /// [C, n..]; without the channel axis when the input had none and one channel came out.
 std::vector<std::int64_t> output_shape(const FieldBatch& output, std::size_t input_axes) {
-  std::vector<std::int64_t> shape(output.domain.shape.begin(), output.domain.shape.end());
+  std::vector<std::int64_t> shape(output.domain.shape().begin(), output.domain.shape().end());
   if (output.channels > 1 || input_axes > shape.size()) shape.insert(shape.begin(), output.channels);
   return shape;
 }

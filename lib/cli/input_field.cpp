@@ -43,9 +43,9 @@ FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector
 
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who) {
-  require(shape == std::vector<std::int64_t>(domain.shape.begin(), domain.shape.end()), who,
-          ": shape=", to_string(shape), " (the input's grid is ", to_string({domain.shape.begin(), domain.shape.end()}),
-          "). Give one label per grid point.");
+  require(shape == std::vector<std::int64_t>(domain.shape().begin(), domain.shape().end()), who,
+          ": shape=", to_string(shape), " (the input's grid is ",
+          to_string({domain.shape().begin(), domain.shape().end()}), "). Give one label per grid point.");
   return Partition::from_labels(domain, labels);
 }
 

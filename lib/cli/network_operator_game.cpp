@@ -42,7 +42,7 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
   Partition partition = wanted_partition(who, options, input.domain);
   const Query query{.point = input.domain.point(options.query), .channel = options.query_channel};
   found.named.game =
-      games::cell_mask_game(*found.op, std::move(input), std::move(baseline), std::move(partition), query);
+      games::cell_mask_game(*found.op, {std::move(input), std::move(baseline), std::move(partition), query});
   return found;
 }
 

@@ -1,55 +1,184 @@
 #include "core/domain.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "core/error.hpp"
 
 namespace opshap {
 
-Domain Domain::unit(std::vector<int> shape) {
-  require(shape.size() == 1 || shape.size() == 2, "domain: dimension=", shape.size(),
+namespace {
+
+/// Smallest and largest coordinate of the mesh's points.
+std::pair<double, double> bounds(const Mesh& mesh, int axis) {
+  double least = mesh.coordinate(0, axis), most = least;
+  for (std::int64_t point = 1; point < mesh.size(); ++point) {
+    least = std::min(least, mesh.coordinate(point, axis));
+    most = std::max(most, mesh.coordinate(point, axis));
+  }
+  return {least, most};
+}
+
+std::int64_t nearest_of_mesh(const Mesh& mesh, const std::vector<double>& position) {
+  std::int64_t best = 0;
+  double least = HUGE_VAL;
+  for (std::int64_t point = 0; point < mesh.size(); ++point) {
+    double distance = 0;
+    for (int axis = 0; axis < mesh.dimension; ++axis)
+      distance = std::hypot(distance, mesh.coordinate(point, axis) - position[static_cast<std::size_t>(axis)]);
+    if (distance < least) {
+      best = point;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Domain Domain::grid(std::vector<Axis> axes) {
+  require(axes.size() == 1 || axes.size() == 2, "domain: dimension=", axes.size(),
           " (grids have one or two axes). Give [n] or [nx, ny].");
-  for (const int points : shape)
-    require(points >= 1, "domain: points=", points, " (an axis needs at least one). Give a positive size.");
-  std::vector<double> extents(shape.size(), 1.0);
-  return {.shape = std::move(shape), .extents = std::move(extents)};
+  Domain domain;
+  domain.points_ = 1;
+  domain.volume_ = 1;
+  for (const Axis& axis : axes) {
+    domain.shape_.push_back(axis.points);
+    domain.points_ *= axis.points;
+    double covered = axis.extent;  // the same as the sum of the points' lengths, without its rounding
+    if (!axis.periodic && axis.centring == Centring::cell) covered = axis.spacing() * axis.points;
+    domain.volume_ *= covered;
+  }
+  domain.axes_ = std::move(axes);
+  return domain;
 }
 
-std::int64_t Domain::points() const {
-  std::int64_t count = 1;
-  for (const int axis_points : shape) count *= axis_points;
-  return count;
+Domain Domain::unit(const std::vector<int>& shape) {
+  std::vector<Axis> axes;
+  for (const int points : shape) axes.push_back(Axis::ring(points));
+  return grid(std::move(axes));
 }
 
-double Domain::volume() const {
+Domain Domain::mesh(Mesh mesh) {
+  Domain domain;
+  domain.points_ = mesh.size();
+  domain.volume_ = std::accumulate(mesh.volumes.begin(), mesh.volumes.end(), 0.0);
+  domain.mesh_ = std::make_shared<const Mesh>(std::move(mesh));
+  return domain;
+}
+
+const std::vector<Axis>& Domain::axes() const {
+  require(is_grid(), "domain: axes (", describe(), " has none). Use a field on a regular grid.");
+  return axes_;
+}
+
+const std::vector<int>& Domain::shape() const {
+  require(is_grid(), "domain: shape (", describe(), " has no points per axis). Use a field on a regular grid.");
+  return shape_;
+}
+
+const Mesh& Domain::as_mesh() const {
+  require(!is_grid(), "domain: mesh (", describe(), " is none). Use a field on a mesh.");
+  return *mesh_;
+}
+
+int Domain::dimension() const { return is_grid() ? static_cast<int>(axes_.size()) : mesh_->dimension; }
+
+double Domain::volume(std::int64_t point) const {
+  if (!is_grid()) return mesh_->volumes[static_cast<std::size_t>(point)];
   double volume = 1;
-  for (const double extent : extents) volume *= extent;
+  for (std::size_t axis = axes_.size(); axis-- > 0; point /= shape_[axis])
+    volume *= axes_[axis].length(static_cast<int>(point % shape_[axis]));
   return volume;
 }
 
-double Domain::coordinate(int axis, int index) const {
-  const auto a = static_cast<std::size_t>(axis);
-  const double offset = centring == Centring::cell ? 0.5 : 0.0;
-  return (index + offset) * extents[a] / shape[a];
+std::vector<double> Domain::position(std::int64_t point) const {
+  std::vector<double> position(static_cast<std::size_t>(dimension()));
+  for (std::size_t axis = position.size(); axis-- > 0;) {
+    if (is_grid()) {
+      position[axis] = axes_[axis].coordinate(static_cast<int>(point % shape_[axis]));
+      point /= shape_[axis];
+    } else {
+      position[axis] = mesh_->coordinate(point, static_cast<int>(axis));
+    }
+  }
+  return position;
+}
+
+bool Domain::periodic() const {
+  return is_grid() && std::ranges::all_of(axes_, [](const Axis& axis) { return axis.periodic; });
 }
 
 std::int64_t Domain::centre() const {
+  if (!is_grid()) {
+    std::vector<double> middle;
+    for (int axis = 0; axis < mesh_->dimension; ++axis) {
+      const auto [least, most] = bounds(*mesh_, axis);
+      middle.push_back((least + most) / 2);
+    }
+    return nearest_of_mesh(*mesh_, middle);
+  }
   std::vector<int> indices;
-  for (const int axis_points : shape) indices.push_back(axis_points / 2);
+  for (const int axis_points : shape_) indices.push_back(axis_points / 2);
   return point(indices);
 }
 
 std::int64_t Domain::point(const std::vector<int>& indices) const {
-  require(indices.size() == shape.size(), "query: indices=", indices.size(), " (the grid has ", shape.size(),
-          " axes). Give one index per axis.");
+  const std::vector<int> sizes = is_grid() ? shape_ : std::vector<int>{static_cast<int>(points_)};
+  require(indices.size() == sizes.size(), "query: indices=", indices.size(), " (the ", is_grid() ? "grid" : "mesh",
+          " has ", sizes.size(), sizes.size() == 1 ? " axis" : " axes", "). Give one index per axis.");
   std::int64_t number = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    require(indices[axis] >= 0 && indices[axis] < shape[axis], "query: index=", indices[axis], " (axis ", axis,
-            " has the points 0..", shape[axis] - 1, "). Give an index of the grid.");
-    number = number * shape[axis] + indices[axis];
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    require(indices[axis] >= 0 && indices[axis] < sizes[axis], "query: index=", indices[axis], " (axis ", axis,
+            " has the points 0..", sizes[axis] - 1, "). Give an index of the grid.");
+    number = number * sizes[axis] + indices[axis];
   }
   return number;
+}
+
+std::int64_t Domain::nearest(const std::vector<double>& position) const {
+  require(static_cast<int>(position.size()) == dimension(), "query: coordinates=", position.size(), " (the domain has ",
+          dimension(), "). Give one coordinate per dimension.");
+  for (std::size_t axis = 0; axis < position.size(); ++axis) {
+    const auto [begin, end] = is_grid() ? std::pair(axes_[axis].origin, axes_[axis].origin + axes_[axis].extent)
+                                        : bounds(*mesh_, static_cast<int>(axis));
+    require(position[axis] >= begin && position[axis] <= end, "query: coordinate=", position[axis], " (axis ", axis,
+            " is ", begin, "..", end, "). Give a position of the domain.");
+  }
+  if (!is_grid()) return nearest_of_mesh(*mesh_, position);
+  std::vector<int> indices;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) indices.push_back(axes_[axis].nearest(position[axis]));
+  return point(indices);
+}
+
+Domain Domain::strided(const std::vector<int>& wanted) const {
+  require(wanted.size() == shape().size(), "strided: axes=", wanted.size(), " (the field has ", shape_.size(),
+          "). Give one size per axis.");
+  std::vector<Axis> coarse;
+  for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
+    require(wanted[axis] >= 1 && shape_[axis] % wanted[axis] == 0, "strided: points=", wanted[axis], " (the native ",
+            shape_[axis], " points are not a multiple). Choose a divisor.");
+    coarse.push_back(axes_[axis].strided(shape_[axis] / wanted[axis]));
+  }
+  return grid(std::move(coarse));
+}
+
+std::string Domain::describe() const {
+  if (!is_grid()) return mesh_->describe();
+  std::string shape, parts;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    shape += message(axis == 0 ? "" : " x ", shape_[axis]);
+    parts += message(axis == 0 ? ": x: " : "; y: ", axes_[axis].describe());
+  }
+  return message("grid ", shape, parts);
+}
+
+bool Domain::operator==(const Domain& other) const {
+  if (is_grid() != other.is_grid()) return false;
+  return is_grid() ? axes_ == other.axes_ : mesh_ == other.mesh_ || *mesh_ == *other.mesh_;
 }
 
 }  // namespace opshap

@@ -21,16 +21,9 @@ FieldBatch FieldBatch::one(std::int64_t index) const {
 
 FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
   const Domain& native = fields.domain;
-  require(shape.size() == native.shape.size(), "strided: axes=", shape.size(), " (the field has ", native.shape.size(),
-          "). Give one size per axis.");
+  const Domain domain = native.strided(shape);
   std::vector<int> strides;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    require(shape[axis] >= 1 && native.shape[axis] % shape[axis] == 0, "strided: points=", shape[axis], " (the native ",
-            native.shape[axis], " points are not a multiple). Choose a divisor.");
-    strides.push_back(native.shape[axis] / shape[axis]);
-  }
-  Domain domain = native;
-  domain.shape = shape;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) strides.push_back(native.shape()[axis] / shape[axis]);
   FieldBatch coarse = FieldBatch::zeros(domain, fields.batch, fields.channels);
   const int rows = shape.size() == 2 ? shape[0] : 1;
   const int columns = shape.back();
@@ -42,7 +35,7 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
     for (int row = 0; row < rows; ++row) {
       for (int column = 0; column < columns; ++column) {
         to[row * columns + column] =
-            from[static_cast<std::int64_t>(row) * row_stride * native.shape.back() + column * strides.back()];
+            from[static_cast<std::int64_t>(row) * row_stride * native.shape().back() + column * strides.back()];
       }
     }
   }

@@ -30,7 +30,8 @@ struct FieldBatch {
   FieldBatch one(std::int64_t index) const;
 };
 
-/// Every s-th point of each axis from point 0 on (no filter), where s = native points / wanted points. Throws InvalidArgument unless it divides.
+/// Every s-th point of each axis from point 0 on (no filter), where s = native points / wanted points.
+/// Throws InvalidArgument unless it divides, and for a field on a mesh.
 FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape);
 
 /// Throws DataError naming the first value of `fields` that is NaN or infinite; `who` starts the message.

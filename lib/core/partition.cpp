@@ -32,7 +32,7 @@ int blocks_per_axis(const Domain& domain, int players) {
 template <typename BlockOf>
 std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const BlockOf& block_of) {
   std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
-  const int columns = domain.shape.back();
+  const int columns = domain.shape().back();
   for (std::size_t point = 0; point < labels.size(); ++point) {
     const int column = static_cast<int>(point) % columns, row = static_cast<int>(point) / columns;
     labels[point] =
@@ -45,12 +45,12 @@ std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const
 
 Partition Partition::blocks(const Domain& domain, int players) {
   const int per_axis = blocks_per_axis(domain, players);
-  for (const int points : domain.shape) {
+  for (const int points : domain.shape()) {
     require(points % per_axis == 0, "partition: players=", players, " (", points,
             " points on an axis do not divide into ", per_axis, " equal blocks). Choose a divisor.");
   }
   return from_labels(domain, block_labels(domain, per_axis, [&](std::size_t axis, int index) {
-                       return index / (domain.shape[axis] / per_axis);
+                       return index / (domain.shape()[axis] / per_axis);
                      }));
 }
 
@@ -59,18 +59,18 @@ Partition Partition::graded(const Domain& domain, int players, double ratio) {
   const Grading grading(ratio);
   // The middle of a point's own cell, whatever the centring: then no point is on the border of a block of equal blocks.
   const auto block_of = [&](std::size_t axis, int index) {
-    return static_cast<int>(per_axis * grading((index + 0.5) / domain.shape[axis]));
+    return static_cast<int>(per_axis * grading((index + 0.5) / domain.shape()[axis]));
   };
-  for (std::size_t axis = 0; axis < domain.shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis < domain.shape().size(); ++axis) {
     int next = 0;
-    for (int index = 0; index < domain.shape[axis]; ++index) {
+    for (int index = 0; index < domain.shape()[axis]; ++index) {
       require(block_of(axis, index) <= next, "partition: players=", players, " (block ", next, " of axis ", axis,
-              " is so narrow at ratio ", ratio, " that none of the ", domain.shape[axis],
+              " is so narrow at ratio ", ratio, " that none of the ", domain.shape()[axis],
               " points is in it). Use fewer players, a ratio nearer to 1, or a finer grid.");
       if (block_of(axis, index) == next) ++next;
     }
     require(next == per_axis, "partition: players=", players, " (block ", next, " of axis ", axis, " at ratio ", ratio,
-            " has none of the ", domain.shape[axis],
+            " has none of the ", domain.shape()[axis],
             " points). Use fewer players, a ratio nearer to 1, or a finer grid.");
   }
   return from_labels(domain, block_labels(domain, per_axis, block_of));
@@ -78,7 +78,7 @@ Partition Partition::graded(const Domain& domain, int players, double ratio) {
 
 Partition Partition::from_labels(const Domain& domain, const std::vector<std::int64_t>& labels) {
   require(static_cast<std::int64_t>(labels.size()) == domain.points(), "partition: labels=", labels.size(),
-          " (the grid has ", domain.points(), " points). Give one label per point.");
+          " (the domain has ", domain.points(), " points). Give one label per point.");
   const std::int64_t top = *std::max_element(labels.begin(), labels.end());
   const std::int64_t bottom = *std::min_element(labels.begin(), labels.end());
   require(bottom >= 0, "partition: label=", bottom, " (players are numbered from 0). Relabel the points.");
@@ -87,9 +87,10 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
   Partition partition;
   partition.players = static_cast<int>(top) + 1;
   partition.volumes.assign(static_cast<std::size_t>(partition.players), 0.0);
-  for (const std::int64_t label : labels) {
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const std::int64_t label = labels[static_cast<std::size_t>(point)];
     partition.player_of.push_back(static_cast<int>(label));
-    partition.volumes[static_cast<std::size_t>(label)] += domain.cell_volume();
+    partition.volumes[static_cast<std::size_t>(label)] += domain.volume(point);
   }
   for (std::size_t player = 0; player < partition.volumes.size(); ++player) {
     require(partition.volumes[player] > 0, "partition: player=", player,

@@ -76,7 +76,7 @@ std::vector<double> channel_means(const pde::Space& space, std::span<const float
   for (std::size_t row = 0; row < static_cast<std::size_t>(samples) * means.size(); ++row) {
     double& mean = means[row % means.size()];
     for (std::size_t p = 0; p < points; ++p)
-      mean += space.domain.cell_volume() * static_cast<double>(fields[row * points + p]);
+      mean += space.domain.volume(static_cast<std::int64_t>(p)) * static_cast<double>(fields[row * points + p]);
   }
   for (double& mean : means) mean /= space.domain.volume() * static_cast<double>(samples);
   return means;

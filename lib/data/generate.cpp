@@ -52,7 +52,7 @@ class FolderLock {
 };
 
 std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
-  const int finest = *std::min_element(domain.shape.begin(), domain.shape.end());
+  const int finest = *std::min_element(domain.shape().begin(), domain.shape().end());
   std::vector<int> resolutions;
   for (int n = 1; n <= finest && finest % n == 0; n *= 2) {
     if (std::pow(n, domain.dimension()) >= static_cast<double>(fewest_points)) resolutions.push_back(n);
@@ -88,7 +88,7 @@ Json resolved_request(const DatasetRequest& request, const pde::Problem& problem
   require(resolutions.size() >= 1 && resolutions.size() <= 255, "data generate: resolutions=", resolutions.size(),
           " (a data set has 1 to 255). Name them with --resolutions.");
   for (const int n : resolutions) {
-    for (const int points : domain.shape) {
+    for (const int points : domain.shape()) {
       require(n >= 1 && points % n == 0, "data generate: resolution=", n, " (does not divide the native grid of ",
               points, " points). Give divisors of it.");
     }
@@ -111,7 +111,7 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
   const auto field_shape = [&](const pde::Space& space) {
     std::vector<std::int64_t> shape = {rows};
     if (space.channel_count() > 1) shape.push_back(space.channel_count());
-    shape.insert(shape.end(), space.domain.shape.begin(), space.domain.shape.end());
+    shape.insert(shape.end(), space.domain.shape().begin(), space.domain.shape().end());
     return shape;
   };
   const std::vector<pde::Invariant> invariants = problem.invariants();
@@ -144,7 +144,7 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
 void append_layout(std::vector<Column>& columns, const Json& request, const Domain& domain) {
   for (int axis = 0; axis < domain.dimension(); ++axis) {
     std::vector<double> coordinates;
-    for (int i = 0; i < domain.shape[static_cast<std::size_t>(axis)]; ++i)
+    for (int i = 0; i < domain.shape()[static_cast<std::size_t>(axis)]; ++i)
       coordinates.push_back(domain.coordinate(axis, i));
     columns.push_back(
         {axis == 0 ? "/x" : "/y", {static_cast<std::int64_t>(coordinates.size())}, std::move(coordinates)});

@@ -1,6 +1,10 @@
 #include "data/space_json.hpp"
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -8,11 +12,68 @@ namespace opshap::data {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+const char* words(Centring centring) { return centring == Centring::node ? "node" : "cell"; }
+
+Centring centring_of(const Json& json) {
+  const auto text = json.at("centring").get<std::string>();
+  require<DataError>(text == "node" || text == "cell", "domain: centring=", text,
+                     " (points are at nodes or in the middle of cells). Write node or cell.");
+  return text == "node" ? Centring::node : Centring::cell;
+}
+
+Axis axis_of(const Json& json) {
+  const Axis axis{.points = json.at("points").get<int>(),
+                  .origin = json.at("origin").get<double>(),
+                  .extent = json.at("extent").get<double>(),
+                  .intervals = json.at("intervals").get<double>(),
+                  .offset = json.at("offset").get<double>(),
+                  .centring = centring_of(json),
+                  .periodic = json.at("periodic").get<bool>()};
+  require<DataError>(axis.points >= 1 && axis.extent > 0 && axis.intervals > 0, "domain: points=", axis.points,
+                     ", extent=", axis.extent, ", intervals=", axis.intervals,
+                     " (an axis needs positive ones). Write the file again.");
+  return axis;
+}
+
+/// Of files from before "axes": one centring and one periodicity, and the first point at the origin.
+std::vector<Axis> uniform_axes(const Json& json) {
+  const auto shape = json.at("shape").get<std::vector<int>>();
+  const auto extents = json.at("extents").get<std::vector<double>>();
+  require<DataError>(shape.size() == extents.size(), "domain: extents=", extents.size(), " (there are ", shape.size(),
+                     " axes). Write one for each axis.");
+  const bool periodic = json.at("periodic").get<bool>();
+  const Centring centring = centring_of(json);
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    axes.push_back(centring == Centring::cell ? Axis::cells(shape[axis], extents[axis], 0, periodic)
+                   : periodic                 ? Axis::ring(shape[axis], extents[axis])
+                                              : Axis::nodes(shape[axis], extents[axis]));
+  }
+  return axes;
+}
+
+}  // namespace
+
 Json to_json(const Domain& domain) {
-  return {{"shape", domain.shape},
-          {"extents", domain.extents},
-          {"centring", domain.centring == Centring::node ? "node" : "cell"},
-          {"periodic", domain.periodic}};
+  std::vector<double> extents;
+  Json axes = Json::array();
+  for (const Axis& axis : domain.axes()) {
+    extents.push_back(axis.extent);
+    axes.push_back({{"points", axis.points},
+                    {"origin", axis.origin},
+                    {"extent", axis.extent},
+                    {"intervals", axis.intervals},
+                    {"offset", axis.offset},
+                    {"centring", words(axis.centring)},
+                    {"periodic", axis.periodic}});
+  }
+  return {{"shape", domain.shape()},
+          {"extents", extents},
+          {"centring", words(domain.axes().front().centring)},
+          {"periodic", domain.periodic()},
+          {"axes", axes}};
 }
 
 Json to_json(const pde::Space& space) {
@@ -23,9 +84,10 @@ Json to_json(const pde::Space& space) {
 }
 
 Domain domain_from_json(const Json& json, std::string_view who) try {
-  return {json.at("shape").get<std::vector<int>>(), json.at("extents").get<std::vector<double>>(),
-          json.at("centring").get<std::string>() == "node" ? Centring::node : Centring::cell,
-          json.at("periodic").get<bool>()};
+  if (!json.contains("axes")) return Domain::grid(uniform_axes(json));
+  std::vector<Axis> axes;
+  for (const Json& axis : json.at("axes")) axes.push_back(axis_of(axis));
+  return Domain::grid(std::move(axes));
 } catch (const Json::exception& error) {
   throw DataError(message(who, ": domain=", json.dump(), " (", error.what(), "). Make the file again."));
 }

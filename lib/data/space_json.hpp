@@ -7,9 +7,12 @@
 
 namespace opshap::data {
 
-/// Domains and spaces as JSON, as data sets and weights carry them: {"shape":[..],"extents":[..],"centring":..,
-/// "periodic":..} and {"channels":[{"name":..,"unit":..},..],"domain":{..}}. Numbers survive the way there and back
-/// exactly.
+/// Domains and spaces as JSON, as data sets and weights carry them. Numbers survive the way there and back exactly.
+///
+/// A domain is a grid: {"shape","extents","centring","periodic","axes":[{"points","origin","extent","intervals",
+/// "offset","centring","periodic"},..]}. The first four keys are those of files from before "axes": sizes, the first
+/// axis's centring, and whether all axes are periodic. A space is {"channels":[{"name","unit"},..],"domain":{..}}.
+/// Throws InvalidArgument for a mesh.
 nlohmann::ordered_json to_json(const Domain& domain);
 nlohmann::ordered_json to_json(const pde::Space& space);
 

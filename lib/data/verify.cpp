@@ -94,7 +94,7 @@ class Verification {
     for (int axis = 0; axis < domain.dimension(); ++axis) {
       const Column column = file_.column(axis == 0 ? "/x" : "/y");
       const std::vector<double>& coordinates = held<double>(column);
-      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape[static_cast<std::size_t>(axis)]);
+      bool same = coordinates.size() == static_cast<std::size_t>(domain.shape()[static_cast<std::size_t>(axis)]);
       for (std::size_t i = 0; same && i < coordinates.size(); ++i)
         same = coordinates[i] == domain.coordinate(axis, static_cast<int>(i));
       if (!same) return {"layout", false, message(column.name, " does not hold the coordinates of the grid")};

@@ -46,8 +46,9 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
   std::shared_ptr<const FnoEngine::Head> head;
   {
     const std::lock_guard lock(mutex_);
-    OnGrid& grid = grids_[shown.domain.shape];
-    if (!grid.engine) grid.engine = std::make_shared<const FnoEngineAndSlopes>(weights_, shown.domain.shape, kernels_);
+    OnGrid& grid = grids_[shown.domain.shape()];
+    if (!grid.engine)
+      grid.engine = std::make_shared<const FnoEngineAndSlopes>(weights_, shown.domain.shape(), kernels_);
     if (!grid.head || grid.query.point != query.point || grid.query.channel != query.channel) {
       grid.head = std::make_shared<const FnoEngine::Head>(grid.engine->engine().head(query));
       grid.query = query;

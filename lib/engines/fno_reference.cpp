@@ -17,7 +17,7 @@ using Rows = std::vector<std::vector<double>>;  // [points][channels]
 
 double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
 
-std::vector<double> apply(const FnoWeights::Linear& linear, const std::vector<double>& x) {
+std::vector<double> affine(const FnoWeights::Linear& linear, const std::vector<double>& x) {
   std::vector<double> y(static_cast<std::size_t>(linear.outputs));
   for (std::size_t o = 0; o < y.size(); ++o) {
     y[o] = linear.bias.empty() ? 0.0 : static_cast<double>(linear.bias[o]);
@@ -88,7 +88,7 @@ Rows spectral_convolution(const FnoWeights& weights, const FnoWeights::Layer& la
 }  // namespace
 
 std::vector<double> fno_reference(const FnoWeights& weights, const FieldBatch& field) {
-  const PaddedGrid grid(field.domain.shape, weights.padding, weights.both_sides);
+  const PaddedGrid grid(field.domain.shape(), weights.padding, weights.both_sides);
   const auto width = static_cast<std::size_t>(weights.width);
   Rows x(static_cast<std::size_t>(grid.padded_points()), std::vector<double>(width, 0.0));
   const std::int64_t points = grid.points();
@@ -97,25 +97,25 @@ std::vector<double> fno_reference(const FnoWeights& weights, const FieldBatch& f
     for (int c = 0; c < field.channels; ++c) entry.push_back(field.values[static_cast<std::size_t>(c * points + p)]);
     for (int axis = 0; axis < weights.dimension(); ++axis) entry.push_back(grid.position(p, axis));
     x[static_cast<std::size_t>(grid.padded_point(p))] =
-        apply(weights.lifting1, activated(apply(weights.lifting0, entry)));
+        affine(weights.lifting1, activated(affine(weights.lifting0, entry)));
   }
   for (std::size_t l = 0; l < weights.layers.size(); ++l) {
     const FnoWeights::Layer& layer = weights.layers[l];
     const bool last = l + 1 == weights.layers.size();
     Rows y = spectral_convolution(weights, layer, grid, x);
     for (std::size_t p = 0; p < x.size(); ++p) {
-      const std::vector<double> skip = apply(layer.skip, x[p]);
+      const std::vector<double> skip = affine(layer.skip, x[p]);
       for (std::size_t c = 0; c < width; ++c) y[p][c] += skip[c] + static_cast<double>(layer.spectral_bias[c]);
       if (!last) y[p] = activated(y[p]);
-      std::vector<double> z = apply(layer.mlp1, activated(apply(layer.mlp0, y[p])));
+      std::vector<double> z = affine(layer.mlp1, activated(affine(layer.mlp0, y[p])));
       for (std::size_t c = 0; c < width; ++c) z[c] += static_cast<double>(layer.gate[c]) * x[p][c];
       x[p] = last ? z : activated(z);
     }
   }
   std::vector<double> output(static_cast<std::size_t>(weights.out_channels * points));
   for (std::int64_t p = 0; p < points; ++p) {
-    const std::vector<double> y = apply(
-        weights.projection1, activated(apply(weights.projection0, x[static_cast<std::size_t>(grid.padded_point(p))])));
+    const std::vector<double> y = affine(
+        weights.projection1, activated(affine(weights.projection0, x[static_cast<std::size_t>(grid.padded_point(p))])));
     for (std::size_t c = 0; c < y.size(); ++c)
       output[c * static_cast<std::size_t>(points) + static_cast<std::size_t>(p)] = y[c];
   }

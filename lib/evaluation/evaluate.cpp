@@ -46,11 +46,11 @@ class Unit {
         players_(players),
         sample_(sample),
         input_(strided(evaluation.data.inputs.one(sample),
-                       std::vector<int>(evaluation.data.inputs.domain.shape.size(), players))),
+                       std::vector<int>(evaluation.data.inputs.domain.shape().size(), players))),
         partition_(Partition::one_player_per_point(input_.domain)),
         query_{.point = input_.domain.centre()},
-        game_(games::cell_mask_game(evaluation.backbone, input_, FieldBatch::zeros(input_.domain, 1, input_.channels),
-                                    partition_, query_)),
+        game_(games::cell_mask_game(
+            evaluation.backbone, {input_, FieldBatch::zeros(input_.domain, 1, input_.channels), partition_, query_})),
         seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
@@ -220,7 +220,7 @@ std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
 /// Backbone errors at one resolution, and one example field: cheap, so always done anew.
 void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
                        std::string& fields) {
-  const std::size_t axes = evaluation.data.inputs.domain.shape.size();
+  const std::size_t axes = evaluation.data.inputs.domain.shape().size();
   for (const int points : evaluation.settings.resolutions) {
     reporting::OperatorRow row{.pde = evaluation.data.pde, .points = points, .relative_errors = {}};
     for (const std::int64_t sample : samples) {

@@ -92,12 +92,13 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
 
 }  // namespace
 
-std::unique_ptr<Game> cell_mask_game(const Operator& op, FieldBatch input, FieldBatch baseline, Partition partition,
-                                     Query query) {
-  MaskedOperator masked("cell_mask_game", op, std::move(input), std::move(baseline), query);
+std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
+  const Query query = scenario.query;
+  Partition partition = std::move(scenario.partition);
+  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline), query);
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
-          "cell_mask_game: partition=", partition.player_of.size(), " points (the grid has ", masked.domain().points(),
-          "). Make the partition from the input's grid.");
+          "cell_mask_game: partition=", partition.player_of.size(), " points (the domain has ",
+          masked.domain().points(), "). Make the partition from the domain of the input.");
   auto engine = op.coalition_engine(masked.input(), masked.baseline(), partition, query);
   return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(engine), std::move(partition));
 }

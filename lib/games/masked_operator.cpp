@@ -14,8 +14,8 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
     : operator_(op), input_(std::move(input)), baseline_(std::move(baseline)), query_(query) {
   require(input_.batch == 1 && baseline_.batch == 1, who, ": batch=", input_.batch, " and ", baseline_.batch,
           " (a game explains one input against one baseline). Take one sample of each.");
-  require(input_.domain.shape == baseline_.domain.shape && input_.channels == baseline_.channels, who,
-          ": baseline (its grid or channels are not those of the input). Give a baseline of the input's shape.");
+  require(input_.domain == baseline_.domain && input_.channels == baseline_.channels, who,
+          ": baseline (its domain or channels are not those of the input). Give a baseline of the input's shape.");
   require(input_.domain.dimension() == op.dimension() && input_.channels == op.input_channels(), who,
           ": channels=", input_.channels, ", axes=", input_.domain.dimension(), " (", op.describe(), " takes ",
           op.input_channels(), " channels on ", op.dimension(), " axes). Give a field it takes.");

@@ -20,13 +20,13 @@ using Entries = std::vector<std::pair<int, double>>;
 /// The indices of a point, one per axis.
 std::vector<int> indices_of(const Domain& domain, std::int64_t point) {
   if (domain.dimension() == 1) return {static_cast<int>(point)};
-  return {static_cast<int>(point / domain.shape[1]), static_cast<int>(point % domain.shape[1])};
+  return {static_cast<int>(point / domain.shape()[1]), static_cast<int>(point % domain.shape()[1])};
 }
 
 std::string place(const Domain& domain, std::int64_t point) {
-  const std::vector<int> indices = indices_of(domain, point);
-  std::string text = message("point ", point, ", x=", domain.coordinate(0, indices[0]));
-  if (indices.size() == 2) text += message(", y=", domain.coordinate(1, indices[1]));
+  const std::vector<double> at = domain.position(point);
+  std::string text = message("point ", point, ", x=", at[0]);
+  if (at.size() == 2) text += message(", y=", at[1]);
   return text;
 }
 
@@ -53,7 +53,10 @@ Entries bumps_at(double x, const std::vector<double>& centres, double extent, bo
 }
 
 /// Whether a number can be a coordinate of the axis.
-bool on_axis(double x, const Domain& domain, std::size_t axis) { return x >= 0 && x <= domain.extents[axis]; }
+bool on_axis(double x, const Domain& domain, std::size_t axis) {
+  const Axis& line = domain.axes()[axis];
+  return x >= line.origin && x <= line.origin + line.extent;
+}
 
 /// One entry of the smoothing kernel: by how much to move on each axis, and the weight.
 struct Offset {
@@ -64,9 +67,9 @@ struct Offset {
 std::vector<Offset> kernel(const Domain& domain, double radius) {
   std::vector<double> spacing;
   std::vector<int> reach;
-  for (std::size_t axis = 0; axis < domain.shape.size(); ++axis) {
-    spacing.push_back(domain.extents[axis] / domain.shape[axis]);
-    reach.push_back(static_cast<int>(std::min<double>(radius / spacing.back(), domain.shape[axis])));
+  for (std::size_t axis = 0; axis < domain.shape().size(); ++axis) {
+    spacing.push_back(domain.axes()[axis].spacing());
+    reach.push_back(static_cast<int>(std::min<double>(radius / spacing.back(), domain.shape()[axis])));
   }
   std::vector<Offset> offsets;
   const auto add = [&](std::vector<int> steps) {
@@ -88,9 +91,9 @@ std::vector<Offset> kernel(const Domain& domain, double radius) {
 std::int64_t moved(const Domain& domain, std::vector<int> indices, const std::vector<int>& steps) {
   std::int64_t point = 0;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-    const int size = domain.shape[axis];
+    const int size = domain.shape()[axis];
     int index = indices[axis] + steps[axis];
-    if (domain.periodic) index = (index % size + size) % size;
+    if (domain.axes()[axis].periodic) index = (index % size + size) % size;
     if (index < 0 || index >= size) return -1;
     point = point * size + index;
   }
@@ -100,10 +103,11 @@ std::int64_t moved(const Domain& domain, std::vector<int> indices, const std::ve
 }  // namespace
 
 PartitionOfUnity::PartitionOfUnity(const Domain& domain, int masks, SparseRows at_points)
-    : domain_(domain), at_points_(std::move(at_points)), sums_(static_cast<std::size_t>(masks), 0.0) {
-  for (std::size_t point = 0; point < at_points_.rows(); ++point) at_points_.add_to(sums_, point);
-  const auto empty = std::ranges::find(sums_, 0.0);
-  require(empty == sums_.end(), "partition_of_unity: mask=", empty - sums_.begin(), " (0 at each of the ",
+    : domain_(domain), at_points_(std::move(at_points)), integrals_(static_cast<std::size_t>(masks), 0.0) {
+  for (std::size_t point = 0; point < at_points_.rows(); ++point)
+    at_points_.add_to(integrals_, point, domain_.volume(static_cast<std::int64_t>(point)));
+  const auto empty = std::ranges::find(integrals_, 0.0);
+  require(empty == integrals_.end(), "partition_of_unity: mask=", empty - integrals_.begin(), " (0 at each of the ",
           domain_.points(), " points, so no share of it can be taken). Use fewer or wider masks, or a finer grid.");
 }
 
@@ -140,28 +144,28 @@ PartitionOfUnity PartitionOfUnity::from_values(const Domain& domain, std::span<c
 }
 
 PartitionOfUnity PartitionOfUnity::bumps(const Domain& domain, const std::vector<std::vector<double>>& centres) {
-  require(centres.size() == domain.shape.size(), "partition_of_unity: axes=", centres.size(), " (the grid has ",
-          domain.shape.size(), "). Give one list of centres for each axis.");
+  require(centres.size() == domain.shape().size(), "partition_of_unity: axes=", centres.size(), " (the grid has ",
+          domain.shape().size(), "). Give one list of centres for each axis.");
   std::vector<std::vector<Entries>> of_axis(centres.size());
   int masks = 1;
   for (std::size_t axis = 0; axis < centres.size(); ++axis) {
+    const Axis& line = domain.axes()[axis];
     require(!centres[axis].empty(), "partition_of_unity: centres=0 (axis ", axis, "). Give at least one centre.");
-    require(static_cast<int>(centres[axis].size()) <= domain.shape[axis],
-            "partition_of_unity: centres=", centres[axis].size(), " (axis ", axis, " has ", domain.shape[axis],
+    require(static_cast<int>(centres[axis].size()) <= domain.shape()[axis],
+            "partition_of_unity: centres=", centres[axis].size(), " (axis ", axis, " has ", domain.shape()[axis],
             " points, too few for as many bumps). Use fewer bumps or a finer grid.");
     for (std::size_t i = 0; i < centres[axis].size(); ++i) {
       require(on_axis(centres[axis][i], domain, axis), "partition_of_unity: centre=", centres[axis][i], " (axis ", axis,
-              " is 0..", domain.extents[axis], "). Give a coordinate of the axis.");
+              " is ", line.origin, "..", line.origin + line.extent, "). Give a coordinate of the axis.");
       require(i == 0 || centres[axis][i] > centres[axis][i - 1], "partition_of_unity: centre=", centres[axis][i],
               " (not after ", i == 0 ? 0.0 : centres[axis][i - 1], " on axis ", axis, "). Sort the centres.");
     }
-    require(!domain.periodic || centres[axis].back() - centres[axis].front() < domain.extents[axis],
+    require(!line.periodic || centres[axis].back() - centres[axis].front() < line.extent,
             "partition_of_unity: centre=", centres[axis].back(), " (the same place as ", centres[axis].front(),
             " on the periodic axis ", axis, "). Leave one of them out.");
     masks *= static_cast<int>(centres[axis].size());
-    for (int index = 0; index < domain.shape[axis]; ++index) {
-      of_axis[axis].push_back(bumps_at(domain.coordinate(static_cast<int>(axis), index), centres[axis],
-                                       domain.extents[axis], domain.periodic));
+    for (int index = 0; index < domain.shape()[axis]; ++index) {
+      of_axis[axis].push_back(bumps_at(line.coordinate(index), centres[axis], line.extent, line.periodic));
     }
   }
   SparseRows at_points;
@@ -183,14 +187,15 @@ PartitionOfUnity PartitionOfUnity::bumps(const Domain& domain, const std::vector
 }
 
 PartitionOfUnity PartitionOfUnity::gaussians(const Domain& domain, std::span<const double> centres, double width) {
-  const std::size_t axes = domain.shape.size();
+  const std::size_t axes = domain.shape().size();
   require(!centres.empty() && centres.size() % axes == 0, "partition_of_unity: centres=", centres.size(),
           " numbers (a centre has ", axes, "). Give m x ", axes, " coordinates.");
   require(width > 0 && std::isfinite(width), "partition_of_unity: width=", width,
           " (a Gaussian needs a positive one). Give a positive width.");
   for (std::size_t i = 0; i < centres.size(); ++i) {
     require(on_axis(centres[i], domain, i % axes), "partition_of_unity: centre=", centres[i], " (axis ", i % axes,
-            " of centre ", i / axes, " is 0..", domain.extents[i % axes], "). Give a point of the box.");
+            " of centre ", i / axes, " is ", domain.axes()[i % axes].origin, "..",
+            domain.axes()[i % axes].origin + domain.axes()[i % axes].extent, "). Give a point of the box.");
   }
   const std::size_t masks = centres.size() / axes;
   SparseRows at_points;
@@ -201,9 +206,9 @@ PartitionOfUnity PartitionOfUnity::gaussians(const Domain& domain, std::span<con
     for (std::size_t mask = 0; mask < masks; ++mask) {
       double square = 0;
       for (std::size_t axis = 0; axis < axes; ++axis) {
-        double distance = domain.coordinate(static_cast<int>(axis), indices[axis]) - centres[mask * axes + axis];
-        const double turn = domain.extents[axis] / std::numbers::pi;
-        if (domain.periodic) distance = turn * std::sin(distance / turn);
+        double distance = domain.axes()[axis].coordinate(indices[axis]) - centres[mask * axes + axis];
+        const double turn = domain.axes()[axis].extent / std::numbers::pi;
+        if (domain.axes()[axis].periodic) distance = turn * std::sin(distance / turn);
         square += distance / width * (distance / width);
       }
       exponents[mask] = -square / 2;
@@ -224,9 +229,9 @@ PartitionOfUnity PartitionOfUnity::smoothed_cells(const Domain& domain, const Pa
           "partition_of_unity: partition=", partition.player_of.size(), " points (the grid has ", domain.points(),
           "). Make the partition from this grid.");
   require(radius > 0, "partition_of_unity: radius=", radius, " (needs a positive one). Give a positive radius.");
-  for (const double extent : domain.extents) {
-    require(!domain.periodic || radius < extent / 2, "partition_of_unity: radius=", radius,
-            " (a periodic axis of length ", extent, " would meet itself). Use less than half the length.");
+  for (const Axis& axis : domain.axes()) {
+    require(!axis.periodic || radius < axis.extent / 2, "partition_of_unity: radius=", radius,
+            " (a periodic axis of length ", axis.extent, " would meet itself). Use less than half the length.");
   }
   const std::vector<Offset> offsets = kernel(domain, radius);
   SparseRows at_points;
@@ -247,7 +252,7 @@ PartitionOfUnity PartitionOfUnity::smoothed_cells(const Domain& domain, const Pa
 }
 
 std::vector<double> PartitionOfUnity::values() const {
-  std::vector<double> values(sums_.size() * at_points_.rows(), 0.0);
+  std::vector<double> values(integrals_.size() * at_points_.rows(), 0.0);
   for (std::size_t point = 0; point < at_points_.rows(); ++point) {
     const auto columns = at_points_.columns(point);
     for (std::size_t entry = 0; entry < columns.size(); ++entry) {
@@ -276,9 +281,10 @@ SparseRows PartitionOfUnity::shares(const Partition& partition) const {
     entries.clear();
     for (const std::size_t point : points) {
       const auto columns = at_points_.columns(point);
+      const double volume = domain_.volume(static_cast<std::int64_t>(point));
       for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-        entries.emplace_back(columns[entry],
-                             at_points_.values(point)[entry] / sums_[static_cast<std::size_t>(columns[entry])]);
+        const double integral = integrals_[static_cast<std::size_t>(columns[entry])];
+        entries.emplace_back(columns[entry], at_points_.values(point)[entry] * volume / integral);
       }
     }
     shares.append(entries);

@@ -38,9 +38,9 @@ class PartitionOfUnity {
   static PartitionOfUnity smoothed_cells(const Domain& domain, const Partition& partition, double radius);
 
   const Domain& domain() const { return domain_; }
-  int masks() const { return static_cast<int>(sums_.size()); }
-  /// Σ_points η_i for each i, > 0: the integral up to the cell volume.
-  const std::vector<double>& sums() const { return sums_; }
+  int masks() const { return static_cast<int>(integrals_.size()); }
+  /// ∫η_i for each i, > 0: the sum over the points, each with its volume.
+  const std::vector<double>& integrals() const { return integrals_; }
   /// [m, points] row-major.
   std::vector<double> values() const;
 
@@ -57,7 +57,7 @@ class PartitionOfUnity {
 
   Domain domain_;
   SparseRows at_points_;
-  std::vector<double> sums_;
+  std::vector<double> integrals_;
 };
 
 /// The midpoints of `count` cells of [0, extent], graded as Partition::graded grades them: centres for bumps.

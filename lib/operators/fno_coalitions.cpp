@@ -407,8 +407,8 @@ std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatc
   std::shared_ptr<OnGrid> grid;
   {
     const std::lock_guard lock(mutex_);
-    auto& known = grids_[shown.domain.shape];
-    if (!known) known = std::make_shared<OnGrid>(weights_, shown.domain.shape, largest_batch_);
+    auto& known = grids_[shown.domain.shape()];
+    if (!known) known = std::make_shared<OnGrid>(weights_, shown.domain.shape(), largest_batch_);
     grid = known;
   }
   const auto in_double = weights_->options.dtype(torch::kFloat64);

@@ -70,7 +70,7 @@ FieldBatch golden_output(const OperatorConfig& config, const std::vector<std::in
   for (std::size_t index = 0; index < input.values.size(); ++index)
     input.values[index] = static_cast<float>(golden_number(1000, index));
 
-  const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain.shape);
+  const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain.shape());
   FieldBatch fields = FieldBatch::zeros(input.domain, input.batch, config.out_channels);
   from_tensor(output, fields, 0);
   return fields;

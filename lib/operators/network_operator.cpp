@@ -49,8 +49,8 @@ class NetworkOperator final : public Operator {
     FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, output_channels());
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::NoGradGuard no_grad;
-      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain.shape), outputs,
-                  first);
+      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain.shape()),
+                  outputs, first);
     });
     return outputs;
   }
@@ -62,7 +62,7 @@ class NetworkOperator final : public Operator {
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::NoGradGuard no_grad;
       const auto fields = to_tensor(inputs, first, count, network_->options());
-      store(network_->forward_at(fields, inputs.domain.shape, query.point).select(1, query.channel), values, first);
+      store(network_->forward_at(fields, inputs.domain.shape(), query.point).select(1, query.channel), values, first);
     });
     return values;
   }
@@ -75,7 +75,7 @@ class NetworkOperator final : public Operator {
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = network_->forward_at(fields, inputs.domain.shape, query.point).select(1, query.channel);
+      const auto outputs = network_->forward_at(fields, inputs.domain.shape(), query.point).select(1, query.channel);
       from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -92,8 +92,8 @@ class NetworkOperator final : public Operator {
     require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
             " and ", hidden.batch, ", channels of the inclusion=", inclusion.channels,
             " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
-    require(shown.domain.shape == hidden.domain.shape && shown.domain.shape == inclusion.domain.shape, describe(),
-            ": inclusion (its grid or the baseline's is not that of the input). Give fields of one grid.");
+    require(shown.domain.shape() == hidden.domain.shape() && shown.domain.shape() == inclusion.domain.shape(),
+            describe(), ": inclusion (its grid or the baseline's is not that of the input). Give fields of one grid.");
     require_query(*this, shown.domain, query);
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
                     .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
@@ -101,8 +101,8 @@ class NetworkOperator final : public Operator {
     for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs =
-          network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain.shape, query.point).select(1, query.channel);
+      const auto outputs = network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain.shape(), query.point)
+                               .select(1, query.channel);
       from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -123,7 +123,7 @@ class NetworkOperator final : public Operator {
   }
 
   std::int64_t preferred_batch(const Domain& domain) const override {
-    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape);
+    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape());
   }
 
  private:
@@ -136,7 +136,7 @@ class NetworkOperator final : public Operator {
 
   void for_chunks(const FieldBatch& inputs,
                   const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
-    const std::int64_t size = cached_batch(*network_, inputs.domain.shape);
+    const std::int64_t size = cached_batch(*network_, inputs.domain.shape());
     try {
       if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
       for (std::int64_t first = 0; first < inputs.batch; first += size) {

@@ -236,7 +236,7 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
   require(domain.dimension() == 1 && initial.batch == 1 && initial.channels == 1,
           "burgers1d: dimension=", domain.dimension(), ", batch=", initial.batch, ", channels=", initial.channels,
           " (solves one field of one channel on a line). Give an array of shape [N].");
-  const int points = domain.shape[0];
+  const int points = domain.shape()[0];
   require(points >= 8, "burgers1d: N=", points,
           " (the 2/3 rule leaves too few Fourier modes). Give at least 8 points.");
   require(std::isfinite(time) && time >= 0, "burgers1d: time=", time,
@@ -245,7 +245,7 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
 
   const Centred start(initial.values);
   const double shift = start.centre * time;
-  require(std::abs(shift) <= most_rounds * domain.extents[0], "burgers1d: mean=", start.centre, ", time=", time,
+  require(std::abs(shift) <= most_rounds * domain.axes()[0].extent, "burgers1d: mean=", start.centre, ", time=", time,
           " (the field would go round more than ", most_rounds,
           " times, and rounding would blur it). Give a shorter time.");
   const double wanted = std::max(1.0, time / step() * std::max(1.0, start.amplitude) * (1 - 1e-12));
@@ -257,7 +257,7 @@ Solution Burgers1d::solve(const FieldBatch& initial, double time) const {
   double drift = 0, growth = 0, overshoot = 0, tail = 0;
   if (time > 0 && !start.constant()) {
     solution.steps = static_cast<std::int64_t>(std::ceil(wanted));
-    Stepper stepper(points, domain.extents[0], viscosity(), time / static_cast<double>(solution.steps));
+    Stepper stepper(points, domain.axes()[0].extent, viscosity(), time / static_cast<double>(solution.steps));
     stepper.start(start.fluctuation);
     Watch watch(start, stepper);
     for (std::int64_t i = 0; i <= solution.steps; ++i) {

@@ -32,7 +32,7 @@ Sample mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample) {
 
   FieldBatch field = FieldBatch::zeros(domain, 1, 1);
   const auto add = [&](auto&& function) {
-    for (int j = 0; j < domain.shape[0]; ++j)
+    for (int j = 0; j < domain.shape()[0]; ++j)
       field.values[static_cast<std::size_t>(j)] += function(domain.coordinate(0, j));
   };
   switch (family) {

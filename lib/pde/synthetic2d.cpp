@@ -98,9 +98,7 @@ class Synthetic2d final : public Problem {
   std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const override;
 
  private:
-  static Domain native() {
-    return {.shape = {32, 32}, .extents = {2, 1}, .centring = Centring::cell, .periodic = false};
-  }
+  static Domain native() { return Domain::grid({Axis::cells(32, 2), Axis::cells(32, 1)}); }
   double length() const { return parameters_[0].value; }
   double coupling() const { return parameters_[1].value; }
 
@@ -112,15 +110,15 @@ class Synthetic2d final : public Problem {
 };
 
 double eigenvalue(const Domain& domain, std::size_t k, std::size_t l) {
-  const double x = std::numbers::pi * static_cast<double>(k) / domain.extents[0],
-               y = std::numbers::pi * static_cast<double>(l) / domain.extents[1];
+  const double x = std::numbers::pi * static_cast<double>(k) / domain.axes()[0].extent,
+               y = std::numbers::pi * static_cast<double>(l) / domain.axes()[1].extent;
   return x * x + y * y;
 }
 
 template <typename Factor>
 std::vector<double> Synthetic2d::filtered(const Domain& domain, std::span<const double> field,
                                           const Factor& factor) const {
-  const Cosines x(domain.shape[0]), y(domain.shape[1]);
+  const Cosines x(domain.shape()[0]), y(domain.shape()[1]);
   std::vector<double> modes(field.begin(), field.end());
   for (std::size_t i = 0; i < x.points(); ++i) y.forward(&modes[i * y.points()], 1);
   for (std::size_t j = 0; j < y.points(); ++j) x.forward(&modes[j], y.points());
@@ -135,7 +133,7 @@ std::vector<double> Synthetic2d::filtered(const Domain& domain, std::span<const 
 Sample Synthetic2d::draw(const Rng& root, std::uint64_t sample) const {
   Rng amplitudes = root.stream(static_cast<std::uint32_t>(Purpose::amplitudes), sample);
   const Domain domain = native();
-  const Cosines x(domain.shape[0]), y(domain.shape[1]);
+  const Cosines x(domain.shape()[0]), y(domain.shape()[1]);
   Sample made{FieldBatch::zeros(domain, 1, 2), {}};
   for (const std::size_t channel : {0, 1}) {
     // The mode (k, l) is placed on the grid of modes, and the series brings it to the points.
@@ -165,10 +163,11 @@ Solution Synthetic2d::solve(const FieldBatch& input) const {
   require(domain.dimension() == 2 && input.batch == 1 && input.channels == 2,
           "synthetic2d: dimension=", domain.dimension(), ", batch=", input.batch, ", channels=", input.channels,
           " (takes one field of the channels gain and source in the plane). Give an array of shape [2, nx, ny].");
-  require(domain.centring == Centring::cell && !domain.periodic,
+  const auto walled = [](const Axis& axis) { return axis == Axis::cells(axis.points, axis.extent, axis.origin); };
+  require(std::ranges::all_of(domain.axes(), walled),
           "synthetic2d: domain (its walls lie half a cell from the outer points). Give a cell-centred grid that is not "
           "periodic.");
-  for (const int points : domain.shape) {
+  for (const int points : domain.shape()) {
     require(points <= most_points, "synthetic2d: points=", points, " (an axis has at most ", most_points,
             "). Give a coarser grid.");
   }
@@ -197,8 +196,8 @@ std::vector<PairLaw> Synthetic2d::pair_laws(const FieldBatch& input, const Field
   // float32 rounds an output by up to 2^-24 of itself, and s with it. The mean passes this on; the equation multiplies
   // the root mean square of it by at most the factor of the highest mode.
   const double rounding = std::ldexp(largest(smooth), -24), scale = largest(source),
-               highest = 1 + area * eigenvalue(input.domain, static_cast<std::size_t>(input.domain.shape[0] - 1),
-                                               static_cast<std::size_t>(input.domain.shape[1] - 1));
+               highest = 1 + area * eigenvalue(input.domain, static_cast<std::size_t>(input.domain.shape()[0] - 1),
+                                               static_cast<std::size_t>(input.domain.shape()[1] - 1));
   return {{"mean_kept", std::abs(mean(smooth) - mean(source)) / scale, rounding / scale + 1e-13},
           {"filter_equation", std::sqrt(mean_square(residual)) / scale, highest * (rounding / scale + 1e-13)}};
 }

@@ -212,8 +212,8 @@ TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& b
   const auto loss_of = [&](const auto& evaluate, const std::vector<torch::Tensor>& inputs, const Games& games,
                            const Batch& batch, const torch::Tensor& coalitions, const torch::Tensor& targets) {
     const torch::Tensor fields = select(inputs, batch), gains = games.gains(batch.members);
-    return evaluate(*network, fields.size(1), games.domain().shape, [&](std::int64_t first, std::int64_t count) {
-      const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain().shape);
+    return evaluate(*network, fields.size(1), games.domain().shape(), [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain().shape());
       return fastshap_errors(densities, games.domain(), gains.narrow(0, first, count),
                              coalitions.narrow(0, first, count), targets.narrow(0, first, count)) /
              static_cast<double>(targets.numel());

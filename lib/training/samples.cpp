@@ -5,7 +5,7 @@
 namespace opshap::training {
 
 std::vector<int> grid(const FieldBatch& fields, int points) {
-  return std::vector<int>(fields.domain.shape.size(), points);
+  return std::vector<int>(fields.domain.shape().size(), points);
 }
 
 FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points) {

@@ -30,9 +30,9 @@ games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng
   const auto kind = rng.below(4);
   if (kind == 0) {
     std::vector<std::vector<double>> centres;
-    for (const double extent : domain.extents) {
+    for (const Axis& axis : domain.axes()) {
       const int count = 1 + static_cast<int>(rng.below(plane ? 3 : 6));
-      centres.push_back(games::graded_centres(count, extent, std::exp2(rng.uniform(-2, 2))));
+      centres.push_back(games::graded_centres(count, axis.extent, std::exp2(rng.uniform(-2, 2))));
     }
     return games::PartitionOfUnity::bumps(domain, centres);
   }
@@ -40,14 +40,15 @@ games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng
   if (kind == 1) {
     std::vector<double> centres;
     for (std::size_t mask = 0; mask < masks; ++mask) {
-      for (const double extent : domain.extents) centres.push_back(extent * rng.uniform());
+      for (const Axis& axis : domain.axes()) centres.push_back(axis.extent * rng.uniform());
     }
-    return games::PartitionOfUnity::gaussians(domain, centres, domain.extents[0] * rng.uniform(0.1, 0.6));
+    return games::PartitionOfUnity::gaussians(domain, centres, domain.axes()[0].extent * rng.uniform(0.1, 0.6));
   }
   if (kind == 2) {
     const Partition cells = random_cells(domain, static_cast<int>(masks), rng);
-    return games::PartitionOfUnity::smoothed_cells(domain, cells,
-                                                   std::ranges::min(domain.extents) * rng.uniform(0.01, 0.4));
+    double shortest = domain.axes().front().extent;
+    for (const Axis& axis : domain.axes()) shortest = std::min(shortest, axis.extent);
+    return games::PartitionOfUnity::smoothed_cells(domain, cells, shortest * rng.uniform(0.01, 0.4));
   }
   const auto points = static_cast<std::size_t>(domain.points());
   std::vector<double> values(masks * points);

@@ -65,7 +65,7 @@ class TwoLayerOperator final : public Operator {
 
   static std::vector<double> kernel(const Domain& domain) {
     const auto points = static_cast<std::size_t>(domain.points());
-    const int columns = domain.shape.back(), rows = domain.dimension() == 2 ? domain.shape[0] : 1;
+    const int columns = domain.shape().back(), rows = domain.dimension() == 2 ? domain.shape()[0] : 1;
     const auto factors = [](int n) {
       std::vector<double> factors;
       for (int distance = 0; distance < n; ++distance)

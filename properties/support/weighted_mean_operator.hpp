@@ -23,7 +23,7 @@ class WeightedMeanOperator final : public Operator {
   FieldBatch apply(const FieldBatch& inputs) const override {
     FieldBatch outputs = inputs;
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      for (int x = 0; x < inputs.domain.shape[0]; ++x) {
+      for (int x = 0; x < inputs.domain.shape()[0]; ++x) {
         const double m = mean(inputs.field(b), x);
         outputs.field(b)[static_cast<std::size_t>(x)] = m + cubic_ * m * m * m;
       }
@@ -33,7 +33,7 @@ class WeightedMeanOperator final : public Operator {
 
   Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
     Gradient result{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 1)};
-    const int n = inputs.domain.shape[0], x = static_cast<int>(query.point);
+    const int n = inputs.domain.shape()[0], x = static_cast<int>(query.point);
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
       const double m = mean(inputs.field(b), x);
       for (int y = 0; y < n; ++y)
@@ -48,7 +48,7 @@ class WeightedMeanOperator final : public Operator {
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                          Query query) const override {
     Gradient result{.values = {}, .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
-    const int n = inclusion.domain.shape[0], x = static_cast<int>(query.point);
+    const int n = inclusion.domain.shape()[0], x = static_cast<int>(query.point);
     for (std::int64_t b = 0; b < inclusion.batch; ++b) {
       double m = 0;
       for (std::size_t y = 0; y < shown.values.size(); ++y)

@@ -1,0 +1,402 @@
+// Domains and scenarios: grids and meshes share out their volume among their points, and one rule makes one game of a field.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/domain.hpp"
+#include "core/error.hpp"
+#include "core/explainer.hpp"
+#include "core/scenario.hpp"
+#include "estimators/integrated_gradients.hpp"
+#include "estimators/registry.hpp"
+#include "games/cell_mask_game.hpp"
+#include "games/smooth_operator_game.hpp"
+#include "support/for_all.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+/// What an error says, "" for no error.
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Axis random_axis(Rng& rng) {
+  const int points = 2 * (1 + static_cast<int>(rng.below(12)));
+  const double extent = rng.uniform(0.5, 3), origin = rng.uniform(-1, 1);
+  const auto kind = rng.below(4);
+  Axis axis = kind == 0   ? Axis::ring(points, extent, origin)
+              : kind == 1 ? Axis::nodes(points, extent, origin)
+                          : Axis::cells(points, extent, origin, kind == 2);
+  return rng.below(2) == 0 ? axis : axis.strided(2);
+}
+
+Domain random_grid(Rng& rng) {
+  std::vector<Axis> axes = {random_axis(rng)};
+  if (rng.below(2) == 0) axes.push_back(random_axis(rng));
+  return Domain::grid(std::move(axes));
+}
+
+/// The unit square cut into nx × ny rectangles, each cut into two triangles. Inner nodes are moved by up to a fifth of a rectangle.
+Domain random_triangulation(Rng& rng) {
+  const int nx = 1 + static_cast<int>(rng.below(4)), ny = 1 + static_cast<int>(rng.below(4));
+  std::vector<double> points;
+  std::vector<std::int64_t> cells;
+  for (int i = 0; i <= nx; ++i) {
+    for (int j = 0; j <= ny; ++j) {
+      const bool inner = i > 0 && i < nx && j > 0 && j < ny;
+      points.push_back((i + (inner ? rng.uniform(-0.2, 0.2) : 0)) / nx);
+      points.push_back((j + (inner ? rng.uniform(-0.2, 0.2) : 0)) / ny);
+      if (i == nx || j == ny) continue;
+      const std::int64_t corner = i * (ny + 1) + j;
+      for (const std::int64_t point :
+           {corner, corner + ny + 1, corner + 1, corner + 1, corner + ny + 1, corner + ny + 2})
+        cells.push_back(point);
+    }
+  }
+  return Domain::mesh(Mesh::of_cells(2, std::move(points), std::move(cells)));
+}
+
+Domain random_line(Rng& rng) {
+  std::vector<double> points = {rng.uniform(-1, 1)};
+  std::vector<std::int64_t> cells;
+  const std::int64_t edges = 1 + static_cast<std::int64_t>(rng.below(12));
+  for (std::int64_t edge = 0; edge < edges; ++edge) {
+    points.push_back(points.back() + rng.uniform(0.1, 1));
+    cells.insert(cells.end(), {edge, edge + 1});
+  }
+  return Domain::mesh(Mesh::of_cells(1, std::move(points), std::move(cells)));
+}
+
+Domain random_mesh(Rng& rng) { return rng.below(2) == 0 ? random_triangulation(rng) : random_line(rng); }
+
+/// Labels 0..players-1, each at least once; at most one player per point.
+Partition random_groups(const Domain& domain, Rng& rng) {
+  const auto players =
+      1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(std::min<std::int64_t>(domain.points(), 9))));
+  std::vector<std::int64_t> labels(static_cast<std::size_t>(domain.points()));
+  for (std::size_t point = 0; point < labels.size(); ++point) {
+    labels[point] = static_cast<std::int64_t>(point) < players
+                        ? static_cast<std::int64_t>(point)
+                        : static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(players)));
+  }
+  return Partition::from_labels(domain, labels);
+}
+
+FieldBatch random_field(const Domain& domain, int channels, Rng& rng) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+  for (double& value : field.values) value = rng.normal();
+  return field;
+}
+
+/// G(u)(x) = (1 + x₀)·(∫u₀ + ½∫u₁)² on any domain: its Shapley values are the player's own term times the whole, for a baseline of 0.
+class SquaredIntegral final : public Operator {
+ public:
+  explicit SquaredIntegral(int dimension) : dimension_(dimension) {}
+  std::string describe() const override { return "squared integral"; }
+  int dimension() const override { return dimension_; }
+  int input_channels() const override { return 2; }
+  int output_channels() const override { return 1; }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, 1);
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
+        outputs.field(b)[static_cast<std::size_t>(point)] =
+            factor(inputs.domain, point) * std::pow(whole(inputs, b), 2);
+    }
+    return outputs;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    Gradient found{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 2)};
+    const auto points = static_cast<std::size_t>(inputs.domain.points());
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      for (std::size_t i = 0; i < 2 * points; ++i) {
+        found.gradient.field(b)[i] = 2 * factor(inputs.domain, query.point) * whole(inputs, b) * weight(i / points) *
+                                     inputs.domain.volume(static_cast<std::int64_t>(i % points));
+      }
+    }
+    return found;
+  }
+
+  static double weight(std::size_t channel) { return channel == 0 ? 1 : 0.5; }
+  static double factor(const Domain& domain, std::int64_t point) { return 1 + domain.position(point)[0]; }
+  static double whole(const FieldBatch& fields, std::int64_t b) {
+    const auto points = static_cast<std::size_t>(fields.domain.points());
+    double sum = 0;
+    for (std::size_t i = 0; i < 2 * points; ++i)
+      sum += weight(i / points) * fields.field(b)[i] * fields.domain.volume(static_cast<std::int64_t>(i % points));
+    return sum;
+  }
+
+ private:
+  int dimension_;
+};
+
+double total_volume(const Domain& domain) {
+  double sum = 0;
+  for (std::int64_t point = 0; point < domain.points(); ++point) sum += domain.volume(point);
+  return sum;
+}
+
+TEST(Domains, TheVolumesOfThePointsAddUpToTheDomain) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = rng.below(2) == 0 ? random_grid(rng) : random_mesh(rng);
+    RC_TAG(domain.is_grid() ? "grid" : "mesh");
+    // Volumes of up to 9, up to 24² of them, and a few roundings each in coordinates of size 4.
+    RC_ASSERT(mismatch(domain.volume(), total_volume(domain),
+                       rounding(8.0 * static_cast<double>(domain.points()), 16)) == "");
+  });
+}
+
+TEST(Domains, ATriangulationIntegratesLinearFunctionsExactly) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = random_triangulation(rng);
+    const double a = rng.normal(), b = rng.normal(), c = rng.normal();
+    double integral = 0;
+    for (std::int64_t point = 0; point < domain.points(); ++point) {
+      const std::vector<double> at = domain.position(point);
+      integral += domain.volume(point) * (a + b * at[0] + c * at[1]);
+    }
+    // Of the unit square, whatever the inner nodes are: the rule is exact on every triangle.
+    RC_ASSERT(mismatch(a + b / 2 + c / 2, integral,
+                       rounding(64.0 * static_cast<double>(domain.points()),
+                                1 + std::abs(a) + std::abs(b) + std::abs(c))) == "");
+  });
+}
+
+TEST(Domains, AStrideKeepsTheCoordinatesOfItsPoints) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const auto kind = rng.below(3);
+    const int points = 4 * (1 + static_cast<int>(rng.below(8)));
+    const Axis fine = kind == 0   ? Axis::ring(points, 2, -1)
+                      : kind == 1 ? Axis::nodes(points, 2, -1)
+                                  : Axis::cells(points, 2, -1);
+    for (const int stride : {1, 2, 4}) {
+      const Axis coarse = fine.strided(stride);
+      RC_ASSERT(coarse.points == points / stride);
+      for (int index = 0; index < coarse.points; ++index)
+        RC_ASSERT(mismatch(fine.coordinate(stride * index), coarse.coordinate(index), rounding(8, 2)) == "");
+    }
+  });
+}
+
+TEST(Domains, CellCentresAndEndsAreWhereTheyAreDefined) {
+  EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).coordinate(0));
+  EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).strided(2).coordinate(0));
+  EXPECT_DOUBLE_EQ(0.625, Axis::cells(4).strided(2).coordinate(1));
+  EXPECT_DOUBLE_EQ(1.0, Axis::nodes(5).coordinate(4));
+  EXPECT_DOUBLE_EQ(0.125, Axis::nodes(5).length(0)) << "half an interval at an end";
+  EXPECT_DOUBLE_EQ(0.25, Axis::nodes(5).length(1));
+  EXPECT_DOUBLE_EQ(0.5, Axis::nodes(6, 1.25).strided(2).length(2))
+      << "the last point also owns what the stride left out";
+  EXPECT_EQ(0, Axis::ring(10).nearest(0.97)) << "around the end of a period";
+  EXPECT_EQ(9, Axis::nodes(10).nearest(0.97));
+  EXPECT_EQ("grid 4 x 2: x: 4 points on [0, 1), periodic; y: 2 points on [0, 1], in the middle of cells",
+            Domain::grid({Axis::ring(4), Axis::cells(2)}).describe());
+}
+
+TEST(Domains, ThePositionNamesItsPoint) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = rng.below(2) == 0 ? random_grid(rng) : random_mesh(rng);
+    const auto point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(domain.points())));
+    RC_ASSERT(domain.nearest(domain.position(point)) == point);
+  });
+}
+
+TEST(Domains, ImpossibleOnesAreRefused) {
+  EXPECT_NE("", refusal([] { Axis::ring(0); }));
+  EXPECT_NE("", refusal([] { Axis::nodes(1); }));
+  EXPECT_NE("", refusal([] { Axis::ring(4, -1); }));
+  EXPECT_NE("", refusal([] { Axis::ring(4).strided(3); }));
+  EXPECT_NE("", refusal([] { Domain::grid({Axis::ring(2), Axis::ring(2), Axis::ring(2)}); }));
+  EXPECT_NE("", refusal([] { Mesh::of_cells(2, {0, 0, 1, 0, 2, 0}, {0, 1, 2}); })) << "a triangle without area";
+  EXPECT_NE("", refusal([] { Mesh::of_cells(2, {0, 0, 1, 0, 0, 1, 5, 5}, {0, 1, 2}); })) << "a point of no cell";
+  EXPECT_NE("", refusal([] { Mesh::of_cells(2, {0, 0, 1, 0, 0, 1}, {0, 1, 3}); })) << "a corner that is not there";
+  EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, std::nan("")}, {1, 1}); }));
+  EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, 1}, {1, 0}); }));
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 1}, {1, 2}));
+  EXPECT_NE("", refusal([&] { static_cast<void>(mesh.shape()); }));
+  EXPECT_NE("", refusal([&] { strided(FieldBatch::zeros(mesh, 1, 1), {1}); }));
+  EXPECT_NE("", refusal([&] { static_cast<void>(mesh.nearest({2, 0})); })) << "outside of the bounding box";
+}
+
+TEST(Meshes, CellValuesAddUpAndAreTheIntegralsOfAnEfficientDensity) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = random_mesh(rng);
+    const Partition partition = random_groups(domain, rng);
+    std::vector<double> density(static_cast<std::size_t>(domain.points()));
+    for (double& value : density) value = rng.normal();
+    std::vector<double> integrals(static_cast<std::size_t>(partition.players), 0.0);
+    for (std::size_t point = 0; point < density.size(); ++point)
+      integrals[static_cast<std::size_t>(partition.player_of[point])] +=
+          density[point] * domain.volume(static_cast<std::int64_t>(point));
+    const double whole = std::accumulate(integrals.begin(), integrals.end(), 0.0), empty = rng.normal();
+    const Tolerance tolerance = rounding(16.0 * static_cast<double>(domain.points()), 16 * domain.volume());
+    RC_ASSERT(mismatch(integrals, cell_values(density, domain, partition, empty, empty + whole), tolerance) == "");
+
+    const double grand = rng.normal();
+    const std::vector<double> shifted = cell_values(density, domain, partition, empty, grand);
+    RC_ASSERT(mismatch(grand - empty, std::accumulate(shifted.begin(), shifted.end(), 0.0), tolerance) == "");
+    // The shift is one density for all: gap / volume of the domain.
+    for (std::size_t player = 0; player < shifted.size(); ++player) {
+      const double shift = (shifted[player] - integrals[player]) / partition.volumes[player];
+      RC_ASSERT(mismatch((grand - empty - whole) / domain.volume(), shift,
+                         rounding(1e3 * static_cast<double>(domain.points()), 16 / partition.volumes[player])) == "");
+    }
+    RC_ASSERT(mismatch(domain.volume(), std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0),
+                       tolerance) == "");
+  });
+}
+
+TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = rng.below(4) == 0 ? random_grid(rng) : random_mesh(rng);
+    const SquaredIntegral op(domain.dimension());
+    const FieldBatch input = random_field(domain, 2, rng);
+    const Partition groups = random_groups(domain, rng);
+    const Query query{.point = domain.centre()};
+    const auto game = games::cell_mask_game(op, {input, FieldBatch::zeros(domain, 1, 2), groups, query});
+    std::vector<double> own(static_cast<std::size_t>(groups.players), 0.0);
+    const auto points = static_cast<std::size_t>(domain.points());
+    for (std::size_t i = 0; i < 2 * points; ++i) {
+      own[static_cast<std::size_t>(groups.player_of[i % points])] +=
+          SquaredIntegral::weight(i / points) * input.values[i] * domain.volume(static_cast<std::int64_t>(i % points));
+    }
+    const double whole = std::accumulate(own.begin(), own.end(), 0.0);
+    const double factor = SquaredIntegral::factor(domain, query.point);
+    double scale = 0;
+    for (const double term : own) scale += std::abs(term);
+    for (double& term : own) term *= factor * whole;
+    const Tolerance tolerance = rounding(1e3 * static_cast<double>(points), std::abs(factor) * scale * scale);
+    RC_ASSERT(mismatch(own, attribute(estimators::find("exact"), *game, {}, 0).values, tolerance) == "");
+    // Products of two measures: the gradient along the diagonal gives the same, and the midpoint rule is exact for it.
+    RC_ASSERT(mismatch(own,
+                       attribute(*estimators::integrated_gradients(estimators::Rule::midpoint, 3), *game, {}, 0).values,
+                       tolerance) == "");
+  });
+}
+
+TEST(Meshes, FixedMasksAreSharedOutByVolume) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = random_mesh(rng);
+    const SquaredIntegral op(domain.dimension());
+    const FieldBatch input = random_field(domain, 2, rng);
+    const Partition groups = random_groups(domain, rng);
+    const auto points = static_cast<std::size_t>(domain.points());
+    std::vector<double> masks(2 * points);
+    for (std::size_t point = 0; point < points; ++point) {
+      masks[point] = rng.uniform(0.1, 0.9);
+      masks[points + point] = 1 - masks[point];
+    }
+    const auto partition = games::PartitionOfUnity::from_values(domain, masks);
+    const games::SparseRows shares = partition.shares(groups);
+    std::vector<double> expected(2 * static_cast<std::size_t>(groups.players), 0.0), found(expected.size(), 0.0);
+    for (std::size_t mask = 0; mask < 2; ++mask) {
+      for (std::size_t point = 0; point < points; ++point) {
+        expected[static_cast<std::size_t>(groups.player_of[point]) * 2 + mask] +=
+            masks[mask * points + point] * domain.volume(static_cast<std::int64_t>(point)) /
+            partition.integrals()[mask];
+      }
+    }
+    for (std::size_t player = 0; player < static_cast<std::size_t>(groups.players); ++player)
+      shares.add_to(std::span(found).subspan(2 * player, 2), player);
+    RC_ASSERT(mismatch(expected, found, rounding(16.0 * static_cast<double>(points), 1)) == "");
+    const auto game =
+        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 2), partition, groups, {.point = 0});
+    const Attribution exact = attribute(estimators::find("exact"), *game, {}, 0);
+    const double scale = std::pow(SquaredIntegral::whole(input, 0), 2) + 100 * domain.volume() * domain.volume();
+    RC_ASSERT(mismatch(exact.grand - exact.empty, std::accumulate(exact.values.begin(), exact.values.end(), 0.0),
+                       rounding(1e4, 4 * scale)) == "");
+  });
+}
+
+FieldBatch counting_field(const Domain& domain, int channels) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+  std::iota(field.values.begin(), field.values.end(), 1.0);
+  return field;
+}
+
+TEST(Scenarios, TheDefaultRuleIsThePapers) {
+  const Scenario scenario = make_scenario({}, counting_field(Domain::unit({4, 4}), 1), {2, 2});
+  EXPECT_EQ((std::vector<double>{1, 3, 9, 11}), scenario.input.values);
+  EXPECT_EQ((std::vector<double>(4, 0.0)), scenario.baseline.values);
+  EXPECT_EQ((std::vector<int>{0, 1, 2, 3}), scenario.partition.player_of);
+  EXPECT_EQ(3, scenario.query.point);
+  EXPECT_EQ("players: points; baseline: zero; query: centre, channel 0; masked channels: all",
+            ScenarioRule{}.describe());
+}
+
+TEST(Scenarios, BlocksAreThePointsOfAGridOfAsMany) {
+  const ScenarioRule rule{.players = ScenarioRule::Players::blocks, .blocks = 4};
+  const FieldBatch field = counting_field(Domain::unit({4, 4}), 1);
+  EXPECT_EQ((std::vector<int>{0, 1, 2, 3}), make_scenario(rule, field, {2, 2}).partition.player_of);
+  EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}),
+            make_scenario(rule, field).partition.player_of);
+}
+
+TEST(Scenarios, ChannelsThatAreNotMaskedAlwaysShowTheInput) {
+  const FieldBatch field = counting_field(Domain::unit({3}), 2);
+  const Scenario scenario =
+      make_scenario({.baseline = ScenarioRule::Hidden::mean, .means = {-1, -2}, .masked = {1}}, field);
+  EXPECT_EQ((std::vector<double>{1, 2, 3, -2, -2, -2}), scenario.baseline.values);
+  const SquaredIntegral op(1);
+  const auto game = games::cell_mask_game(op, scenario);
+  Coalitions none(3);
+  none.append_empty();
+  EXPECT_EQ("", mismatch(op.values_at(scenario.baseline, scenario.query), game->values(none), rounding(16, 10)));
+}
+
+TEST(Scenarios, ABaselineFieldIsStridedWithTheInput) {
+  ScenarioRule rule{.baseline = ScenarioRule::Hidden::field};
+  rule.hidden = counting_field(Domain::unit({4}), 1);
+  EXPECT_EQ((std::vector<double>{1, 3}),
+            make_scenario(rule, FieldBatch::zeros(Domain::unit({4}), 1, 1), {2}).baseline.values);
+}
+
+TEST(Scenarios, APositionIsTheNearestPoint) {
+  const FieldBatch field = counting_field(Domain::grid({Axis::cells(8, 2), Axis::ring(4)}), 1);
+  EXPECT_EQ(2 * 4 + 3,
+            make_scenario({.query = ScenarioRule::Where::position, .position = {0.6, 0.8}}, field).query.point);
+  EXPECT_EQ(7 * 4 + 1, make_scenario({.query = ScenarioRule::Where::index, .index = {7, 1}}, field).query.point);
+}
+
+TEST(Scenarios, RulesThatDoNotFitAreRefusedByName) {
+  const FieldBatch field = counting_field(Domain::unit({6}), 2);
+  const auto says = [&](const ScenarioRule& rule) { return refusal([&] { make_scenario(rule, field); }); };
+  EXPECT_NE(std::string::npos, says({.players = ScenarioRule::Players::blocks, .blocks = 4}).find("players=4"));
+  EXPECT_NE(std::string::npos, says({.players = ScenarioRule::Players::blocks, .blocks = 12}).find("players=12"));
+  EXPECT_NE(std::string::npos, says({.players = ScenarioRule::Players::labels, .labels = {0, 1, 2}}).find("labels=3"));
+  EXPECT_NE(std::string::npos, says({.baseline = ScenarioRule::Hidden::mean, .means = {0}}).find("means=1"));
+  EXPECT_NE(std::string::npos, says({.masked = {2}}).find("channel=2"));
+  EXPECT_NE(std::string::npos, says({.query = ScenarioRule::Where::index, .index = {6}}).find("index=6"));
+  EXPECT_NE(std::string::npos,
+            says({.query = ScenarioRule::Where::position, .position = {1.5}}).find("coordinate=1.5"));
+  ScenarioRule other{.baseline = ScenarioRule::Hidden::field};
+  other.hidden = counting_field(Domain::unit({3}), 2);
+  EXPECT_NE(std::string::npos, says(other).find("baseline=2 channels of 3 points"));
+  EXPECT_NE("", refusal([&] { make_scenario({}, FieldBatch::zeros(Domain::unit({4}), 2, 1)); }));
+}
+
+}  // namespace
+}  // namespace opshap
