@@ -1,0 +1,92 @@
+#include "reporting/paper.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/names.hpp"
+#include "reporting/embedded.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+/// Cells of a line of CSV; a cell in quotation marks may hold commas. Our tables hold no quotation mark inside a cell.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char letter : line) {
+    if (letter == '"') {
+      quoted = !quoted;
+    } else if (letter == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += letter;
+    }
+  }
+  return cells;
+}
+
+/// The rows below the version and the heading, four cells each.
+std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  std::getline(lines, line);
+  require<DataError>(line == "version,1", file, ": version=", line,
+                     " (expected version,1). Build the program from one source tree.");
+  std::getline(lines, line);
+  std::vector<std::vector<std::string>> rows;
+  while (std::getline(lines, line)) {
+    if (line.empty()) continue;
+    rows.push_back(cells_of(line));
+    require<DataError>(rows.back().size() == 4, file, ": line=", line, " (has not 4 columns). Restore reference_data/",
+                       file, ".");
+  }
+  return rows;
+}
+
+template <typename T>
+const T& find(const std::map<std::string, T, std::less<>>& table, std::string_view what, std::string_view name) {
+  const auto found = table.find(name);
+  if (found != table.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, value] : table) names.push_back(known);
+  throw InvalidArgument(
+      message(what, ": name=", name, " (is not in reference_data). Did you mean ", nearest_name(name, names), "?"));
+}
+
+}  // namespace
+
+const PaperSentence& paper_sentence(std::string_view id) {
+  static const std::map<std::string, PaperSentence, std::less<>> sentences = [] {
+    std::map<std::string, PaperSentence, std::less<>> table;
+    for (const auto& row : rows_of("paper_sentences.csv", embedded::paper_sentences))
+      table[row[0]] = {.id = row[0], .where = row[2] + " (LaTeX line " + row[1] + ")", .sentence = row[3]};
+    return table;
+  }();
+  return find(sentences, "sentence of the paper", id);
+}
+
+double paper_constant(std::string_view name) {
+  static const std::map<std::string, double, std::less<>> constants = [] {
+    std::map<std::string, double, std::less<>> table;
+    for (const auto& row : rows_of("paper_constants.csv", embedded::paper_constants))
+      table[row[0]] = std::strtod(row[1].c_str(), nullptr);
+    return table;
+  }();
+  return find(constants, "constant of the paper", name);
+}
+
+std::string_view paper_domain(std::string_view pde) {
+  static const std::map<std::string, std::string, std::less<>> domains = [] {
+    std::map<std::string, std::string, std::less<>> table;
+    for (const auto& row : rows_of("paper_problems.csv", embedded::paper_problems)) table[row[0]] = row[3];
+    return table;
+  }();
+  const auto found = domains.find(pde);
+  return found == domains.end() ? std::string_view() : std::string_view(found->second);
+}
+
+}  // namespace opshap::reporting
