@@ -273,7 +273,7 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
   EXPECT_EQ(nullptr, scores.cell(16, "regression_msr_shapiq_1_6"));
   EXPECT_EQ((std::vector<int>{16, 512, 1024}), scores.curve_resolutions());
   for (const reporting::Cell& cell : scores.curve(512, "permutation"))
-    EXPECT_EQ(4u, cell.rows.size()) << "curves compare the same inputs at every budget";
+    EXPECT_EQ(6u, cell.rows.size()) << "curves compare the same inputs at every budget";
   EXPECT_EQ("operator_shap", scores.methods().front());
   EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(16, "uniform")->undefined("pearson"));
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reporting/paper.hpp"
+
 namespace opshap::reporting {
 
 namespace {
@@ -19,7 +21,7 @@ TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
                      .reached = first != curve.end(),
                      .break_even = std::nullopt};
   const double saved = method.evaluations - pays.explainer_evaluations;
-  if (saved > 0) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
+  if (saved > 0 && method.reached) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
   return method;
 }
 
@@ -32,7 +34,9 @@ std::optional<Amortisation> amortisation(const Scoreboard& scores) {
     return row.stage == "explainer" && row.pde == scores.run().pde;
   });
   if (resolutions.empty() || trained == training.end()) return std::nullopt;
-  const int players = resolutions.back();
+  const auto figure = static_cast<int>(paper_constant("amortisation_players"));
+  const bool has_figure = std::find(resolutions.begin(), resolutions.end(), figure) != resolutions.end();
+  const int players = has_figure ? figure : resolutions.back();
   const Cell* explainer = scores.cell(players, "operator_shap");
   const auto evaluations = explainer == nullptr ? std::nullopt : explainer->distinct();
   if (!evaluations) return std::nullopt;

@@ -17,7 +17,7 @@ struct TunedMethod {
   double nrmse = 0;                  ///< median at that budget
   bool reached = false;              ///< false: not even the largest budget was enough, so the cost is a lower bound
   std::optional<double> break_even;  ///< samples from which the explainer, training included, is cheaper; none when the
-                                     ///< method is never dearer
+                                     ///< method is never dearer, or is not as good and so no alternative
 };
 
 /// When training an explainer pays off, in backbone evaluations, at one number of players.
@@ -29,7 +29,8 @@ struct Amortisation {
   std::vector<TunedMethod> methods;
 };
 
-/// At the largest number of players that has budget curves; none without curves, explainer rows or its training row.
+/// At the n of the paper's figure where that has budget curves, else at the largest n that has some; none without curves,
+/// explainer rows or its training row.
 std::optional<Amortisation> amortisation(const Scoreboard& scores);
 
 }  // namespace opshap::reporting

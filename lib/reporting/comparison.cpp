@@ -9,12 +9,11 @@
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/embedded.hpp"
+#include "reporting/paper.hpp"
 
 namespace opshap::reporting {
 
 namespace {
-
-constexpr std::size_t paper_inputs = 30;
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> parts;
@@ -43,7 +42,8 @@ std::vector<PaperCell> parse_paper_quality() {
                      .quartiles = {.q25 = std::strtod(parts[5].c_str(), nullptr),
                                    .median = std::strtod(parts[4].c_str(), nullptr),
                                    .q75 = std::strtod(parts[6].c_str(), nullptr),
-                                   .count = parts[0].starts_with("mgn_") ? 10 : paper_inputs},
+                                   .count = static_cast<std::size_t>(paper_constant(
+                                       paper_domain(parts[0]) == "mesh" ? "mesh_test_inputs" : "test_inputs"))},
                      .tex_line = std::atoi(parts[7].c_str())});
   }
   return cells;
@@ -69,6 +69,33 @@ std::string compare(const statistics::Quartiles& paper, const statistics::Quarti
   // The paper prints three decimals: a difference of half the last one is none.
   if (std::abs(paper.median - ours.median) <= tolerance + 0.0005) return "match";
   return paper.q25 <= ours.q75 && ours.q25 <= paper.q75 ? "overlap" : "differs";
+}
+
+Contradictions contradictions(const std::vector<PaperCell>& cells, std::string_view method, std::string_view other) {
+  Contradictions found;
+  const auto median = [&cells](const PaperCell& at, std::string_view of_method, std::string_view metric) {
+    const auto cell = std::find_if(cells.begin(), cells.end(), [&](const PaperCell& candidate) {
+      return candidate.pde == at.pde && candidate.players == at.players && candidate.method == of_method &&
+             candidate.metric == metric;
+    });
+    return cell == cells.end() ? std::nan("") : cell->quartiles.median;
+  };
+  for (const PaperCell& cell : cells) {
+    if (cell.method != method || cell.metric != "nrmse") continue;
+    const double their_error = median(cell, other, "nrmse"), our_r2 = median(cell, method, "r2"),
+                 their_r2 = median(cell, other, "r2");
+    if (std::isnan(their_error) || std::isnan(our_r2) || std::isnan(their_r2)) continue;
+    ++found.pairs;
+    if (cell.quartiles.median + metrics::find("nrmse").tolerance >= their_error ||
+        our_r2 + metrics::find("r2").tolerance >= their_r2)
+      continue;
+    found.cells.push_back({.pde = cell.pde,
+                           .players = cell.players,
+                           .nrmse = {cell.quartiles.median, their_error},
+                           .r2 = {our_r2, their_r2},
+                           .tex_line = cell.tex_line});
+  }
+  return found;
 }
 
 std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reporting/scoreboard.hpp"
@@ -21,6 +22,21 @@ struct PaperCell {
 
 /// All 396 cells, compiled into the program.
 const std::vector<PaperCell>& paper_quality();
+
+/// Rows (PDE, n) of a table of results where one method is nearer to the reference than another by more than the
+/// tolerance of the NRMSE, and explains the coalitions worse by more than that of R². Both cannot hold of medians of
+/// methods whose values add up to v(N) − v(∅), short of what the spread over the inputs allows.
+struct Contradictions {
+  struct Row {
+    std::string pde;
+    int players = 0;
+    std::pair<double, double> nrmse, r2;  ///< medians of the one and of the other
+    int tex_line = 0;
+  };
+  std::vector<Row> cells;
+  int pairs = 0;  ///< rows that have both methods
+};
+Contradictions contradictions(const std::vector<PaperCell>& cells, std::string_view method, std::string_view other);
 
 /// A cell of the paper beside the one of a run.
 struct Comparison {

@@ -1,7 +1,9 @@
 #include "reporting/scoreboard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -9,6 +11,8 @@
 
 #include "core/error.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/paired_scores.hpp"
+#include "reporting/paper.hpp"
 
 namespace opshap::reporting {
 
@@ -37,6 +41,17 @@ std::optional<double> median_of(std::vector<double> values) {
   return statistics::quantile(std::move(values), 0.5);
 }
 
+/// What the run's profile asked of its references.
+std::optional<double> reference_target(const Run& run) {
+  const std::string key = "reference_error = ";
+  for (const auto& [name, value] : run.settings) {
+    if (name == "reference_error") return std::strtod(value.c_str(), nullptr);
+    const std::size_t at = name == "toml" ? value.find(key) : std::string::npos;
+    if (at != std::string::npos) return std::strtod(value.c_str() + at + key.size(), nullptr);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<statistics::Quartiles> Cell::quartiles(std::string_view metric) const {
@@ -63,6 +78,21 @@ std::optional<statistics::Quartiles> Cell::seconds() const {
 std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &AttributionRow::evaluations)); }
 std::optional<double> Cell::distinct() const { return median_of(costs(*this, &AttributionRow::distinct)); }
 std::optional<double> Cell::gradients() const { return median_of(costs(*this, &AttributionRow::gradients)); }
+
+std::optional<NetError> Cell::net_nrmse() const {
+  const std::array<const Cell*, 1> cells = {this};
+  const PairedScores scores = PairedScores::net(cells);
+  if (scores.inputs() == 0) return std::nullopt;
+  std::vector<double> errors;
+  for (const AttributionRow* row : rows) {
+    if (row->nrmse.value) errors.push_back(row->reference_error);
+  }
+  const double floor = statistics::quantile(std::move(errors), 0.5);
+  return NetError{.value = scores.medians().front(),
+                  .interval = scores.interval([](std::span<const double> medians) { return medians[0]; }),
+                  .floor = floor,
+                  .told = floor == 0 || quartiles("nrmse")->median > 2 * floor};
+}
 
 std::set<std::int64_t> Cell::samples() const {
   std::set<std::int64_t> samples;
@@ -147,7 +177,8 @@ namespace {
 template <typename Wanted>
 const Cell* table_cell(const std::vector<Cell>& cells, const Wanted& wanted) {
   const auto distance = [](const Cell& cell) {
-    const double budget = std::max(2.0 * cell.players, 1024.0);
+    const double budget =
+        std::max(paper_constant("budget_a_player") * cell.players, paper_constant("least_budget"));
     return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / budget)) : 0;
   };
   const Cell* best = nullptr;
@@ -213,16 +244,41 @@ std::vector<int> Scoreboard::curve_resolutions() const {
   return found;
 }
 
-statistics::Quartiles Scoreboard::reference_error(int players) const {
+std::map<std::int64_t, double> Scoreboard::reference_errors(int players) const {
   std::map<std::int64_t, double> errors;  // one reference an input, however many rows were scored against it
   for (const Cell& cell : cells_) {
-    for (const AttributionRow* row : cell.rows) {
-      if (row->players == players) errors[row->sample] = row->reference_error;
-    }
+    if (cell.players != players) continue;
+    for (const AttributionRow* row : cell.rows) errors[row->sample] = row->reference_error;
   }
+  return errors;
+}
+
+statistics::Quartiles Scoreboard::reference_error(int players) const {
   std::vector<double> values;
-  for (const auto& [sample, error] : errors) values.push_back(error);
+  for (const auto& [sample, error] : reference_errors(players)) values.push_back(error);
   return statistics::quartiles(std::move(values));
+}
+
+ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
+  const std::vector<const AttributionRow*> rows = references(on);
+  require(!rows.empty(), "reference: grid=", on.label(), " (is not in the run). Ask for one of discretisations().");
+  ReferenceQuality quality{.kinds = {},
+                           .error = {},
+                           .largest_error = 0,
+                           .evaluations = {},
+                           .target = reference_target(run_),
+                           .missed = 0};
+  std::vector<double> errors, evaluations;
+  for (const AttributionRow* row : rows) {
+    ++quality.kinds[row->reference];
+    errors.push_back(row->reference_error);
+    evaluations.push_back(static_cast<double>(row->reference_evaluations));
+    quality.missed += quality.target && row->reference_error > *quality.target;
+  }
+  quality.largest_error = *std::max_element(errors.begin(), errors.end());
+  quality.error = statistics::quartiles(std::move(errors));
+  quality.evaluations = statistics::quartiles(std::move(evaluations));
+  return quality;
 }
 
 double Scoreboard::largest_reference_error(int players) const {

@@ -11,9 +11,28 @@
 #include <vector>
 
 #include "reporting/run.hpp"
+#include "statistics/bootstrap.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
+
+/// A median NRMSE without what the reference's own error adds to it.
+struct NetError {
+  double value = 0;  ///< root of the median over the inputs of NRMSE² − (error of the reference)², 0 at least
+  statistics::Interval interval;  ///< 95 %, over inputs and the reference's error
+  double floor = 0;               ///< median error of the reference: what is smaller than this cannot be told
+  bool told = true;  ///< false: the median NRMSE is not above twice the floor, so it says more about the reference
+};
+
+/// What the attributions at one n are compared with.
+struct ReferenceQuality {
+  std::map<std::string, std::size_t> kinds;  ///< inputs by "exact", "certified", "permutation_antithetic"
+  statistics::Quartiles error;               ///< ‖se‖₂/‖φ‖₂ over the inputs; 0 where it is exact
+  double largest_error = 0;
+  statistics::Quartiles evaluations;  ///< over the inputs
+  std::optional<double> target;       ///< the error that the run asked for; none when it does not say
+  std::size_t missed = 0;             ///< inputs whose error is above the target
+};
 
 /// A grid and who plays on it. Several grids may have the same number of players: 4 × 4 points, and 8 × 8 in 16 blocks.
 struct Discretisation {
@@ -41,6 +60,8 @@ struct Cell {
   std::string undefined(std::string_view metric) const;
   /// Wall time of one attribution, game and method together, over the inputs that the method did not refuse; none when it refused all.
   std::optional<statistics::Quartiles> seconds() const;
+  /// NRMSE net of the reference's error; none when the NRMSE is defined on no input.
+  std::optional<NetError> net_nrmse() const;
   /// Median number, over the same inputs, of coalitions asked for, of distinct ones, of reverse passes.
   std::optional<double> evaluations() const;
   std::optional<double> distinct() const;
@@ -84,7 +105,11 @@ class Scoreboard {
 
   /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in all.
   std::vector<const AttributionRow*> references(const Discretisation& on) const;
-  /// Largest and median error of the reference over the inputs, ‖se‖₂/‖φ‖₂; 0 where it is exact.
+  /// The reference on a grid of the run.
+  ReferenceQuality reference(const Discretisation& on) const;
+  /// The error of the reference of each input at one n, ‖se‖₂/‖φ‖₂; 0 where it is exact.
+  std::map<std::int64_t, double> reference_errors(int players) const;
+  /// Largest and median of them.
   statistics::Quartiles reference_error(int players) const;
   double largest_reference_error(int players) const;
   /// Stored values of a method ("reference" for the reference); nullptr when there are none.

@@ -33,7 +33,7 @@ struct SyntheticRun {
             .curves = {16, 512, 1024},
             .budgets = {128, 256, 512, 1024, 2048, 4096, 8192, 16384},
             .inputs = 10,
-            .curve_inputs = 4,
+            .curve_inputs = 6,
             .as_the_paper = true};
   }
 

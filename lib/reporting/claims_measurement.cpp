@@ -1,0 +1,191 @@
+#include "reporting/claims_measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "reporting/comparison.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/paper.hpp"
+
+namespace opshap::reporting::claims {
+
+namespace {
+
+bool certain(const Measurement& measurement) { return measurement.interval.low == measurement.interval.high; }
+
+/// A count without decimals.
+std::string show_value(double value) {
+  if (std::isinf(value)) return "∞";
+  return value == std::round(value) && std::abs(value) < 1e9 ? show_count(value) : show(value);
+}
+
+std::string show_interval(const Measurement& measurement) {
+  return certain(measurement)
+             ? "exact"
+             : fmt::format("[{}, {}]", show_value(measurement.interval.low), show_value(measurement.interval.high));
+}
+
+std::string show_bound(const Measurement& measurement) {
+  return fmt::format("{} {}", measurement.side == Side::at_most ? "at most" : "at least",
+                     show_value(measurement.threshold));
+}
+
+/// How far the value is on the supporting side.
+double margin(const Measurement& measurement) {
+  const double above = measurement.value - measurement.threshold;
+  return measurement.side == Side::at_most ? -above : above;
+}
+
+std::string in_words(Verdict verdict) {
+  return verdict == Verdict::reproduced ? "holds" : verdict == Verdict::undecided ? "undecided" : "does not hold";
+}
+
+Table table_of(const Measurements& measurements, const Wording& wording) {
+  Table table{.name = "evidence", .caption = wording.quantity + ".", .columns = {{wording.at}}, .rows = {}};
+  for (const std::string& heading : wording.figures) table.columns.push_back({heading, true});
+  for (const char* heading : {"measured", "95 % interval", "needed"}) table.columns.push_back({heading, true});
+  table.columns.push_back({"verdict"});
+  for (const Measurement& measurement : measurements) {
+    std::vector<std::string> row = {
+        measurement.at.empty() ? (measurement.quantity.empty() ? "run" : measurement.quantity) : measurement.at};
+    for (std::size_t i = 0; i < wording.figures.size(); ++i)
+      row.push_back(i < measurement.figures.size() ? measurement.figures[i] : "–");
+    row.insert(row.end(), {show_value(measurement.value), show_interval(measurement), show_bound(measurement),
+                           in_words(measurement.verdict())});
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Verdict Measurement::verdict() const {
+  if (side == Side::at_most) {
+    return interval.high <= threshold ? Verdict::reproduced
+           : interval.low > threshold ? Verdict::not_reproduced
+                                      : Verdict::undecided;
+  }
+  return interval.low >= threshold   ? Verdict::reproduced
+         : interval.high < threshold ? Verdict::not_reproduced
+                                     : Verdict::undecided;
+}
+
+Measurement exactly(std::string at, double value, double threshold, Side side, std::vector<std::string> figures) {
+  return {.at = std::move(at),
+          .value = value,
+          .interval = {.low = value, .high = value},
+          .threshold = threshold,
+          .side = side,
+          .figures = std::move(figures),
+          .quantity = {}};
+}
+
+std::optional<Measurement> measure(std::string at, const PairedScores& scores, const PairedScores::Function& function,
+                                   double threshold, Side side) {
+  if (scores.inputs() < least_inputs) return std::nullopt;
+  const std::vector<double> medians = scores.medians();
+  Measurement measurement{.at = std::move(at),
+                          .value = function(medians),
+                          .interval = scores.interval(function),
+                          .threshold = threshold,
+                          .side = side,
+                          .figures = {},
+                          .quantity = {}};
+  for (const double median : medians) measurement.figures.push_back(show(median));
+  return measurement;
+}
+
+std::optional<Measurement> measure_at(const Scoreboard& scores, int players,
+                                      const std::vector<std::string_view>& methods, std::string_view metric,
+                                      const PairedScores::Function& function, double threshold, Side side) {
+  std::vector<const Cell*> cells;
+  for (const std::string_view method : methods) {
+    cells.push_back(scores.cell(players, method));
+    if (cells.back() == nullptr) return std::nullopt;
+  }
+  return measure(fmt::format("n = {}", players), PairedScores::of(cells, metric), function, threshold, side);
+}
+
+std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second) {
+  auto better = measure(std::move(at), PairedScores::ratios(first, second), first_of, 1, Side::at_most);
+  if (!better) return std::nullopt;
+  const std::vector<const Cell*> cells = {&first, &second};
+  better->figures.clear();
+  for (const double median : PairedScores::of(cells, "nrmse").medians()) better->figures.push_back(show(median));
+  return better;
+}
+
+double ratio_of_two(std::span<const double> medians) { return ratio(medians[0], medians[1]); }
+
+double first_of(std::span<const double> medians) { return medians[0]; }
+
+Judgement all_of(const Measurements& measurements, const Wording& wording, const std::string& more) {
+  if (measurements.empty()) throw std::logic_error("claims: no measurement of " + wording.quantity);
+  Judgement judgement;
+  judgement.verdict = Verdict::reproduced;
+  for (const Verdict worse : {Verdict::undecided, Verdict::not_reproduced}) {
+    if (std::any_of(measurements.begin(), measurements.end(),
+                    [worse](const Measurement& measurement) { return measurement.verdict() == worse; }))
+      judgement.verdict = worse;
+  }
+  const Measurement* deciding = nullptr;
+  std::size_t holding = 0;
+  for (const Measurement& measurement : measurements) {
+    holding += measurement.verdict() == Verdict::reproduced;
+    if (measurement.verdict() != judgement.verdict) continue;
+    if (deciding == nullptr || (certain(*deciding) && !certain(measurement)) ||
+        (certain(*deciding) == certain(measurement) && margin(measurement) < margin(*deciding)))
+      deciding = &measurement;
+  }
+  judgement.value = deciding->value;
+  judgement.interval = {deciding->interval.low, deciding->interval.high};
+  judgement.threshold = deciding->threshold;
+  const std::string place = deciding->at.empty() ? "" : " at " + deciding->at;
+  judgement.evidence =
+      fmt::format("{} is {}{}{} and has to be {}.", deciding->quantity.empty() ? wording.quantity : deciding->quantity,
+                  show_value(deciding->value), certain(*deciding) ? "" : " " + show_interval(*deciding), place,
+                  show_bound(*deciding));
+  if (measurements.size() > 1) judgement.evidence += fmt::format(" {} of {} hold.", holding, measurements.size());
+  if (!more.empty()) judgement.evidence += " " + more;
+  judgement.tables.push_back(table_of(measurements, wording));
+  return judgement;
+}
+
+Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores)) {
+  const PaperSentence& sentence = paper_sentence(id);
+  return {.id = sentence.id,
+          .source = "paper",
+          .statement = sentence.sentence,
+          .where = sentence.where,
+          .rule = rule,
+          .judge = judge,
+          .always = false,
+          .excluded = nullptr};
+}
+
+Judgement not_run(std::string_view method) { return not_testable(fmt::format("{} was not run.", method)); }
+
+std::string unless_burgers(const Run& run) {
+  return run.pde == "burgers1d"
+             ? ""
+             : fmt::format("The sentence is about Burgers 1D, and the run is on {}.", pde_label(run.pde));
+}
+
+std::string unless_in_the_papers_table(const Run& run) {
+  const bool found = std::any_of(paper_quality().begin(), paper_quality().end(),
+                                 [&run](const PaperCell& cell) { return cell.pde == run.pde; });
+  return found ? "" : fmt::format("The paper's table has no rows for {}.", pde_label(run.pde));
+}
+
+std::string unless_periodic_line(const Run& run) {
+  return paper_domain(run.pde) == "periodic 1D"
+             ? ""
+             : fmt::format("Cells of two grids are compared on a periodic line, and {} does not live on one.",
+                           pde_label(run.pde));
+}
+
+}  // namespace opshap::reporting::claims

@@ -1,0 +1,187 @@
+// Sentences about what more coalitions buy. The rules are ours, since the paper states no thresholds.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/budget_needed.hpp"
+#include "reporting/claims_measurement.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/paper.hpp"
+
+namespace opshap::reporting::claims {
+
+namespace {
+
+/// The classical methods of the paper's figure. It does not say whether its KernelSHAP draws pairs, so both are here.
+const std::vector<std::string> classical_methods = {"kernel_shap", "kernel_shap_paired", std::string(regression_msr)};
+
+std::string in_words(double budget) {
+  return std::isinf(budget) ? std::string("more than was run") : show_count(budget);
+}
+
+/// Budgets that the sampling methods of a run need at some n to be as good as the explainer.
+Table budget_table(const Scoreboard& scores, const std::vector<int>& players) {
+  Table table{.name = "budgets",
+              .caption =
+                  "The smallest budget at which the median NRMSE is not above OperatorSHAP's, and the smallest at "
+                  "which that is certain.",
+              .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}},
+              .rows = {}};
+  for (const int n : players) {
+    for (const std::string& method : scores.sampling_methods()) {
+      const auto needed = budget_needed(scores, n, method);
+      if (!needed) continue;
+      table.add({fmt::format("n = {}", n), style_of(method).label, show_count(needed->smallest_run),
+                 in_words(needed->budget), in_words(needed->certain)});
+    }
+  }
+  return table;
+}
+
+Judgement with(Judgement judgement, Table table) {
+  if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
+  return judgement;
+}
+
+}  // namespace
+
+Claim classical_methods_win_at_few_players() {
+  return of_the_paper(
+      "classical_methods_win_at_few_players",
+      "at n = 16 some method that sees only coalition values has a median NRMSE not above OperatorSHAP's with at most "
+      "1024 of the 65 536 coalitions",
+      [](const Scoreboard& scores) {
+        const auto few = static_cast<int>(paper_constant("few_players"));
+        std::optional<BudgetNeeded> least;
+        std::string winner;
+        for (const std::string& method : scores.sampling_methods()) {
+          const auto needed = budget_needed(scores, few, method);
+          if (!needed) continue;
+          if (!least) least = needed;
+          if (winner.empty() || needed->budget < least->budget) winner = style_of(method).label;
+          least->possible = std::min(least->possible, needed->possible);
+          least->budget = std::min(least->budget, needed->budget);
+          least->certain = std::min(least->certain, needed->certain);
+        }
+        if (!least) {
+          return not_testable(
+              fmt::format("n = {} was not run with OperatorSHAP and budgets of a sampling method.", few));
+        }
+        const Measurement budget{.at = fmt::format("n = {}", few),
+                                 .value = least->budget,
+                                 .interval = {.low = least->possible, .high = least->certain},
+                                 .threshold = paper_constant("least_budget"),
+                                 .side = Side::at_most,
+                                 .figures = {winner},
+                                 .quantity = {}};
+        return with(all_of({budget},
+                           {.quantity = "The smallest budget that is as good as OperatorSHAP", .figures = {"method"}}),
+                    budget_table(scores, {few}));
+      });
+}
+
+Claim classical_methods_need_more_at_many_players() {
+  return of_the_paper(
+      "classical_methods_need_more_at_many_players",
+      "at every n >= 512 with budget curves each classical method of the paper's figure needs at least 10 times the "
+      "budget of n = 16 to be as good as OperatorSHAP; a method that is as good at its smallest budget may need less, "
+      "and one that never is needs more than its largest",
+      [](const Scoreboard& scores) {
+        const auto few = static_cast<int>(paper_constant("few_players"));
+        Measurements found;
+        std::vector<int> judged = {few};
+        for (const int players : scores.curve_resolutions()) {
+          if (players < paper_constant("many_players")) continue;
+          judged.push_back(players);
+          for (const std::string& method : classical_methods) {
+            const auto at_few = budget_needed(scores, few, method), at_many = budget_needed(scores, players, method);
+            if (!at_few || !at_many || std::isinf(at_few->certain)) continue;
+            const double reached = std::isinf(at_many->budget) ? at_many->largest_run : at_many->budget;
+            found.push_back({.at = fmt::format("n = {}, {}", players, style_of(method).label),
+                             .value = reached / at_few->budget,
+                             .interval = {.low = at_many->more_than / at_few->certain,
+                                          .high = ratio(at_many->certain, at_few->more_than)},
+                             .threshold = 10,
+                             .side = Side::at_least,
+                             .figures = {in_words(at_few->budget), in_words(at_many->budget)},
+                             .quantity = {}});
+          }
+        }
+        if (found.empty()) {
+          return not_testable(
+              "There are no budget curves at n = 16 and at n >= 512 of methods that are as good as OperatorSHAP at "
+              "n = 16.");
+        }
+        return with(all_of(found, {.quantity = "The budget needed over that at n = 16",
+                                   .figures = {"budget at n = 16", "budget here"}}),
+                    budget_table(scores, judged));
+      });
+}
+
+Claim more_budget_improves_regression_msr() {
+  return of_the_paper(
+      "more_budget_improves_regression_msr",
+      "at every n with three budgets or more, the slope of log median NRMSE against log budget is at most 0",
+      [](const Scoreboard& scores) {
+        Measurements found;
+        for (const int players : scores.curve_resolutions()) {
+          const std::vector<Cell> curve = scores.curve(players, regression_msr);
+          if (curve.empty()) continue;
+          std::vector<const Cell*> cells;
+          std::vector<double> budgets;
+          for (const Cell& cell : curve) {
+            cells.push_back(&cell);
+            budgets.push_back(static_cast<double>(*cell.budget));
+          }
+          auto slope = measure(
+              fmt::format("n = {}", players), PairedScores::of(cells, "nrmse"),
+              [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); }, 0, Side::at_most);
+          if (!slope) continue;
+          slope->figures = {fmt::format("{} at {}", slope->figures.front(), show_count(budgets.front())),
+                            fmt::format("{} at {}", slope->figures.back(), show_count(budgets.back()))};
+          found.push_back(*slope);
+        }
+        if (found.empty()) return not_testable("RegressionMSR was not run at three budgets on enough inputs.");
+        return all_of(found, {.quantity = "The power of the budget in RegressionMSR's median NRMSE",
+                              .figures = {"NRMSE, smallest budget", "NRMSE, largest budget"}});
+      });
+}
+
+Claim regression_msr_better_than_kernel_shap() {
+  return of_the_paper(
+      "regression_msr_better_than_kernel_shap",
+      "the median NRMSE is not above KernelSHAP's at the budget of the tables at every n >= 512 of the run; 512 and "
+      "1024 "
+      "are the higher player numbers of the paper's figures",
+      [](const Scoreboard& scores) {
+        Measurements found;
+        std::string smaller;
+        for (const int players : scores.resolutions()) {
+          const Cell *regression = scores.cell(players, regression_msr), *kernel = scores.cell(players, kernel_shap);
+          if (regression == nullptr || kernel == nullptr) continue;
+          const auto wins = better_input_by_input(fmt::format("n = {}", players), *regression, *kernel);
+          if (!wins) continue;
+          if (players >= paper_constant("many_players")) {
+            found.push_back(*wins);
+          } else {
+            smaller += fmt::format("{}{} at {}", smaller.empty() ? "" : ", ", show(wins->value), players);
+          }
+        }
+        if (found.empty()) {
+          return not_testable(smaller.empty() ? fmt::format("{} and {} were not both run.", regression_msr, kernel_shap)
+                                              : "They were not run at n >= 512. The ratio is " + smaller + ".");
+        }
+        return all_of(found,
+                      {.quantity = "RegressionMSR's NRMSE over KernelSHAP's, in the median over the inputs,",
+                       .figures = {"RegressionMSR", "KernelSHAP"}},
+                      smaller.empty() ? "" : "At smaller n it is " + smaller + ".");
+      });
+}
+
+}  // namespace opshap::reporting::claims

@@ -1,0 +1,229 @@
+// What the cells of the paper's result table say, beside ours and against each other.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "metrics/registry.hpp"
+#include "reporting/claims_measurement.hpp"
+#include "reporting/comparison.hpp"
+#include "reporting/methods.hpp"
+
+namespace opshap::reporting::claims {
+
+namespace {
+
+const PaperCell* paper_cell(std::string_view pde, int players, std::string_view method, std::string_view metric) {
+  const auto found = std::find_if(paper_quality().begin(), paper_quality().end(), [&](const PaperCell& cell) {
+    return cell.pde == pde && cell.players == players && cell.method == method && cell.metric == metric;
+  });
+  return found == paper_quality().end() ? nullptr : &*found;
+}
+
+/// Standard error of a median, relative to it, from its quartiles: of a normal sample it is 1.2533 standard deviations
+/// over √count, and the quartiles are 1.349 standard deviations apart.
+double relative_error_of_median(const statistics::Quartiles& quartiles) {
+  return 1.2533 / 1.349 * (quartiles.q75 - quartiles.q25) / std::sqrt(static_cast<double>(quartiles.count)) /
+         quartiles.median;
+}
+
+/// An interval of a logarithm, wider by an independent error.
+statistics::Interval widened(double value, const statistics::Interval& interval, double error) {
+  const double by = 1.96 * error;
+  return {.low = value - std::hypot(value - interval.low, by), .high = value + std::hypot(interval.high - value, by)};
+}
+
+/// The factor, at least 1, by which a ratio with this logarithm differs from 1.
+Measurement factor_of(double log_ratio, const statistics::Interval& interval, double threshold) {
+  const bool around_zero = interval.low <= 0 && interval.high >= 0;
+  return {.at = "",
+          .value = std::exp(std::abs(log_ratio)),
+          .interval = {.low = around_zero ? 1 : std::exp(std::min(std::abs(interval.low), std::abs(interval.high))),
+                       .high = std::exp(std::max(std::abs(interval.low), std::abs(interval.high)))},
+          .threshold = threshold,
+          .side = Side::at_most,
+          .figures = {},
+          .quantity = {}};
+}
+
+/// A method's median NRMSE over the paper's, the geometric mean over all n that both have.
+Judgement column(const Scoreboard& scores, std::string_view method) {
+  const Run& run = scores.run();
+  std::vector<const Cell*> cells;
+  std::vector<double> paper;
+  double paper_error = 0;
+  int matches = 0;
+  Table table{.name = "column",
+              .caption = "Median NRMSE [quartiles] of the paper and of this run.",
+              .columns = {{"n"}, {"paper", true}, {"this run", true}, {"ratio", true}, {"cell"}},
+              .rows = {}};
+  for (const int players : scores.resolutions()) {
+    const PaperCell* theirs = paper_cell(run.pde, players, method, "nrmse");
+    const Cell* ours = scores.cell(players, method);
+    const auto quartiles = ours == nullptr ? std::nullopt : ours->quartiles("nrmse");
+    if (theirs == nullptr || !quartiles || quartiles->median <= 0) continue;
+    cells.push_back(ours);
+    paper.push_back(theirs->quartiles.median);
+    paper_error += relative_error_of_median(theirs->quartiles);
+    const std::string cell = compare(theirs->quartiles, *quartiles, metrics::find("nrmse").tolerance);
+    matches += cell == "match";
+    table.add({fmt::format("n = {}", players), show(theirs->quartiles), show(*quartiles),
+               show(quartiles->median / theirs->quartiles.median), cell});
+  }
+  if (cells.empty()) return not_run(method);
+  if (!run.comparable_with_paper) {
+    Judgement judgement =
+        not_testable(fmt::format("The run is not the paper's: {}.",
+                                 run.departures.empty() ? "it says so without a reason" : run.departures.front()));
+    judgement.verdict = Verdict::not_comparable;
+    judgement.tables.push_back(std::move(table));
+    return judgement;
+  }
+  const auto log_ratio = [&paper](std::span<const double> medians) {
+    double sum = 0;
+    for (std::size_t i = 0; i < medians.size(); ++i) sum += std::log(medians[i] / paper[i]);
+    return sum / static_cast<double>(medians.size());
+  };
+  const PairedScores errors = PairedScores::of(cells, "nrmse");
+  if (errors.inputs() < least_inputs) return not_testable(fmt::format("{} has too few inputs.", method));
+  const double ours = log_ratio(errors.medians());
+  const statistics::Interval interval =
+      widened(ours, errors.interval(log_ratio), paper_error / static_cast<double>(cells.size()));
+  Judgement judgement = all_of(
+      {factor_of(ours, interval, 1.5)},
+      {.quantity = fmt::format("The factor between the column of {} and the paper's, the geometric mean over {} n",
+                               style_of(method).label, cells.size()),
+       .figures = {}},
+      fmt::format("Our medians are {} times the paper's, and {} of {} cells match.", show(std::exp(ours)), matches,
+                  cells.size()));
+  judgement.tables.push_back(std::move(table));
+  return judgement;
+}
+
+constexpr std::string_view column_rule =
+    "the geometric mean over all n of our median NRMSE over the paper's is between 1/1.5 and 1.5; the interval holds "
+    "our inputs, our reference's error and the sampling error of the paper's medians, from their quartiles";
+
+}  // namespace
+
+Claim regression_msr_column() {
+  Claim claim = of_the_paper("regression_msr_column", column_rule,
+                             [](const Scoreboard& scores) { return column(scores, regression_msr); });
+  claim.excluded = unless_in_the_papers_table;
+  return claim;
+}
+
+Claim operator_shap_column() {
+  Claim claim = of_the_paper("operator_shap_column", column_rule,
+                             [](const Scoreboard& scores) { return column(scores, explainer); });
+  claim.excluded = unless_in_the_papers_table;
+  return claim;
+}
+
+Claim integrated_gradients_column() {
+  Claim claim = of_the_paper("integrated_gradients_column", column_rule,
+                             [](const Scoreboard& scores) { return column(scores, integrated_gradients); });
+  claim.excluded = unless_in_the_papers_table;
+  return claim;
+}
+
+Claim integrated_gradients_negative_r2() {
+  Claim claim = of_the_paper(
+      "integrated_gradients_negative_r2",
+      "the median R² of integrated gradients is at most 0 at every n >= 32 of the run", [](const Scoreboard& scores) {
+        Measurements found;
+        for (const int players : scores.resolutions()) {
+          if (players < 32) continue;
+          const auto r2 = measure_at(
+              scores, players, {integrated_gradients}, "r2", [](std::span<const double> medians) { return medians[0]; },
+              0, Side::at_most);
+          if (r2) found.push_back(*r2);
+        }
+        if (found.empty()) return not_testable("integrated_gradients was not run at n >= 32.");
+        return all_of(found, {.quantity = "The median R² of integrated gradients", .figures = {}});
+      });
+  claim.excluded = unless_burgers;
+  return claim;
+}
+
+Claim regression_msr_wins_at_32_players() {
+  Claim claim = of_the_paper(
+      "regression_msr_wins_at_32_players", "the median NRMSE of RegressionMSR is not above OperatorSHAP's at n = 32",
+      [](const Scoreboard& scores) {
+        const auto wins = measure_at(scores, 32, {regression_msr, explainer}, "nrmse", ratio_of_two, 1, Side::at_most);
+        if (!wins) return not_run(regression_msr);
+        return all_of({*wins}, {.quantity = "RegressionMSR's median NRMSE over OperatorSHAP's",
+                                .figures = {"RegressionMSR", "OperatorSHAP"}});
+      });
+  claim.excluded = unless_burgers;
+  return claim;
+}
+
+Claim regression_msr_loses_from_64_players() {
+  Claim claim =
+      of_the_paper("regression_msr_loses_from_64_players",
+                   "the median NRMSE of OperatorSHAP is not above RegressionMSR's at every n >= 64 of the run",
+                   [](const Scoreboard& scores) {
+                     Measurements found;
+                     for (const int players : scores.resolutions()) {
+                       if (players < 64) continue;
+                       const auto wins = measure_at(scores, players, {explainer, regression_msr}, "nrmse", ratio_of_two,
+                                                    1, Side::at_most);
+                       if (wins) found.push_back(*wins);
+                     }
+                     if (found.empty()) return not_run(regression_msr);
+                     return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over RegressionMSR's",
+                                           .figures = {"OperatorSHAP", "RegressionMSR"}});
+                   });
+  claim.excluded = unless_burgers;
+  return claim;
+}
+
+Claim papers_integrated_gradients_are_not_efficient() {
+  return {
+      .id = "papers_integrated_gradients_are_not_efficient",
+      .source = "opshap",
+      .statement =
+          "In the paper's table R² and NRMSE of integrated gradients contradict each other for a method whose "
+          "values add up to v(N) - v(∅).",
+      .where =
+          "For values that add up, the error over coalitions is that of the Shapley values plus "
+          "|φ - ψ|²/(2·H(n-1)), so a lower NRMSE means a higher R²; from reference_data/paper_quality.csv alone",
+      .rule =
+          "there is a row of the table where integrated gradients have a lower median NRMSE than RegressionMSR or "
+          "OperatorSHAP, by more than the metric's tolerance, and also a lower median R², by more than its tolerance",
+      .judge =
+          [](const Scoreboard&) {
+            Table table{
+                .name = "contradictions",
+                .caption =
+                    "Rows of the paper's table where integrated gradients are nearer to the "
+                    "reference and explain less. Medians, integrated gradients / the other.",
+                .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}},
+                .rows = {}};
+            int pairs = 0;
+            for (const std::string_view other : {regression_msr, explainer}) {
+              const Contradictions found = contradictions(paper_quality(), integrated_gradients, other);
+              pairs += found.pairs;
+              for (const Contradictions::Row& row : found.cells) {
+                table.add({pde_label(row.pde), std::to_string(row.players), style_of(other).label,
+                           fmt::format("{} / {}", show(row.nrmse.first), show(row.nrmse.second)),
+                           fmt::format("{} / {}", show(row.r2.first), show(row.r2.second)),
+                           std::to_string(row.tex_line)});
+              }
+            }
+            Judgement judgement =
+                all_of({exactly("", static_cast<double>(table.rows.size()), 1, Side::at_least)},
+                       {.quantity = fmt::format("The number of such pairs, of {},", pairs), .figures = {}},
+                       "The other two add up by construction, so it is integrated gradients that do not.");
+            if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
+            return judgement;
+          },
+      .always = false,
+      .excluded = nullptr};
+}
+
+}  // namespace opshap::reporting::claims

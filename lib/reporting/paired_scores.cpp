@@ -1,0 +1,144 @@
+#include "reporting/paired_scores.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace opshap::reporting {
+
+namespace {
+
+/// Every report of the same rows is the same report.
+constexpr std::uint64_t interval_seed = 13;
+
+/// The median of a sample that may be reordered, as statistics::quantile() gives it.
+double median_of(std::vector<double>& sample) {
+  const auto upper = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
+  std::nth_element(sample.begin(), upper, sample.end());
+  if (sample.size() % 2 == 1) return *upper;
+  return (*std::max_element(sample.begin(), upper) + *upper) / 2;
+}
+
+/// A series a cell, of what `add` makes of a row and its score.
+template <typename Add>
+std::vector<PairedScores::Series> series_of(PairedScores::Cells cells, const PairedScores::Score& score,
+                                            const Add& add) {
+  std::map<std::int64_t, std::vector<const AttributionRow*>> inputs;
+  for (const Cell* cell : cells) {
+    for (const AttributionRow* row : cell->rows) {
+      if (score(*row)) inputs[row->sample].push_back(row);
+    }
+  }
+  std::vector<PairedScores::Series> series(cells.size());
+  for (const auto& [sample, rows] : inputs) {
+    if (rows.size() != cells.size()) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto [value, moved] = add(*rows[i], *score(*rows[i]));
+      series[i].scores.push_back(value);
+      series[i].reference_errors.push_back(moved);
+    }
+  }
+  return series;
+}
+
+PairedScores::Score by_metric(std::string_view metric) {
+  return [metric](const AttributionRow& row) { return score(row, metric).value; };
+}
+
+}  // namespace
+
+PairedScores::PairedScores(std::vector<Series> series) : series_(std::move(series)) {}
+
+PairedScores PairedScores::of(Cells cells, std::string_view metric) {
+  return PairedScores(series_of(cells, by_metric(metric), [metric](const AttributionRow& row, double value) {
+    return std::pair(value, metric == "nrmse" ? row.reference_error : 0.0);
+  }));
+}
+
+PairedScores PairedScores::of(Cells cells, const Score& score) {
+  return PairedScores(
+      series_of(cells, score, [](const AttributionRow&, double value) { return std::pair(value, 0.0); }));
+}
+
+PairedScores PairedScores::net(Cells cells) {
+  PairedScores scores(series_of(cells, by_metric("nrmse"), [](const AttributionRow& row, double value) {
+    const double error = row.reference_error;
+    return std::pair(value * value - error * error, 2 * value * error);
+  }));
+  scores.net_ = true;
+  return scores;
+}
+
+PairedScores PairedScores::ratios(const Cell& first, const Cell& second) {
+  const std::array<const Cell*, 2> cells = {&first, &second};
+  const PairedScores errors = of(cells, "nrmse");
+  Series series;
+  for (std::size_t i = 0; i < errors.inputs(); ++i) {
+    const double a = errors.series_[0].scores[i], b = errors.series_[1].scores[i];
+    const double moved = errors.series_[0].reference_errors[i];
+    series.scores.push_back(ratio(a, b));
+    series.reference_errors.push_back(moved == 0 ? 0 : moved * std::hypot(1.0, a / b) / b);
+  }
+  return PairedScores({std::move(series)});
+}
+
+double PairedScores::to_score(double median) const { return net_ ? std::sqrt(std::max(median, 0.0)) : median; }
+
+std::vector<double> PairedScores::medians() const {
+  std::vector<double> medians;
+  for (const Series& series : series_) {
+    std::vector<double> scores = series.scores;
+    medians.push_back(to_score(median_of(scores)));
+  }
+  return medians;
+}
+
+double PairedScores::median(const Series& series, statistics::Draw& draw) const {
+  std::vector<double> scores = series.scores, drawn;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (series.reference_errors[i] == 0) continue;
+    scores[i] += series.reference_errors[i] * draw.noise.normal();
+    if (!net_) scores[i] = std::max(scores[i], 0.0);
+  }
+  for (const std::size_t input : draw.inputs) drawn.push_back(scores[input]);
+  return to_score(median_of(drawn));
+}
+
+statistics::Interval PairedScores::interval(const Function& function) const {
+  return statistics::bootstrap(
+      inputs(),
+      [&](statistics::Draw& draw) {
+        std::vector<double> medians;
+        for (const Series& series : series_) medians.push_back(median(series, draw));
+        return function(medians);
+      },
+      interval_seed);
+}
+
+double ratio(double a, double b) {
+  if (b == 0) return a == 0 ? 1 : std::numeric_limits<double>::infinity();
+  return a / b;
+}
+
+double log_slope(std::span<const double> efforts, std::span<const double> errors) {
+  const auto count = static_cast<double>(efforts.size());
+  const auto log_error = [&](std::size_t i) {
+    return std::log(std::max(errors[i], std::numeric_limits<double>::min()));
+  };
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (std::size_t i = 0; i < efforts.size(); ++i) {
+    x += std::log(efforts[i]) / count;
+    y += log_error(i) / count;
+  }
+  for (std::size_t i = 0; i < efforts.size(); ++i) {
+    const double dx = std::log(efforts[i]) - x;
+    xx += dx * dx;
+    xy += dx * (log_error(i) - y);
+  }
+  return xy / xx;
+}
+
+}  // namespace opshap::reporting
