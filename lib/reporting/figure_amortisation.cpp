@@ -17,28 +17,29 @@ Figure amortisation(const Scoreboard& scores) {
   const auto pays = reporting::amortisation(scores);
   if (!pays || pays->methods.empty())
     return missing(title, "needs budget curves and the training row of the explainer");
+  const MethodStyle explainer = style_of(scores.methods_with_access("amortised").front());
   const auto training = static_cast<double>(pays->training_evaluations);
   Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
   figure.numbers = {
       .name = "amortisation",
-      .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to OperatorSHAP's median NRMSE {}.",
-                             pays->players, show(pays->explainer_nrmse)),
+      .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to the median NRMSE {} of {}.",
+                             pays->players, show(pays->explainer_nrmse), explainer.label),
       .columns = {{"method"},
                   {"training evaluations", true},
                   {"evaluations a sample", true},
                   {"NRMSE", true},
-                  {"as good as OperatorSHAP"},
+                  {"as good as " + explainer.label},
                   {"break-even at samples", true}},
       .rows = {}};
-  figure.numbers.add({"OperatorSHAP", std::to_string(pays->training_evaluations), digits(pays->explainer_evaluations),
+  figure.numbers.add({explainer.label, std::to_string(pays->training_evaluations), digits(pays->explainer_evaluations),
                       digits(pays->explainer_nrmse), "itself", "none"});
-  figure.legend.push_back({.label = "OperatorSHAP, with training", .color = "#D55E00", .dash = {}});
+  figure.legend.push_back({.label = explainer.label + ", with training", .color = explainer.color, .dash = {}});
 
   LogRange samples, evaluations;
   for (const double count : {1.0, 100.0}) samples.include(count);
   evaluations.include(training);
-  std::string plots = fmt::format("{} + {} * x with lines lw 2.4 lc rgb '#D55E00'", digits(training),
-                                  digits(pays->explainer_evaluations));
+  std::string plots = fmt::format("{} + {} * x with lines lw 2.4 lc rgb '{}'", digits(training),
+                                  digits(pays->explainer_evaluations), explainer.color);
   std::string break_even, words;
   for (const TunedMethod& method : pays->methods) {
     const MethodStyle style = style_of(method.method);
@@ -63,7 +64,8 @@ Figure amortisation(const Scoreboard& scores) {
     plots += ", $even with points pt 7 ps 0.8 lc rgb 'black'";
     figure.legend.push_back({.label = "break-even", .color = "#000000", .dash = "0,40", .marker = 7});
   }
-  words = words.empty() ? "No sampling method costs more than OperatorSHAP" : "Training pays off against " + words;
+  words =
+      words.empty() ? "No sampling method costs more than " + explainer.label : "Training pays off against " + words;
   figure.panels.push_back(
       {.id = "amortisation",
        .title = fmt::format("n = {}", pays->players),
@@ -74,8 +76,9 @@ Figure amortisation(const Scoreboard& scores) {
                  "\n"});
   figure.finding = fmt::format(
       "Training took {} backbone evaluations, an explanation then {}. Each sampling method has the smallest budget run "
-      "at which its median NRMSE at n = {} is not above OperatorSHAP's {}. {}.",
-      show_count(training), show_count(pays->explainer_evaluations), pays->players, show(pays->explainer_nrmse), words);
+      "at which its median NRMSE at n = {} is not above the {} of {}. {}.",
+      show_count(training), show_count(pays->explainer_evaluations), pays->players, show(pays->explainer_nrmse),
+      explainer.label, words);
   return figure;
 }
 

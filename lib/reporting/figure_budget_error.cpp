@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "reporting/error_curves.hpp"
 #include "reporting/figures.hpp"
@@ -40,20 +41,20 @@ Figure budget_error(const Scoreboard& scores) {
       .columns =
           {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"q25", true}, {"median", true}, {"q75", true}},
       .rows = {}};
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   figure.finding =
-      "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. The horizontal line "
-      "is OperatorSHAP, which needs none once it is trained. "
-      "The sampling methods are below it";
+      "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. A horizontal line is "
+      "a "
+      "trained explainer, which needs none. The sampling methods are below " +
+      (explainers.empty() ? std::string("it") : style_of(explainers.front()).label);
   std::vector<std::string> drawn;
   for (const int players : scores.curve_resolutions()) {
     ErrorCurves curves;
-    std::optional<statistics::Quartiles> explainer;
+    std::optional<std::set<std::int64_t>> inputs;
     for (const std::string& method : scores.sampling_methods()) {
       const std::vector<Cell> curve = scores.curve(players, method);
       if (curve.empty()) continue;
-      const Cell* amortised = scores.cell(players, "operator_shap");
-      if (!explainer && amortised != nullptr)
-        explainer = amortised->restricted_to(curve.front().samples()).quartiles("nrmse");
+      if (!inputs) inputs = curve.front().samples();
       std::vector<ErrorPoint> points;
       for (const Cell& cell : curve) {
         const statistics::Quartiles error = *cell.quartiles("nrmse");
@@ -65,23 +66,30 @@ Figure budget_error(const Scoreboard& scores) {
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
     if (curves.empty()) continue;
-    std::string wins = "unknown, since OperatorSHAP was not run on these inputs";
-    if (explainer) {
-      figure.numbers.add({std::to_string(players), "OperatorSHAP", "none", std::to_string(explainer->count),
-                          digits(explainer->q25), digits(explainer->median), digits(explainer->q75)});
-      wins = who_wins(scores, players, explainer->median);
-      curves.add_level(explainer->median, "lw 2.4 lc rgb '#D55E00'");
+    std::string wins = "unknown, since no explainer was run on these inputs";
+    for (const std::string& explainer : explainers) {
+      const Cell* cell = scores.cell(players, explainer);
+      const auto error = cell == nullptr ? std::nullopt : cell->restricted_to(*inputs).quartiles("nrmse");
+      if (!error) continue;
+      const MethodStyle style = style_of(explainer);
+      figure.numbers.add({std::to_string(players), style.label, "none", std::to_string(error->count),
+                          digits(error->q25), digits(error->median), digits(error->q75)});
+      if (explainer == explainers.front()) wins = who_wins(scores, players, error->median);
+      curves.add_level(error->median, fmt::format("lw 2.4 {} lc rgb '{}'", dash_style(style.dash), style.color));
     }
     figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", players, wins);
     figure.panels.push_back(
         {.id = fmt::format("budget-error-{}", players),
          .title = fmt::format("n = {}", players),
-         .description = fmt::format("Budgets at which methods fall below OperatorSHAP's error: {}.", wins),
+         .description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins),
          .script = curves.script()});
   }
   figure.finding += ".";
   for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
-  figure.legend.push_back({.label = "OperatorSHAP", .color = "#D55E00", .dash = {}});
+  for (const std::string& explainer : explainers) {
+    const MethodStyle style = style_of(explainer);
+    figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
+  }
   if (figure.panels.empty()) return missing(title, "all errors of the budget curves are 0");
   return figure;
 }

@@ -1,97 +1,185 @@
-// One input, what the backbone makes of it, and which parts of it matter.
+// One input, what the backbone makes of it, and which parts of it matter: curves in 1D, heat maps in 2D.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
+#include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
 
 namespace opshap::reporting::figures {
 
 namespace {
 
-const FieldsRow* fields_of(const Scoreboard& scores, std::int64_t sample, std::size_t points) {
-  const FieldsRow* best = nullptr;
-  for (const FieldsRow& row : scores.run().results.fields) {
-    if (row.pde != scores.run().pde || row.sample != sample) continue;
-    if (row.x.size() == points) return &row;
-    if (best == nullptr || row.x.size() > best->x.size()) best = &row;
+/// An attribution of the example: its density at every point.
+struct Shown {
+  std::string label, color, dash;
+  std::vector<double> density;
+};
+
+/// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
+std::vector<Shown> attributions(const Scoreboard& scores, const Discretisation& on, const FieldsRow& fields) {
+  std::vector<Shown> shown;
+  if (const ValuesRow* reference = scores.values(on, fields.sample, "reference"))
+    shown.push_back({"reference", "#009E73", "", density(fields, reference->values)});
+  for (const char* access : {"amortised", "gradient"}) {
+    for (const std::string& method : scores.methods_with_access(access)) {
+      const ValuesRow* values = scores.values(on, fields.sample, method);
+      if (values == nullptr) continue;
+      const MethodStyle style = style_of(method);
+      shown.push_back({style.label, style.color, style.dash, density(fields, values->values)});
+    }
   }
-  return best;
+  return shown;
+}
+
+std::string line(const std::string& color, const std::string& dash) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color);
+}
+
+/// Colours and dashes of the channels of an input.
+LegendEntry channel_entry(const std::string& name, std::size_t index) {
+  static constexpr std::array<const char*, 4> colors = {"#000000", "#0072B2", "#CC79A7", "#E69F00"};
+  static constexpr std::array<const char*, 2> dashes = {"", "6,3"};
+  return {.label = "input " + name,
+          .color = colors[index % colors.size()],
+          .dash = dashes[index / colors.size() % dashes.size()]};
+}
+
+std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
+
+void draw_curves(Figure& figure, const FieldsRow& fields, const std::vector<Shown>& shown) {
+  std::vector<Curve> inputs, outputs, densities;
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    const LegendEntry entry = channel_entry(fields.input_channels[i], i);
+    inputs.push_back(
+        {channel(fields, fields.input, static_cast<int>(i)), line(gnuplot_color(entry.color), entry.dash)});
+    figure.legend.push_back(entry);
+  }
+  outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
+  outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
+  figure.legend.push_back({.label = "solution", .color = "#56B4E9", .dash = {}});
+  figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
+  for (const Shown& attribution : shown) {
+    const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
+    densities.push_back({attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.color + "'"
+                                                    : line(gnuplot_color(attribution.color), attribution.dash)});
+    figure.legend.push_back({.label = attribution.label, .color = attribution.color, .dash = attribution.dash});
+  }
+  figure.panels = {
+      curves_panel(fields, "example-input", "input", fmt::format("Input {}.", fields.sample), "input", inputs),
+      curves_panel(
+          fields, "example-output", "output",
+          fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample),
+          fields.output_channels[static_cast<std::size_t>(fields.query_channel)], outputs),
+      curves_panel(fields, "example-attribution", "attribution density",
+                   fmt::format("Densities of the attributions of input {}.", fields.sample), "density", densities)};
+}
+
+double largest_size(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+void draw_heat_maps(Figure& figure, const FieldsRow& fields, const std::vector<Shown>& shown) {
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    figure.panels.push_back(
+        heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
+                       fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample),
+                       channel(fields, fields.input, static_cast<int>(i))));
+  }
+  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
+                            prediction = channel(fields, fields.prediction, fields.query_channel);
+  const double scale = std::max(largest_size(solution), largest_size(prediction));
+  figure.panels.push_back(heat_map_panel(fields, "example-solution", "solution", "The solution.", solution, scale));
+  figure.panels.push_back(heat_map_panel(fields, "example-prediction", "prediction",
+                                         "The prediction, in the solution's colours.", prediction, scale));
+  double density_scale = 0;
+  for (const Shown& attribution : shown) density_scale = std::max(density_scale, largest_size(attribution.density));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    figure.panels.push_back(
+        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].label,
+                       "Attribution density of " + shown[i].label + ", in one scale for all methods.", shown[i].density,
+                       density_scale));
+  }
+  figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
+}
+
+Table numbers_of(const FieldsRow& fields, const std::vector<Shown>& shown) {
+  Table table{
+      .name = "example",
+      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point.",
+      .columns = {},
+      .rows = {}};
+  static constexpr std::array<const char*, 2> axes = {"x", "y"};
+  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) table.columns.push_back({axes[axis], true});
+  for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
+  for (const char* output : {"solution ", "prediction "})
+    for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
+  for (const Shown& attribution : shown) table.columns.push_back({attribution.label, true});
+  const auto points = static_cast<std::size_t>(points_of(fields.shape));
+  for (std::size_t point = 0; point < points; ++point) {
+    std::vector<std::string> row;
+    std::size_t stride = points;
+    for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
+      const auto along = static_cast<std::size_t>(fields.shape[axis]);
+      stride /= along;
+      row.push_back(digits(coordinates(fields, static_cast<int>(axis))[point / stride % along]));
+    }
+    for (const auto* values : {&fields.input, &fields.solution, &fields.prediction})
+      for (std::size_t at = point; at < values->size(); at += points) row.push_back(digits((*values)[at]));
+    for (const Shown& attribution : shown) row.push_back(digits(attribution.density[point]));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string position_in_words(const std::vector<double>& query) {
+  std::string words;
+  for (const double coordinate : query) words += (words.empty() ? "" : ", ") + digits(coordinate);
+  return query.size() == 1 ? "x = " + words : "(" + words + ")";
 }
 
 }  // namespace
 
 Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";
-  for (auto players = scores.resolutions().rbegin(); players != scores.resolutions().rend(); ++players) {
-    if (*players > 128 && players + 1 != scores.resolutions().rend()) continue;  // finer bars cannot be told apart
-    const auto sample = typical_sample(scores, *players);
-    const FieldsRow* fields = sample ? fields_of(scores, *sample, static_cast<std::size_t>(*players)) : nullptr;
-    if (fields == nullptr) continue;
-    const ValuesRow* reference = scores.values(*players, *sample, "reference");
-    const ValuesRow* explainer = scores.values(*players, *sample, "operator_shap");
-    const ValuesRow* gradients = scores.values(*players, *sample, "integrated_gradients");
-    Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
-    figure.numbers = {.name = "example",
-                      .caption = "Fields on their grid, attributions times n.",
-                      .columns = {{"x", true}, {"input", true}, {"solution", true}, {"prediction", true}},
-                      .rows = {}};
-    std::string field_data, value_data;
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < fields->x.size(); ++i) {
-      field_data += fmt::format("{} {} {} {}\n", digits(fields->x[i]), digits(fields->input[i]),
-                                digits(fields->solution[i]), digits(fields->prediction[i]));
-      figure.numbers.add(
-          {digits(fields->x[i]), digits(fields->input[i]), digits(fields->solution[i]), digits(fields->prediction[i])});
-      difference = std::hypot(difference, fields->prediction[i] - fields->solution[i]);
-      size = std::hypot(size, fields->solution[i]);
-    }
-    const double n = *players;
-    for (int i = 0; i < *players; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      value_data +=
-          fmt::format("{} {} {} {}\n", digits(i / n), digits(n * reference->values[at]),
-                      digits(n * explainer->values[at]), digits(gradients == nullptr ? 0 : n * gradients->values[at]));
-    }
-    const std::string query =
-        "set arrow from 0.5, graph 0 to 0.5, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\nset xlabel 'x'\nset xrange "
-        "[0:1]\n";
-    figure.panels.push_back(
-        {.id = "example-fields",
-         .title = "fields",
-         .description = fmt::format(
-             "Input {} with its solution and the backbone's prediction; the dotted line is the query point.", *sample),
-         .script = query + "set ylabel 'u'\n$data << EOD\n" + field_data +
-                   "EOD\nplot $data using 1:2 with lines lw 1.6 dt (6,3) lc rgb 'black', $data using 1:3 with lines lw "
-                   "2.6 lc rgb '#56B4E9', "
-                   "$data using 1:4 with lines lw 1.8 dt (2,3) lc rgb '#0072B2'\n"});
-    figure.panels.push_back(
-        {.id = "example-attribution",
-         .title = fmt::format("attribution, n = {}", *players),
-         .description = fmt::format(
-             "Reference, OperatorSHAP and integrated gradients times n for input {} at {} players.", *sample, *players),
-         .script = query + "set ylabel 'attribution density'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" +
-                   value_data +
-                   "EOD\nplot $data using 1:2 with histeps lw 1.8 lc rgb '#009E73', $data using 1:3 with lines lw 2.2 "
-                   "lc rgb '#D55E00'" +
-                   (gradients == nullptr ? "" : ", $data using 1:4 with lines lw 1.6 dt (8,3,2,3) lc rgb '#E69F00'") +
-                   "\n"});
-    figure.legend = {{.label = "input", .color = "#000000", .dash = "6,3"},
-                     {.label = "solution", .color = "#56B4E9", .dash = {}},
-                     {.label = "prediction", .color = "#0072B2", .dash = "2,3"},
-                     {.label = "reference × n", .color = "#009E73", .dash = {}},
-                     {.label = "OperatorSHAP", .color = "#D55E00", .dash = {}}};
-    if (gradients != nullptr)
-      figure.legend.push_back({.label = "Integrated gradients", .color = "#E69F00", .dash = "8,3,2,3"});
-    figure.finding = fmt::format(
-        "Input {} at n = {}, the one with OperatorSHAP's median error. The dotted line is the query point x = 1/2 "
-        "whose predicted value is explained. The prediction's relative error is {}.",
-        *sample, *players, show(size > 0 ? difference / size : 0));
-    return figure;
+  const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
+    const auto sample = typical_sample(scores, candidate);
+    const FieldsRow* fields = sample ? fields_of(scores, candidate, *sample) : nullptr;
+    return fields != nullptr && fields->shape.size() <= 2;
+  });
+  if (!on) return missing(title, "no stored fields and values of the same input on a grid of one or two axes");
+  const std::int64_t sample = *typical_sample(scores, *on);
+  const FieldsRow& fields = *fields_of(scores, *on, sample);
+  const std::vector<Shown> shown = attributions(scores, *on, fields);
+  Figure figure{
+      .title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = numbers_of(fields, shown), .missing = {}};
+  if (fields.shape.size() == 1) {
+    draw_curves(figure, fields, shown);
+  } else {
+    draw_heat_maps(figure, fields, shown);
   }
-  return missing(title, "no stored fields and values of the same input");
+  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
+                            prediction = channel(fields, fields.prediction, fields.query_channel);
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < solution.size(); ++i) {
+    difference = std::hypot(difference, prediction[i] - solution[i]);
+    size = std::hypot(size, solution[i]);
+  }
+  figure.finding = fmt::format(
+      "Input {} at n = {}, the one with {}'s median error.{} The prediction's relative error is {}.", sample,
+      on->label(), style_of(scores.methods_with_access("amortised").front()).label,
+      fields.query.empty() ? std::string()
+                           : fmt::format(" The value at the query point {} is explained, which the drawings mark.",
+                                         position_in_words(fields.query)),
+      size > 0 ? show(difference / size) : "undefined, since the solution is zero");
+  return figure;
 }
 
 }  // namespace opshap::reporting::figures

@@ -1,96 +1,94 @@
-// The paper's figure of bars and a line: do discrete Shapley values times n approach the explainer's density?
+// The paper's figure of bars and a line: do discrete Shapley values over their volumes approach the explainer's density?
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
 
 namespace opshap::reporting::figures {
 
 namespace {
 
-/// The resolutions shown: those nearest to the paper's, among those with values of the explainer and the reference.
-std::vector<int> shown_resolutions(const Scoreboard& scores) {
-  std::vector<int> stored;
-  for (const int players : scores.resolutions()) {
-    if (typical_sample(scores, players)) stored.push_back(players);
+double relative_difference(const std::vector<double>& values, const std::vector<double>& reference) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    difference = std::hypot(difference, values[i] - reference[i]);
+    size = std::hypot(size, reference[i]);
   }
-  std::vector<int> shown;
-  for (const int wanted : {32, 128}) {
-    const auto nearest = std::min_element(stored.begin(), stored.end(), [wanted](int a, int b) {
-      return std::abs(std::log(a / static_cast<double>(wanted))) < std::abs(std::log(b / static_cast<double>(wanted)));
-    });
-    if (nearest != stored.end()) shown.push_back(*nearest);
-  }
-  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
-  return shown;
+  return size > 0 ? difference / size : 0;
 }
 
-std::string substitution(const std::vector<int>& shown) {
-  if (shown == std::vector<int>{32, 128}) return "";
-  return fmt::format(" The paper shows n = 32 and 128; this run has n = {} instead.", fmt::join(shown, " and "));
+/// Bars with their standard errors, and a line.
+Panel bars_and_line(const FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
+                    const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
+  Panel panel = curves_panel(
+      grid, fmt::format("shapley-and-density-{}", on.players), "n = " + on.label(),
+      fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
+                  grid.sample, style.label),
+      "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});
+  const std::vector<double> x = coordinates(grid, 0);
+  const double width = x.size() < 2 ? 1 : (x.back() - x.front()) / static_cast<double>(x.size() - 1);
+  panel.script.resize(panel.script.rfind("plot "));
+  panel.script += fmt::format(
+      "plot $data using 1:2:({}) with boxes fs transparent solid 0.45 noborder lc rgb '#0072B2', $data using "
+      "1:($2-$3):(0):(2*$3) with vectors nohead lw 1.2 lc rgb 'black', $data using 1:4 with lines lw 2.2 lc rgb '{}'\n",
+      digits(0.85 * width), style.color);
+  return panel;
 }
 
 }  // namespace
 
 Figure shapley_and_density(const Scoreboard& scores) {
   const std::string title = "Shapley values and the explainer's density";
-  const std::vector<int> shown = shown_resolutions(scores);
-  if (shown.empty()) return missing(title, "no stored values of both the reference and OperatorSHAP");
-  const std::int64_t sample = *typical_sample(scores, shown.back());
+  const auto drawable = [&](const Discretisation& on) {
+    const auto sample = typical_sample(scores, on);
+    const FieldsRow* fields = sample ? fields_of(scores, on, *sample) : nullptr;
+    return fields != nullptr && fields->shape.size() == 1;
+  };
+  const auto fine = finest_drawable(scores, drawable);
+  if (!fine)
+    return missing(title, "no stored values of both the reference and a trained explainer on a grid of one axis");
+  const auto coarse = std::find_if(scores.discretisations().begin(), scores.discretisations().end(), drawable);
+  std::vector<Discretisation> shown = {*coarse};
+  if (*fine != *coarse) shown.push_back(*fine);
+  const std::int64_t sample = *typical_sample(scores, *fine);
+  const std::string explainer = scores.methods_with_access("amortised").front();
+  const MethodStyle style = style_of(explainer);
   Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
-  figure.legend = {{.label = "reference × n", .color = "#0072B2", .dash = {}, .bar = true},
+  figure.legend = {{.label = "reference", .color = "#0072B2", .dash = {}, .bar = true},
                    {.label = "its standard error", .color = "#000000", .dash = {}},
-                   {.label = "OperatorSHAP", .color = "#D55E00", .dash = {}}};
-  figure.numbers = {.name = "shapley_and_density",
-                    .caption = "Values times n at each player's position, with the standard error of the reference.",
-                    .columns = {{"n", true},
-                                {"position", true},
-                                {"reference", true},
-                                {"standard error", true},
-                                {"OperatorSHAP", true}},
-                    .rows = {}};
-  std::string errors;
-  for (const int players : shown) {
-    const ValuesRow* reference = scores.values(players, sample, "reference");
-    const ValuesRow* explainer = scores.values(players, sample, "operator_shap");
-    if (reference == nullptr || explainer == nullptr) continue;
-    std::string data;
-    double difference = 0, size = 0;
-    for (int i = 0; i < players; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double error = reference->standard_errors.empty() ? 0 : players * reference->standard_errors[at];
-      const double position = i / static_cast<double>(players), bar = players * reference->values[at],
-                   line = players * explainer->values[at];
-      data += fmt::format("{} {} {} {}\n", digits(position), digits(bar), digits(error), digits(line));
-      figure.numbers.add({std::to_string(players), digits(position), digits(bar), digits(error), digits(line)});
-      difference = std::hypot(difference, bar - line);
-      size = std::hypot(size, bar);
-    }
-    errors +=
-        fmt::format("{}{} at n = {}", errors.empty() ? "" : ", ", show(size > 0 ? difference / size : 0), players);
-    figure.panels.push_back(
-        {.id = fmt::format("shapley-and-density-{}", players),
-         .title = fmt::format("n = {}", players),
-         .description = fmt::format(
-             "Bars: reference Shapley values times n of input {} at {} players. Line: density of OperatorSHAP.", sample,
-             players),
-         .script =
-             fmt::format("set xlabel 'x'\nset ylabel 'attribution density'\nset xrange [{}:{}]\nset xzeroaxis lw 0.8 "
-                         "lc rgb 'black'\n$data << EOD\n{}EOD\n"
-                         "plot $data using 1:2:({}) with boxes fs transparent solid 0.45 noborder lc rgb '#0072B2', "
-                         "$data using 1:($2-$3):(0):(2*$3) with vectors nohead lw 1.2 lc rgb 'black', $data using 1:4 "
-                         "with lines lw "
-                         "2.2 lc rgb '#D55E00'\n",
-                         digits(-0.5 / players), digits(1 - 0.5 / players), data, digits(0.85 / players))});
+                   {.label = style.label, .color = style.color, .dash = {}}};
+  figure.numbers = {
+      .name = "shapley_and_density",
+      .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
+      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}},
+      .rows = {}};
+  std::string errors_in_words;
+  for (const Discretisation& on : shown) {
+    const FieldsRow* grid = fields_of(scores, on, sample);
+    const ValuesRow* reference = scores.values(on, sample, "reference");
+    const ValuesRow* values = scores.values(on, sample, explainer);
+    if (grid == nullptr || reference == nullptr || values == nullptr) continue;
+    const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
+                              errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)
+                                                                          : density(*grid, reference->standard_errors),
+                              x = coordinates(*grid, 0);
+    for (std::size_t i = 0; i < bars.size(); ++i)
+      figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
+    errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
+                                   show(relative_difference(line, bars)), on.label());
+    figure.panels.push_back(bars_and_line(*grid, on, bars, errors, line, style));
   }
+  if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
   figure.finding = fmt::format(
-      "Input {}, the one with the explainer's median error. Bars are the reference's Shapley values times n, the line "
-      "is OperatorSHAP's density; its NRMSE here is {}.{}",
-      sample, errors, substitution(shown));
+      "Input {}, the one with the explainer's median error. Bars are the reference's Shapley values over their share "
+      "of "
+      "the volume. The line is the density of {}, whose NRMSE here is {}.",
+      sample, style.label, errors_in_words);
   return figure;
 }
 

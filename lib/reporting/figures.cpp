@@ -18,18 +18,41 @@ const std::vector<FigureKind>& all() {
   return kinds;
 }
 
-std::optional<std::int64_t> typical_sample(const Scoreboard& scores, int players) {
-  const Cell* explainer = scores.cell(players, "operator_shap");
-  if (explainer == nullptr) return std::nullopt;
+std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discretisation& on) {
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  const Cell* cell = explainers.empty() ? nullptr : scores.cell(on, explainers.front());
+  if (cell == nullptr) return std::nullopt;
   std::vector<std::pair<double, std::int64_t>> errors;
-  for (const AttributionRow* row : explainer->rows) {
-    const bool stored = scores.values(players, row->sample, "reference") != nullptr &&
-                        scores.values(players, row->sample, "operator_shap") != nullptr;
+  for (const AttributionRow* row : cell->rows) {
+    const bool stored = scores.values(on, row->sample, "reference") != nullptr &&
+                        scores.values(on, row->sample, explainers.front()) != nullptr;
     if (row->nrmse.value && stored) errors.emplace_back(*row->nrmse.value, row->sample);
   }
   if (errors.empty()) return std::nullopt;
   std::sort(errors.begin(), errors.end());
   return errors[(errors.size() - 1) / 2].second;
+}
+
+const FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const FieldsRow& row : scores.run().results.fields) {
+    if (row.pde == scores.run().pde && row.sample == sample && row.shape == on.shape && row.players() == on.players)
+      return &row;
+  }
+  return nullptr;
+}
+
+std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
+                                              const std::function<bool(const Discretisation&)>& wanted) {
+  constexpr int narrowest_bar = 3;  // of the panel's width
+  constexpr std::int64_t most_rectangles = 1024;
+  std::optional<Discretisation> finest;
+  for (const Discretisation& on : scores.discretisations()) {
+    const std::int64_t points = points_of(on.shape);
+    const bool fits = on.shape.size() == 1 ? points * narrowest_bar <= panel_width : points <= most_rectangles;
+    if (!wanted(on)) continue;
+    if (!finest || (fits && points >= points_of(finest->shape))) finest = on;
+  }
+  return finest;
 }
 
 Figure missing(std::string title, std::string why) {

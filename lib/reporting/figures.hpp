@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +39,17 @@ namespace figures {
 /// instead of being empty.
 const std::vector<FigureKind>& all();
 
-/// The input whose NRMSE by the explainer is the median one at this n, among those with stored values: what an example
-/// should be.
-std::optional<std::int64_t> typical_sample(const Scoreboard& scores, int players);
+/// The input whose NRMSE by the first trained explainer is the median one on this grid, among those with stored values:
+/// what an example should be.
+std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discretisation& on);
+
+/// The stored fields of an input on a grid with these players; nullptr when there are none.
+const FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample);
+
+/// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
+/// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
+std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
+                                              const std::function<bool(const Discretisation&)>& wanted);
 
 /// A figure without panels.
 Figure missing(std::string title, std::string why);

@@ -195,8 +195,16 @@ inline reporting::Results SyntheticRun::results() const {
         }
       }
       backbone.relative_errors.push_back(0.02 * std::exp(0.4 * rng.normal()));
-      reporting::FieldsRow fields{
-          .pde = "burgers1d", .sample = sample, .x = {}, .input = {}, .solution = {}, .prediction = {}};
+      reporting::FieldsRow fields{.pde = "burgers1d",
+                                  .sample = sample,
+                                  .x = {},
+                                  .input = {},
+                                  .solution = {},
+                                  .prediction = {},
+                                  .shape = {players},
+                                  .input_channels = {"u"},
+                                  .output_channels = {"u"},
+                                  .query = {0.5}};
       for (int i = 0; i < players; ++i) {
         const double x = i / static_cast<double>(players),
                      wave = std::sin(6.283185307179586 * x + 0.7 * static_cast<double>(sample));
