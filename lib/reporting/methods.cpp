@@ -90,6 +90,12 @@ std::string pde_label(std::string_view pde) {
   return words;
 }
 
+std::string reference_label(std::string_view reference) {
+  if (reference == "exact") return "exact Shapley values";
+  if (reference == "certified") return "certified";
+  return style_of(reference).label;
+}
+
 bool is_baseline(std::string_view access) { return access == "none"; }
 
 std::string access_label(std::string_view access) {

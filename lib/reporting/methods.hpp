@@ -22,6 +22,9 @@ MethodStyle style_of(std::string_view method);
 /// Explainers first, then what they are compared with; unknown names last, in alphabetical order.
 void sort_for_display(std::vector<std::string>& methods);
 
+/// "exact Shapley values", "certified" or a method's label: what an attribution was compared with.
+std::string reference_label(std::string_view reference);
+
 /// Whether a method is the attribution that needs no method: v(N) − v(∅) shared out by volume. It costs nothing, so it
 /// has no place among costs.
 bool is_baseline(std::string_view access);

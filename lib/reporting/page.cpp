@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "metrics/registry.hpp"
 #include "reporting/differences.hpp"
@@ -21,15 +22,63 @@ constexpr std::string_view verdict_class(Verdict verdict) {
 
 /// Words and a sign, so that colour is never needed.
 std::string badge(Verdict verdict, const std::string& text) {
-  const char* sign = verdict == Verdict::reproduced ? "✓" : verdict == Verdict::not_reproduced ? "✗" : "–";
+  const char* sign = verdict == Verdict::reproduced       ? "✓"
+                     : verdict == Verdict::not_reproduced ? "✗"
+                     : verdict == Verdict::undecided      ? "?"
+                                                          : "–";
   return fmt::format("<span class=\"verdict {}\"><span aria-hidden=\"true\">{} </span>{}</span>",
                      verdict_class(verdict), sign, escape_markup(text));
 }
 
-std::size_t count(const std::vector<JudgedClaim>& claims, Verdict verdict) {
-  return static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [verdict](const JudgedClaim& claim) {
-    return claim.judgement.verdict == verdict;
-  }));
+std::string verdict_in_words(Verdict verdict) {
+  return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
+}
+
+/// The rows say something about it: it holds, it does not, or they cannot tell.
+bool is_judged(const JudgedClaim& claim) {
+  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
+}
+
+std::vector<const JudgedClaim*> select(const std::vector<JudgedClaim>& claims, std::string_view source,
+                                       Verdict verdict) {
+  std::vector<const JudgedClaim*> found;
+  for (const JudgedClaim& claim : claims) {
+    if (claim.claim.source == source && claim.judgement.verdict == verdict) found.push_back(&claim);
+  }
+  return found;
+}
+
+/// "regression msr loses from 64 players": the id in words, which leads to the claim.
+std::string links(const std::vector<const JudgedClaim*>& claims) {
+  std::string text;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    std::string words(claims[i]->claim.id);
+    std::replace(words.begin(), words.end(), '_', ' ');
+    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>",
+                        i == 0                   ? ""
+                        : i + 1 == claims.size() ? " and "
+                                                 : ", ",
+                        claims[i]->claim.id, escape_markup(words));
+  }
+  return text;
+}
+
+/// "3 of the paper's 10 sentences that this run can judge hold: a, b and c."
+std::string counted(std::size_t count, std::size_t all, const std::string& of, const std::string& predicate,
+                    const std::vector<const JudgedClaim*>& claims) {
+  return fmt::format("<strong>{} of {} {}</strong> {}{}{}", count, all, of, predicate, claims.empty() ? "" : ": ",
+                     links(claims));
+}
+
+/// One row of the counts: whose sentences, and how many of each verdict.
+std::string counts_row(const std::vector<JudgedClaim>& claims, std::string_view source, const std::string& whose) {
+  std::string text = fmt::format("<li><span class=\"whose\">{}</span>", whose);
+  for (const Verdict verdict : {Verdict::reproduced, Verdict::not_reproduced, Verdict::undecided,
+                                Verdict::not_comparable, Verdict::not_testable}) {
+    const std::size_t count = select(claims, source, verdict).size();
+    if (count > 0) text += badge(verdict, fmt::format("{} {}", count, verdict_in_words(verdict)));
+  }
+  return text + "</li>";
 }
 
 std::string fact(const std::string& name, const std::string& value) {
@@ -38,14 +87,31 @@ std::string fact(const std::string& name, const std::string& value) {
                      escape_markup(name), escape_markup(value));
 }
 
-std::string environment_value(const Run& run, const std::string& key) {
-  const auto found = std::find_if(run.environment.begin(), run.environment.end(),
-                                  [&key](const auto& entry) { return entry.first == key; });
-  return found == run.environment.end() ? "" : found->second;
+std::string discretisations_in_words(const Scoreboard& scores) {
+  std::string words;
+  for (const Discretisation& on : scores.discretisations()) words += (words.empty() ? "n = " : ", ") + on.label();
+  return words;
 }
 
-std::string resolutions_in_words(const Scoreboard& scores) {
-  return fmt::format("n = {}", fmt::join(scores.resolutions(), ", "));
+/// The commit that each sitting ran, in the order of time: a run that was resumed may have been finished by another one.
+std::string commits_in_words(const Run& run) {
+  std::vector<std::string> commits;
+  for (const Sitting& sitting : run.sittings) {
+    if (sitting.commit.empty()) continue;
+    const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
+    if (commits.empty() || commits.back() != commit) commits.push_back(commit);
+  }
+  if (commits.size() < 2) return commits.empty() ? "" : commits.front();
+  return fmt::format("{} at the end, {} at the start ({} sittings)", commits.back(), commits.front(),
+                     run.sittings.size());
+}
+
+/// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
+std::string over_sittings(const Run& run, std::string_view key) {
+  if (run.sittings.empty()) return "";
+  const std::string first = run.sittings.front().value(key), last = run.sittings.back().value(key);
+  if (first == last || first.empty()) return last;
+  return fmt::format("{} at the end, {} at the start", last.empty() ? "not stored" : last, first);
 }
 
 std::string head(const Run& run) {
@@ -56,38 +122,95 @@ std::string head(const Run& run) {
       escape_markup(pde_label(run.pde)), escape_markup(run.profile), embedded::report_style);
 }
 
+std::string without_full_stop(const std::string& sentence) {
+  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+std::string table_with_caption(const Table& table) {
+  if (table.rows.empty()) return "<p class=\"quiet\">" + escape_markup(table.caption) + " Not in this run.</p>\n";
+  return "<p class=\"quiet\">" + escape_markup(table.caption) + "</p>\n" + table.html();
+}
+
+/// The first screen in three sentences: what of the paper holds, what does not, what this suite adds.
+std::string three_sentences(const std::vector<JudgedClaim>& claims) {
+  const auto of = [&](std::string_view source, Verdict verdict) { return select(claims, source, verdict); };
+  const auto judged = [&](std::string_view source) {
+    return static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [source](const JudgedClaim& claim) {
+      return claim.claim.source == source && is_judged(claim);
+    }));
+  };
+  const auto holds = of("paper", Verdict::reproduced), fails = of("paper", Verdict::not_reproduced),
+             open = of("paper", Verdict::undecided);
+  const auto ours = of("opshap", Verdict::reproduced), ours_fail = of("opshap", Verdict::not_reproduced),
+             ours_open = of("opshap", Verdict::undecided);
+  const std::size_t paper = judged("paper"), own = judged("opshap");
+  std::string text = "<ol class=\"three\">\n<li>";
+  text += paper == 0 ? "This run can judge none of the paper's sentences"
+                     : counted(holds.size(), paper, "sentences of the paper that this run can judge", "hold", holds);
+  text += ".</li>\n<li>";
+  text += paper == 0 ? "So none of them is contradicted either"
+                     : counted(fails.size(), paper, "of them", "do not hold here", fails);
+  if (!open.empty()) text += fmt::format("; {} cannot be decided with these inputs: {}", open.size(), links(open));
+  text += ".</li>\n<li>";
+  text += own == 0 ? "This run can judge none of the checks that this suite adds"
+                   : counted(ours.size(), own, "checks that this suite adds", "hold", ours);
+  if (!ours_fail.empty())
+    text +=
+        fmt::format("; {} {}: {}", ours_fail.size(), ours_fail.size() == 1 ? "does not" : "do not", links(ours_fail));
+  if (!ours_open.empty()) text += fmt::format("; {} cannot be decided: {}", ours_open.size(), links(ours_open));
+  return text + ".</li>\n</ol>\n";
+}
+
+std::string figure_html(const DrawnFigure& drawn) {
+  const Figure& figure = drawn.figure;
+  if (!figure.missing.empty()) {
+    return fmt::format(
+        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
+        "{}.</figcaption></figure>\n",
+        drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
+  }
+  std::string text = fmt::format(
+      "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
+      escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
+  for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
+  text += "</div>\n" + legend_html(figure.legend);
+  text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
+          escape_markup(figure.numbers.caption) + "</p>\n" + figure.numbers.html() + "</details>\n";
+  return text + "</figure>\n";
+}
+
+/// The figure of the first screen.
+constexpr std::string_view leading_figure = "resolution_error";
+
 std::string verdict_header(const ReportContents& contents) {
   const Run& run = contents.scores.run();
-  const std::size_t yes = count(contents.claims, Verdict::reproduced),
-                    no = count(contents.claims, Verdict::not_reproduced);
-  const std::size_t open = count(contents.claims, Verdict::not_testable);
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
   text += fmt::format("<h1>{}, profile {}</h1>\n", escape_markup(pde_label(run.pde)), escape_markup(run.profile));
-  text += fmt::format(
-      "<p class=\"lead\"><strong>{} of {} testable claims reproduced.</strong> {} more cannot be tested in this "
-      "profile.{}</p>\n",
-      yes, yes + no, open,
-      run.comparable_with_paper
-          ? ""
-          : " The cells of the paper's table are shown for orientation only: this run's sizes are not the paper's.");
   if (const auto missing = run.missing_resolutions(); !missing.empty()) {
     text += fmt::format(
         "<p class=\"lead\"><strong>The evaluation is not finished:</strong> nothing is known yet about n = {}. The "
         "command of this run resumes it.</p>\n",
         fmt::join(missing, ", "));
   }
-  text += "<ul class=\"counts\">";
-  text += "<li>" + badge(Verdict::reproduced, fmt::format("{} reproduced", yes)) + "</li>";
-  text += "<li>" + badge(Verdict::not_reproduced, fmt::format("{} not reproduced", no)) + "</li>";
-  text += "<li>" + badge(Verdict::not_testable, fmt::format("{} not testable in this profile", open)) +
-          "</li></ul>\n<dl class=\"facts\">\n";
-  text += fact("Profile", run.profile) + fact("Players", resolutions_in_words(contents.scores));
-  const Cell* cell = contents.scores.cell(contents.scores.resolutions().front(), contents.scores.methods().front());
-  text += fact("Test inputs", std::to_string(cell->rows.size())) + fact("Wall time", show_seconds(run.total_seconds()));
-  text += fact("Commit",
-               run.commit.empty() ? "" : run.commit.substr(0, 12) + (run.dirty ? ", with uncommitted changes" : ""));
-  text += fact("BLAS", environment_value(run, "blas")) + fact("Seed", std::to_string(run.seed)) +
-          fact("Started", run.started);
+  text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
+  text += "<ul class=\"counts\">" + counts_row(contents.claims, "paper", "The paper's sentences") +
+          counts_row(contents.claims, "opshap", "Our own checks") + "</ul>\n";
+  if (!run.comparable_with_paper) {
+    text +=
+        "<p>This run's sizes are not the paper's. Its numbers are shown beside the paper's for orientation only (<a "
+        "href=\"#differences\">what differs</a>).</p>\n";
+  }
+  text += "</div>\n";
+  for (const DrawnFigure& drawn : contents.figures) {
+    if (drawn.name == leading_figure) text += figure_html(drawn);
+  }
+  text += "</div>\n<dl class=\"facts\">\n";
+  text += fact("Profile", run.profile) + fact("Players", discretisations_in_words(contents.scores));
+  text +=
+      fact("Test inputs", std::to_string(contents.scores.references(contents.scores.discretisations().front()).size()));
+  text += fact("Wall time", show_seconds(run.total_seconds())) + fact("Seed", std::to_string(run.seed));
+  text += fact("Started", run.sittings.empty() ? "" : run.sittings.front().time);
+  text += fact("Commit", commits_in_words(run)) + fact("BLAS", over_sittings(run, "blas"));
   return text +
          "</dl>\n<nav aria-label=\"Sections\"><a href=\"#claims\">Claims</a><a href=\"#paper\">Paper against this "
          "run</a><a href=\"#methods\">All methods</a><a href=\"#operators\">Backbone and "
@@ -95,42 +218,68 @@ std::string verdict_header(const ReportContents& contents) {
          "href=\"#environment\">Environment</a><a href=\"#differences\">Differences</a></nav>\n</header>\n";
 }
 
-std::string claims_section(const ReportContents& contents) {
-  std::string text =
-      "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Verdicts of a "
-      "trained network carry over between seeds better than single numbers do.";
-  if (!contents.scores.run().comparable_with_paper) {
-    text +=
-        " They are about the networks of this profile: a sentence of the paper that fails here may hold for networks "
-        "of the paper's size.";
+/// "0.073, 95 % interval 0.061 to 0.088, against 0.071".
+std::string measured_html(const Judgement& judgement) {
+  if (!judgement.value) return "";
+  std::string text = "<dl class=\"measured\"><div><dt>measured</dt><dd>" + show(*judgement.value) + "</dd></div>";
+  if (judgement.interval && judgement.interval->first != judgement.interval->second) {
+    text += fmt::format("<div><dt>95 % interval</dt><dd>{} to {}</dd></div>", show(judgement.interval->first),
+                        show(judgement.interval->second));
   }
-  text +=
-      "</p>\n"
-      "<div class=\"wide claims-table\"><table>\n<thead><tr><th scope=\"col\">verdict</th><th "
-      "scope=\"col\">statement</th><th scope=\"col\">evidence of this run</th></tr></thead>\n<tbody>\n";
-  std::string_view source;
-  for (const auto& [claim, judgement] : contents.claims) {
-    if (claim.source != source) {
-      source = claim.source;
-      text += fmt::format("<tr class=\"group\"><th colspan=\"3\" scope=\"rowgroup\">{}</th></tr>\n",
-                          source == "paper" ? "What the paper says" : "What this suite adds");
-    }
-    text += fmt::format(
-        "<tr id=\"claim-{}\"><td>{}</td><td><p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
-        "class=\"rule\">Counts as reproduced when: {}.</p></td><td><p class=\"evidence\">{}</p></td></tr>\n",
-        claim.id,
-        badge(judgement.verdict,
-              judgement.verdict == Verdict::not_testable ? "not testable" : std::string(to_string(judgement.verdict))),
-        escape_markup(claim.statement), escape_markup(claim.where), escape_markup(claim.rule),
-        escape_markup(judgement.evidence));
-  }
-  return text + "</tbody></table></div>\n</section>\n";
+  if (judgement.threshold) text += "<div><dt>against</dt><dd>" + show(*judgement.threshold) + "</dd></div>";
+  return text + "</dl>\n";
 }
 
-std::string quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise) {
-  if (!quartiles) return fmt::format("<td class=\"quiet\">{}</td>", escape_markup(otherwise));
-  return fmt::format("<td>{} <span class=\"range\">[{}, {}]</span></td>", show(quartiles->median), show(quartiles->q25),
-                     show(quartiles->q75));
+std::string claim_html(const JudgedClaim& judged) {
+  const auto& [claim, judgement] = judged;
+  std::string text = fmt::format(
+      "<article id=\"claim-{}\">\n<div>{}<p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
+      "class=\"rule\">Counts "
+      "as reproduced when: {}.</p></div>\n<div class=\"evidence\">{}<p>{}</p>\n",
+      claim.id, badge(judgement.verdict, verdict_in_words(judgement.verdict)), escape_markup(claim.statement),
+      escape_markup(claim.where), escape_markup(claim.rule), measured_html(judgement),
+      escape_markup(judgement.evidence));
+  for (const Table& table : judgement.tables) text += table_with_caption(table);
+  return text + "</div>\n</article>\n";
+}
+
+std::string claims_section(const ReportContents& contents) {
+  std::string text =
+      "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Where the test "
+      "inputs are a sample, the measured value has a 95 % interval over them. A sentence is undecided when its "
+      "threshold "
+      "lies inside the interval.";
+  if (!contents.scores.run().comparable_with_paper) {
+    text +=
+        " The verdicts are about the networks of this profile: a sentence of the paper that fails here may hold for "
+        "networks of the paper's size.";
+  }
+  text += "</p>\n";
+  for (const std::string_view source : {"paper", "opshap"}) {
+    text += fmt::format("<h3>{}</h3>\n", source == "paper" ? "What the paper says" : "What this suite adds");
+    for (const JudgedClaim& claim : contents.claims) {
+      if (claim.claim.source == source && is_judged(claim)) text += claim_html(claim);
+    }
+  }
+  std::string open;
+  for (const JudgedClaim& claim : contents.claims) {
+    if (is_judged(claim)) continue;
+    open +=
+        fmt::format("<li id=\"claim-{}\">{} <span class=\"statement\">{}</span> {}.</li>\n", claim.claim.id,
+                    badge(claim.judgement.verdict, verdict_in_words(claim.judgement.verdict)),
+                    escape_markup(claim.claim.statement), escape_markup(without_full_stop(claim.judgement.evidence)));
+  }
+  if (!open.empty())
+    text += "<h3>What cannot be compared or tested here, and why</h3>\n<ul class=\"open\">\n" + open + "</ul>\n";
+  return text + "</section>\n";
+}
+
+std::string quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
+                          const std::string& label) {
+  const std::string data = fmt::format("data-label=\"{}\"", escape_markup(label));
+  if (!quartiles) return fmt::format("<td class=\"quiet\" {}>{}</td>", data, escape_markup(otherwise));
+  return fmt::format("<td {}>{} <span class=\"range\">[{}, {}]</span></td>", data, show(quartiles->median),
+                     show(quartiles->q25), show(quartiles->q75));
 }
 
 /// The verdicts of one n side by side, equal neighbours as one cell.
@@ -165,10 +314,11 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const m
         std::any_of(cells.begin(), cells.end(), [](const Comparison* cell) { return cell->ours.has_value(); });
     text += fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" rowspan=\"{}\">{}</th><td class=\"who\">paper</td>",
                         run ? 3 : 2, players);
-    for (const Comparison* cell : cells) text += quartile_cell(cell->paper, "no row in the paper");
+    for (const Comparison* cell : cells)
+      text += quartile_cell(cell->paper, "no row in the paper", style_of(cell->method).label);
     text += "</tr>\n<tr class=\"inner ours\"><td class=\"who\">this run</td>";
     if (run) {
-      for (const Comparison* cell : cells) text += quartile_cell(cell->ours, "not run");
+      for (const Comparison* cell : cells) text += quartile_cell(cell->ours, "not run", style_of(cell->method).label);
       text += "</tr>\n<tr class=\"inner\"><td class=\"who\">verdict</td>";
     }
     text += verdict_cells(cells) + "</tr>\n</tbody>\n";
@@ -176,16 +326,40 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const m
   return text + "</table></div>\n";
 }
 
+/// The metrics of the paper's table, errors first: R² and correlations hide them at large n.
+std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& comparisons) {
+  std::vector<metrics::Metric> found;
+  for (const Comparison& cell : comparisons) {
+    if (std::none_of(found.begin(), found.end(),
+                     [&](const metrics::Metric& metric) { return metric.name == cell.metric; }))
+      found.push_back(metrics::find(cell.metric));
+  }
+  std::stable_partition(found.begin(), found.end(),
+                        [](const metrics::Metric& metric) { return metric.better == metrics::Better::lower; });
+  return found;
+}
+
+/// The n for which the paper has no cell at all.
+std::set<int> without_paper(const std::vector<Comparison>& comparisons) {
+  std::set<int> without, with;
+  for (const Comparison& cell : comparisons) (cell.paper ? with : without).insert(cell.players);
+  for (const int players : with) without.erase(players);
+  return without;
+}
+
 std::string paper_section(const ReportContents& contents) {
   const Run& run = contents.scores.run();
   std::string text = "<section id=\"paper\">\n<h2>Paper against this run</h2>\n";
+  std::string tolerances, absent;
+  for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
+    tolerances +=
+        fmt::format("{}{} ({})", tolerances.empty() ? "" : ", ", metric.tolerance, escape_markup(metric.symbol));
+  for (const int players : without_paper(contents.comparisons))
+    absent += fmt::format("{}{}", absent.empty() ? "" : ", ", players);
   text += fmt::format(
-      "<p>The paper's rows for {} are medians over 30 test inputs with quartiles; it has no row for n = 16. "
-      "RegressionMSR, here as in shapiq 1.5 and 1.6, has the budget max(2n, 1024). "
-      "<em>match</em>: the medians differ by at most {} (R²), {} (Pearson), {} (NRMSE). <em>overlap</em>: the "
-      "interquartile ranges meet. <em>differs</em>: neither.</p>\n",
-      escape_markup(pde_label(run.pde)), metrics::find("r2").tolerance, metrics::find("pearson").tolerance,
-      metrics::find("nrmse").tolerance);
+      "<p>Medians over the test inputs, with quartiles.{} <em>match</em>: the medians differ by at most {}. "
+      "<em>overlap</em>: the interquartile ranges meet. <em>differs</em>: neither.</p>\n",
+      absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), tolerances);
   if (!run.comparable_with_paper) {
     const std::string first = run.departures.empty() ? "the run says so without a reason" : run.departures.front();
     const std::string more =
@@ -195,35 +369,17 @@ std::string paper_section(const ReportContents& contents) {
         "them</a>).</p>\n",
         escape_markup(first), more);
   }
-  for (const char* metric : {"nrmse", "pearson", "r2"})
-    text += comparison_table(contents.comparisons, metrics::find(metric));
+  for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
+    text += comparison_table(contents.comparisons, metric);
   return text + "</section>\n";
-}
-
-std::string table_with_caption(const Table& table) {
-  if (table.rows.empty()) return "<p class=\"quiet\">" + escape_markup(table.caption) + " Not in this run.</p>\n";
-  return "<p class=\"quiet\">" + escape_markup(table.caption) + "</p>\n" + table.html();
 }
 
 std::string figures_section(const ReportContents& contents) {
   std::string text =
       "<section id=\"figures\">\n<h2>Figures</h2>\n<p>Numbers of every figure are below it and in "
-      "<code>figures/</code> as CSV, the drawing beside them as SVG.</p>\n";
+      "<code>figures/</code> as CSV, the drawing beside them as SVG. The first figure is at the top of the page.</p>\n";
   for (const DrawnFigure& drawn : contents.figures) {
-    const Figure& figure = drawn.figure;
-    if (!figure.missing.empty()) {
-      text += fmt::format(
-          "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
-          "{}.</figcaption></figure>\n",
-          drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
-      continue;
-    }
-    text += fmt::format(
-        "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
-        escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
-    for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
-    text += "</div>\n" + legend_html(figure.legend) + "<details><summary>Numbers of this figure</summary>\n" +
-            table_with_caption(figure.numbers) + "</details>\n</figure>\n";
+    if (drawn.name != leading_figure) text += figure_html(drawn);
   }
   return text + "</section>\n";
 }
@@ -238,24 +394,71 @@ std::string key_value_table(const std::vector<std::pair<std::string, std::string
   return text + "</tbody></table></div>\n";
 }
 
+/// Every sitting in a row, with what differs between them in its environment.
+std::string sittings_html(const Run& run) {
+  if (run.sittings.size() < 2) {
+    return "<h3>Machine and software</h3>\n" +
+           (run.sittings.empty() ? std::string() : key_value_table(run.sittings.front().environment));
+  }
+  std::vector<std::pair<std::string, std::string>> common;
+  std::vector<std::string> differing;
+  for (const Sitting& sitting : run.sittings) {
+    for (const auto& [key, value] : sitting.environment) {
+      if (std::find(differing.begin(), differing.end(), key) != differing.end()) continue;
+      if (std::any_of(common.begin(), common.end(), [&](const auto& entry) { return entry.first == key; })) continue;
+      const bool same = std::all_of(run.sittings.begin(), run.sittings.end(),
+                                    [&](const Sitting& other) { return other.value(key) == value; });
+      if (same) {
+        common.emplace_back(key, value);
+      } else {
+        differing.push_back(key);
+      }
+    }
+  }
+  Table table{.name = "sittings",
+              .caption =
+                  "The run was stopped and resumed. Each sitting with its commit, and with what differs between "
+                  "their environments.",
+              .columns = {{"started"}, {"commit"}},
+              .rows = {}};
+  for (const std::string& key : differing) table.columns.push_back({key});
+  for (const Sitting& sitting : run.sittings) {
+    std::vector<std::string> row = {sitting.time,
+                                    sitting.commit + (sitting.dirty ? " (with uncommitted changes)" : "")};
+    for (const std::string& key : differing) row.push_back(sitting.value(key));
+    for (std::string& cell : row) {
+      if (cell.empty()) cell = "not stored";
+    }
+    table.add(std::move(row));
+  }
+  return "<h3>Sittings</h3>\n" + table_with_caption(table) + "<h3>Machine and software of all sittings</h3>\n" +
+         key_value_table(common);
+}
+
 std::string environment_section(const Run& run) {
   std::vector<std::pair<std::string, std::string>> provenance = {
-      {"command", run.command},           {"commit", run.commit + (run.dirty ? " (with uncommitted changes)" : "")},
-      {"profile", run.profile},           {"PDE", run.pde},
-      {"seed", std::to_string(run.seed)}, {"started", run.started}};
-  for (const std::string& sitting : run.resumed) provenance.emplace_back("resumed", sitting);
+      {"command", run.command}, {"profile", run.profile}, {"PDE", run.pde}, {"seed", std::to_string(run.seed)}};
+  if (run.sittings.size() == 1) {
+    const Sitting& only = run.sittings.front();
+    provenance.emplace_back("commit", only.commit + (only.dirty ? " (with uncommitted changes)" : ""));
+    provenance.emplace_back("started", only.time);
+  }
   for (const auto& [stage, seconds] : run.seconds)
     provenance.emplace_back("wall time of stage " + stage, show_seconds(seconds));
   std::erase_if(provenance, [](const auto& entry) { return entry.second.empty(); });
   return "<section id=\"environment\">\n<h2>Environment and provenance</h2>\n" + key_value_table(provenance) +
-         "<h3>Machine and software</h3>\n" + key_value_table(run.environment) +
-         "<details><summary>Resolved settings of the profile</summary>\n" + key_value_table(run.settings) +
-         "</details>\n</section>\n";
+         sittings_html(run) + "<details><summary>Resolved settings of the profile</summary>\n" +
+         key_value_table(run.settings) + "</details>\n</section>\n";
 }
 
 std::string differences_section(const Run& run) {
   std::string text = "<section id=\"differences\">\n<h2>What differs from the paper</h2>\n<h3>In this profile</h3>\n";
-  if (run.departures.empty()) text += "<p>Nothing: sizes and recipe are the paper's.</p>\n";
+  if (run.departures.empty()) {
+    text +=
+        "<p>The numbers of samples and the settings of training are those that the paper prints. What the paper does "
+        "not "
+        "print, and what is made in another way here, differs in every profile and stands below.</p>\n";
+  }
   if (!run.departures.empty()) {
     text += "<ul class=\"plain\">\n";
     for (const std::string& departure : run.departures) text += "<li>" + escape_markup(departure) + "</li>\n";
@@ -267,6 +470,10 @@ std::string differences_section(const Run& run) {
                         escape_markup(difference.text));
   }
   return text + "</dl>\n</section>\n";
+}
+
+std::string outliers_html(const Table& outliers) {
+  return outliers.rows.empty() ? "" : "<h3>Inputs with errors of another size</h3>\n" + table_with_caption(outliers);
 }
 
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
@@ -300,10 +507,12 @@ std::string page(const ReportContents& contents) {
   return head(run) + verdict_header(contents) + "<main>\n" + claims_section(contents) + paper_section(contents) +
          "<section id=\"methods\">\n<h2>All methods</h2>\n" + table_with_caption(contents.methods) +
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +
-         table_with_caption(contents.backbone) + "<h3>The reference</h3>\n" + table_with_caption(contents.reference) +
-         "</section>\n" + figures_section(contents) + "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" +
-         table_with_caption(contents.training) + "<h3>One attribution</h3>\n" + table_with_caption(contents.cost) +
-         "</section>\n" + environment_section(run) + differences_section(run) +
+         table_with_caption(contents.backbone) + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
+         table_with_caption(contents.reference) + "<h3>Errors net of the reference's</h3>\n" +
+         table_with_caption(contents.net) + "</section>\n" + figures_section(contents) +
+         "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" + table_with_caption(contents.training) +
+         "<h3>One attribution</h3>\n" + table_with_caption(contents.cost) + "</section>\n" + environment_section(run) +
+         differences_section(run) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of this run alone. The same rows "
          "give the same page, byte for byte.</p></footer>\n" +
          json_island(contents) + "</body>\n</html>\n";

@@ -23,7 +23,7 @@ struct ReportContents {
   const Scoreboard& scores;
   std::vector<JudgedClaim> claims;
   std::vector<Comparison> comparisons;
-  Table methods, backbone, reference, cost, training;
+  Table methods, backbone, outliers, reference, net, cost, training;
   std::vector<DrawnFigure> figures;
 };
 

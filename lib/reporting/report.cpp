@@ -42,15 +42,17 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
                           .comparisons = compare_with_paper(scores),
                           .methods = tables::methods(scores),
                           .backbone = tables::backbone(scores),
+                          .outliers = tables::outliers(scores),
                           .reference = tables::reference(scores),
+                          .net = tables::net_of_the_reference(scores),
                           .cost = tables::cost(scores),
                           .training = tables::training(scores),
                           .figures = {}};
   for (const FigureKind& kind : figures::all()) contents.figures.push_back(draw_figure(kind, scores));
 
   for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);
-  for (const Table* table :
-       {&contents.methods, &contents.backbone, &contents.reference, &contents.cost, &contents.training})
+  for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
+                             &contents.net, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
   write_table(folder / "tables", tables::quality(scores));

@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "metrics/registry.hpp"
 #include "reporting/methods.hpp"
@@ -11,16 +17,81 @@ namespace opshap::reporting::tables {
 
 namespace {
 
+/// An error that is so many times the median of its group is explained one by one.
+constexpr double outlier = 10;
+
 std::string budget_of(const Cell& cell) { return cell.budget ? show_count(static_cast<double>(*cell.budget)) : "none"; }
 
 std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
 
-/// Quartiles, and how many inputs have none and why.
+/// The method asked the game for nothing on these inputs: it said why it cannot answer.
+bool refused(const AttributionRow& row) {
+  return row.evaluations == 0 && row.gradients == 0 && !row.nrmse.value && !row.efficiency_gap.value;
+}
+
+std::size_t refusals(const Cell& cell) {
+  return static_cast<std::size_t>(
+      std::count_if(cell.rows.begin(), cell.rows.end(), [](const AttributionRow* row) { return refused(*row); }));
+}
+
+std::string inputs_of(const Cell& cell) {
+  const std::size_t without = refusals(cell);
+  if (without == 0) return std::to_string(cell.rows.size());
+  return fmt::format("{} of {}", cell.rows.size() - without, cell.rows.size());
+}
+
+/// Quartiles, or one word; the reason is a note below the table.
 std::string scores_of(const Cell& cell, std::string_view metric) {
-  const auto quartiles = cell.quartiles(metric);
-  const std::string undefined = cell.undefined(metric);
-  if (!quartiles) return undefined;
-  return show(*quartiles) + (undefined.empty() ? "" : " (" + undefined + ")");
+  return show(cell.quartiles(metric), refusals(cell) == cell.rows.size() ? "refused" : "undefined");
+}
+
+/// "KernelSHAP (paired) at n = 512: 24 of 30 inputs refused: rank=509 ..." once, and what else has no value, by reason.
+void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::string& where) {
+  const std::string who = fmt::format("{} at n = {}", style_of(cell.method).label, where);
+  const auto first =
+      std::find_if(cell.rows.begin(), cell.rows.end(), [](const AttributionRow* row) { return refused(*row); });
+  if (first != cell.rows.end())
+    notes.push_back(
+        fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(), (*first)->nrmse.why));
+  std::map<std::string, std::map<std::string, std::size_t>> metrics_of_reason;
+  for (const metrics::Metric& metric : metrics::all()) {
+    for (const AttributionRow* row : cell.rows) {
+      const Measured& value = score(*row, metric.name);
+      if (!value.value && !refused(*row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
+    }
+  }
+  for (const auto& [why, counts] : metrics_of_reason) {
+    std::string words;
+    for (const auto& [symbol, inputs] : counts)
+      words += fmt::format("{}{} on {} of {} inputs", words.empty() ? "" : ", ", symbol, inputs, cell.rows.size());
+    notes.push_back(fmt::format("{}: undefined: {} ({})", who, words, why));
+  }
+}
+
+/// Notes that differ in n alone are one: "… at n = 16, 32: …".
+std::vector<std::string> joined(const std::vector<std::string>& notes) {
+  static constexpr std::string_view at = " at n = ";
+  std::vector<std::string> all;
+  std::vector<std::pair<std::string, std::string>> parts;  // of each joined note: what is before and after the n
+  for (const std::string& note : notes) {
+    const std::size_t begin = note.find(at), end = note.find(": ", begin);
+    if (begin == std::string::npos || end == std::string::npos) {
+      all.push_back(note);
+      parts.emplace_back();
+      continue;
+    }
+    const std::pair<std::string, std::string> part{note.substr(0, begin), note.substr(end)};
+    const auto same = std::find(parts.begin(), parts.end(), part);
+    const std::string where = note.substr(begin + at.size(), end - begin - at.size());
+    if (same == parts.end()) {
+      all.push_back(note);
+      parts.push_back(part);
+    } else {
+      std::string& earlier = all[static_cast<std::size_t>(same - parts.begin())];
+      earlier.insert(earlier.size() - part.second.size(), ", " + where);
+    }
+  }
+  return all;
 }
 
 std::string largest_gap(const Cell& cell) {
@@ -31,7 +102,90 @@ std::string largest_gap(const Cell& cell) {
     largest = std::max(largest, *row->efficiency_gap.value);
     any = true;
   }
-  return any ? show(largest) : cell.undefined("efficiency_gap");
+  return any ? show(largest) : refusals(cell) == cell.rows.size() ? "refused" : "undefined";
+}
+
+double norm(const std::vector<double>& values) {
+  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+}
+
+double median_of(std::vector<double> values) { return statistics::quantile(std::move(values), 0.5); }
+
+/// An error of one input that is far above the others of its group.
+struct Outlier {
+  std::string what, where;
+  std::int64_t sample = 0;
+  bool known_sample = true;  ///< else `sample` is the position among the test inputs
+  double error = 0, median = 0;
+  std::string cause;
+};
+
+/// Of several outliers of one input by one method the largest.
+void keep_largest(std::vector<Outlier>& all, Outlier found) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Outlier& other) {
+    return other.what == found.what && other.sample == found.sample && other.known_sample == found.known_sample;
+  });
+  if (same == all.end()) {
+    all.push_back(std::move(found));
+  } else if (same->error < found.error) {
+    *same = std::move(found);
+  }
+}
+
+/// Why the backbone's relative error is large on an input: the size of its solution, where the run stores fields.
+std::string cause_in_fields(const Scoreboard& scores, const OperatorRow& errors, std::int64_t sample) {
+  std::vector<double> sizes;
+  std::optional<double> size, difference;
+  for (const FieldsRow& row : scores.run().results.fields) {
+    if (row.pde != errors.pde || row.shape != errors.shape) continue;
+    sizes.push_back(norm(row.solution));
+    if (row.sample != sample) continue;
+    size = sizes.back();
+    std::vector<double> gap = row.prediction;
+    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= row.solution[i];
+    difference = norm(gap);
+  }
+  if (!size) {
+    return "The rows do not hold this solution. A relative error above 1 says that the difference is larger than the "
+           "solution itself, as when the solution is near zero.";
+  }
+  const double typical = median_of(sizes);
+  return fmt::format("The solution is {} times the size of the median one; the difference is {} times that size.{}",
+                     show(*size / typical), show(*difference / typical),
+                     *size < typical / outlier ? " The target is near zero." : "");
+}
+
+/// Why a method's error is large on an input: the size of the reference, where the run stores values; else whether the
+/// input is as hard for other methods.
+std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, const std::string& method,
+                            std::int64_t sample) {
+  std::vector<double> sizes;
+  std::optional<double> size;
+  for (const AttributionRow* row : scores.references(on)) {
+    const ValuesRow* reference = scores.values(on, row->sample, "reference");
+    if (reference == nullptr) continue;
+    sizes.push_back(norm(reference->values));
+    if (row->sample == sample) size = sizes.back();
+  }
+  if (size) {
+    const double typical = median_of(sizes);
+    return fmt::format("The reference values are {} times the size of the median input's.{}", show(*size / typical),
+                       *size < typical / outlier ? " The target is near zero." : "");
+  }
+  std::size_t others = 0, hard = 0;
+  for (const std::string& other : scores.methods()) {
+    const Cell* cell = scores.cell(on, other);
+    if (other == method || cell == nullptr) continue;
+    const auto quartiles = cell->quartiles("nrmse");
+    const auto row = std::find_if(cell->rows.begin(), cell->rows.end(),
+                                  [sample](const AttributionRow* candidate) { return candidate->sample == sample; });
+    if (!quartiles || row == cell->rows.end() || !(*row)->nrmse.value) continue;
+    ++others;
+    hard += *(*row)->nrmse.value > quartiles->q75;
+  }
+  return fmt::format(
+      "The rows do not hold these values. {} of {} other methods have this input in their upper quarter{}.", hard,
+      others, 2 * hard > others ? ", as when the target is near zero" : "");
 }
 
 }  // namespace
@@ -55,30 +209,44 @@ Table paper_comparison(const std::vector<Comparison>& comparisons) {
 }
 
 Table methods(const Scoreboard& scores) {
-  Table table{.name = "methods",
-              .caption =
-                  "Median [quartiles] over the test inputs at the budget max(2n, 1024). Methods that see different "
-                  "things (coalition values, gradients, a trained network) are not "
-                  "rivals on equal terms.",
-              .columns = {{"n", true},
-                          {"method"},
-                          {"sees"},
-                          {"budget", true},
-                          {"inputs", true},
-                          {"NRMSE", true},
-                          {"Pearson", true},
-                          {"R²", true},
-                          {"largest gap", true}},
-              .rows = {}};
-  for (const int players : scores.resolutions()) {
+  Table table{
+      .name = "methods",
+      .caption =
+          "Median [quartiles] over the test inputs, at the same budget for all methods that have one. Methods that see "
+          "different things (coalition values, gradients, a trained network) are not rivals on equal terms. The last "
+          "column is the largest efficiency gap |Σφ − (v(N) − v(∅))| / max(|v(N) − v(∅)|, Σ|φ|) of an input: how far "
+          "its values are from adding up. Rounding leaves about 1e-15.",
+      .columns = {{"n", true},
+                  {"method"},
+                  {"sees"},
+                  {"budget", true},
+                  {"inputs", true},
+                  {"NRMSE", true},
+                  {"Pearson", true},
+                  {"R²", true},
+                  {"largest gap", true}},
+      .rows = {}};
+  std::vector<std::string> notes;
+  bool marked = false;
+  for (const Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods()) {
-      const Cell* cell = scores.cell(players, method);
+      const Cell* cell = scores.cell(on, method);
       if (cell == nullptr) continue;
-      table.add({std::to_string(players), style_of(method).label, access_label(cell->access), budget_of(*cell),
-                 std::to_string(cell->rows.size()), scores_of(*cell, "nrmse"), scores_of(*cell, "pearson"),
-                 scores_of(*cell, "r2"), largest_gap(*cell)});
+      const auto net = cell->net_nrmse();
+      const bool below = net && !net->told;
+      marked = marked || below;
+      table.add({on.label(), style_of(method).label, access_label(cell->access), budget_of(*cell), inputs_of(*cell),
+                 scores_of(*cell, "nrmse") + (below ? " *" : ""), scores_of(*cell, "pearson"), scores_of(*cell, "r2"),
+                 largest_gap(*cell)});
+      add_notes(notes, *cell, on.label());
     }
   }
+  if (marked) {
+    table.notes.push_back(
+        "* This median is not above twice the reference's own error. The method may be better than what the reference "
+        "can tell.");
+  }
+  for (std::string& note : joined(notes)) table.notes.push_back(std::move(note));
   return table;
 }
 
@@ -115,13 +283,97 @@ Table backbone(const Scoreboard& scores) {
               .caption =
                   "Relative 2-norm error of the backbone's prediction on the test inputs: attributions explain this "
                   "operator, not the PDE.",
-              .columns = {{"n", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}},
+              .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}},
               .rows = {}};
   for (const OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-    table.add({std::to_string(row.points), std::to_string(row.relative_errors.size()),
+    table.add({shape_in_words(row.shape), std::to_string(row.relative_errors.size()),
                show(statistics::quartiles(row.relative_errors)),
                show(*std::max_element(row.relative_errors.begin(), row.relative_errors.end()))});
+  }
+  return table;
+}
+
+Table outliers(const Scoreboard& scores) {
+  std::vector<Outlier> found;
+  for (const OperatorRow& row : scores.run().results.operators) {
+    if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
+    const double median = median_of(row.relative_errors);
+    std::set<std::int64_t> samples;  // errors are in the order of the test inputs, which is that of their indices
+    for (const Discretisation& on : scores.discretisations()) {
+      if (on.shape != row.shape) continue;
+      for (const AttributionRow* reference : scores.references(on)) samples.insert(reference->sample);
+    }
+    const bool known = samples.size() == row.relative_errors.size();
+    for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
+      if (row.relative_errors[i] <= outlier * median) continue;
+      const std::int64_t sample =
+          known ? *std::next(samples.begin(), static_cast<std::ptrdiff_t>(i)) : static_cast<std::int64_t>(i);
+      keep_largest(found, {.what = "backbone, relative error",
+                           .where = shape_in_words(row.shape),
+                           .sample = sample,
+                           .known_sample = known,
+                           .error = row.relative_errors[i],
+                           .median = median,
+                           .cause = cause_in_fields(scores, row, known ? sample : -1)});
+    }
+  }
+  for (const Discretisation& on : scores.discretisations()) {
+    for (const std::string& explainer : scores.methods_with_access("amortised")) {
+      const Cell* cell = scores.cell(on, explainer);
+      const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
+      if (!quartiles) continue;
+      for (const AttributionRow* row : cell->rows) {
+        if (!row->nrmse.value || *row->nrmse.value <= outlier * quartiles->median) continue;
+        keep_largest(found, {.what = style_of(explainer).label + ", NRMSE",
+                             .where = on.label(),
+                             .sample = row->sample,
+                             .error = *row->nrmse.value,
+                             .median = quartiles->median,
+                             .cause = cause_in_values(scores, on, explainer, row->sample)});
+      }
+    }
+  }
+  Table table{
+      .name = "outliers",
+      .caption = fmt::format(
+          "Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, each "
+          "input once at the n where it is worst. Medians and quartiles hardly feel them.",
+          outlier),
+      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}},
+      .rows = {}};
+  for (const Outlier& row : found) {
+    table.add({row.what, row.where,
+               row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample),
+               show(row.error), show(row.median), row.cause});
+  }
+  return table;
+}
+
+Table net_of_the_reference(const Scoreboard& scores) {
+  Table table{.name = "net_of_the_reference",
+              .caption =
+                  "An NRMSE contains the reference's own error. Net is the root of the median of NRMSE² − (error of "
+                  "the reference)² over the inputs, with its 95 % interval over inputs and the reference's error. "
+                  "The floor is the median error of the reference: what is smaller cannot be told. Rows with an "
+                  "exact reference are left out.",
+              .columns = {{"n", true},
+                          {"method"},
+                          {"NRMSE, median", true},
+                          {"net", true},
+                          {"95 % interval", true},
+                          {"floor", true},
+                          {"above twice the floor"}},
+              .rows = {}};
+  for (const Discretisation& on : scores.discretisations()) {
+    for (const std::string& method : scores.methods()) {
+      const Cell* cell = scores.cell(on, method);
+      const auto net = cell == nullptr ? std::nullopt : cell->net_nrmse();
+      if (!net || net->floor == 0) continue;
+      table.add({on.label(), style_of(method).label, show(cell->quartiles("nrmse")->median), show(net->value),
+                 show(net->interval.low) + " to " + show(net->interval.high), show(net->floor),
+                 net->told ? "yes" : "no: it says more about the reference"});
+    }
   }
   return table;
 }
@@ -129,27 +381,55 @@ Table backbone(const Scoreboard& scores) {
 Table reference(const Scoreboard& scores) {
   Table table{.name = "reference",
               .caption =
-                  "What attributions are compared with, and its own error |standard errors|/|values|. An NRMSE "
-                  "difference below it means nothing.",
+                  "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it is "
+                  "exact. A difference in NRMSE below it means nothing.",
               .columns = {{"n", true},
                           {"reference"},
-                          {"evaluations an input", true},
+                          {"evaluations, median", true},
                           {"its error, median", true},
                           {"its error, largest", true},
-                          {"OperatorSHAP's NRMSE", true}},
+                          {"missed the target", true}},
               .rows = {}};
-  for (const int players : scores.resolutions()) {
-    const auto& rows = scores.run().results.attributions;
-    const auto any = std::find_if(rows.begin(), rows.end(), [&](const AttributionRow& row) {
-      return row.players == players && row.pde == scores.run().pde;
-    });
-    const bool exact = any->reference == "exact";
-    const Cell* explainer = scores.cell(players, "operator_shap");
-    table.add({std::to_string(players), exact ? "exact Shapley values" : style_of(any->reference).label,
-               show_count(static_cast<double>(any->reference_evaluations)),
-               exact ? "0 (exact)" : show(scores.reference_error(players).median),
-               exact ? "0 (exact)" : show(scores.largest_reference_error(players)),
-               explainer == nullptr ? "not run" : scores_of(*explainer, "nrmse")});
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  for (const std::string& explainer : explainers)
+    table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
+  bool certified = false;
+  std::optional<double> target;
+  for (const Discretisation& on : scores.discretisations()) {
+    const ReferenceQuality quality = scores.reference(on);
+    std::string kinds;
+    std::size_t inputs = 0;
+    for (const auto& [kind, count] : quality.kinds) {
+      kinds += (kinds.empty() ? "" : ", ") + reference_label(kind);
+      if (quality.kinds.size() > 1) kinds += fmt::format(" ({})", count);
+      inputs += count;
+    }
+    certified = certified || quality.kinds.contains("certified");
+    target = quality.target;
+    std::vector<std::string> cells = {
+        on.label(),
+        kinds,
+        show_count(quality.evaluations.median),
+        show(quality.error.median),
+        show(quality.largest_error),
+        quality.target ? fmt::format("{} of {}", quality.missed, inputs) : "no target stored"};
+    for (const std::string& explainer : explainers) {
+      const Cell* cell = scores.cell(on, explainer);
+      cells.push_back(cell == nullptr ? "not run" : scores_of(*cell, "nrmse"));
+    }
+    table.add(std::move(cells));
+  }
+  if (certified) {
+    table.notes.push_back(
+        "Certified: two independent unbiased estimates, by antithetic pairs of orderings and by paired KernelSHAP, "
+        "that "
+        "agree within their standard errors. The reference is their weighted mean.");
+  }
+  if (target) {
+    table.notes.push_back(fmt::format(
+        "Sampling goes on until the error is at most {}, or until the budget of the reference is spent. The column "
+        "\"missed the target\" counts the inputs where the budget ended first.",
+        show(*target)));
   }
   return table;
 }
@@ -168,12 +448,12 @@ Table cost(const Scoreboard& scores) {
                   {"reverse passes", true},
                   {"wall time", true}},
       .rows = {}};
-  for (const int players : scores.resolutions()) {
+  for (const Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods()) {
-      const Cell* cell = scores.cell(players, method);
-      if (cell == nullptr || method == "uniform") continue;
+      const Cell* cell = scores.cell(on, method);
+      if (cell == nullptr || is_baseline(cell->access)) continue;
       const auto seconds = cell->seconds();
-      table.add({std::to_string(players), style_of(method).label, budget_of(*cell), count_in_words(cell->distinct()),
+      table.add({on.label(), style_of(method).label, budget_of(*cell), count_in_words(cell->distinct()),
                  count_in_words(cell->evaluations()), count_in_words(cell->gradients()),
                  seconds ? show_seconds(seconds->median) : "refused"});
     }
@@ -193,7 +473,8 @@ Table training(const Scoreboard& scores) {
               .rows = {}};
   for (const TrainingRow& row : scores.run().results.training) {
     if (row.pde != scores.run().pde) continue;
-    table.add({row.stage, std::to_string(row.epochs), std::to_string(row.best_epoch), show(row.best_validation),
+    table.add({row.explainer ? fmt::format("{} {}", row.stage, *row.explainer) : row.stage, std::to_string(row.epochs),
+               std::to_string(row.best_epoch), show(row.best_validation),
                show_count(static_cast<double>(row.operator_evaluations)), show_seconds(row.seconds)});
   }
   return table;

@@ -17,8 +17,13 @@ Table methods(const Scoreboard& scores);
 Table quality(const Scoreboard& scores);
 /// The backbone's relative error at every resolution.
 Table backbone(const Scoreboard& scores);
-/// What the reference is at every n, and how well it is known.
+/// Inputs on which the backbone or a trained explainer is far worse than on the others, with the cause as far as the rows
+/// hold it.
+Table outliers(const Scoreboard& scores);
+/// What the reference is at every n, what it cost and how well it is known.
 Table reference(const Scoreboard& scores);
+/// The NRMSE of every method without what the reference's own error adds to it.
+Table net_of_the_reference(const Scoreboard& scores);
 /// Evaluations, reverse passes and wall time of one attribution.
 Table cost(const Scoreboard& scores);
 /// What was trained, at what cost.

@@ -1,5 +1,6 @@
 #include "reporting/run.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -36,12 +37,12 @@ std::string joined_command(const Json& manifest) {
   return line;
 }
 
-std::string sitting_in_words(const Json& sitting) {
-  std::string words =
-      message(sitting.at("time").get<std::string>(), " by commit ", sitting.at("commit").get<std::string>(),
-              sitting.value("dirty", false) ? " (with uncommitted changes)" : "");
-  for (const auto& [name, value] : pairs_in_words(sitting, "environment")) words += message("; ", name, ": ", value);
-  return words;
+/// The manifest itself is the first sitting.
+Sitting sitting_of(const Json& json, const char* time) {
+  return {.time = json.value(time, ""),
+          .commit = json.value("commit", ""),
+          .dirty = json.value("dirty", false),
+          .environment = pairs_in_words(json, "environment")};
 }
 
 void read_manifest(Run& run, const std::filesystem::path& path) {
@@ -56,17 +57,15 @@ void read_manifest(Run& run, const std::filesystem::path& path) {
     run.seed = manifest.value("seed", std::uint64_t{0});
     run.command = joined_command(manifest);
     run.commit = manifest.value("commit", "");
-    run.dirty = manifest.value("dirty", false);
-    run.started = manifest.value("started", "");
+    run.sittings = {sitting_of(manifest, "started")};
     if (manifest.contains("seconds")) {
       for (const auto& [stage, seconds] : manifest["seconds"].items())
         run.seconds.emplace_back(stage, seconds.get<double>());
     }
-    run.environment = pairs_in_words(manifest, "environment");
     run.settings = pairs_in_words(manifest, "settings");
     if (manifest.contains("settings")) run.resolutions = manifest["settings"].value("resolutions", std::vector<int>{});
     if (manifest.contains("resumed")) {
-      for (const Json& sitting : manifest["resumed"]) run.resumed.push_back(sitting_in_words(sitting));
+      for (const Json& sitting : manifest["resumed"]) run.sittings.push_back(sitting_of(sitting, "time"));
     }
     run.departures = manifest.value("departures", std::vector<std::string>{});
     run.comparable_with_paper = manifest.value("comparable_with_paper", false);
@@ -77,6 +76,12 @@ void read_manifest(Run& run, const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::string Sitting::value(std::string_view key) const {
+  const auto found =
+      std::find_if(environment.begin(), environment.end(), [key](const auto& entry) { return entry.first == key; });
+  return found == environment.end() ? "" : found->second;
+}
 
 double Run::total_seconds() const {
   double total = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,18 +11,26 @@
 
 namespace opshap::reporting {
 
+/// One start of the command that made the run. A run that was stopped and resumed has several.
+struct Sitting {
+  std::string time, commit;
+  bool dirty = false;                                            ///< the commit had uncommitted changes
+  std::vector<std::pair<std::string, std::string>> environment;  ///< key, value in words
+  /// "" when the environment does not have the key.
+  std::string value(std::string_view key) const;
+};
+
 /// A run as the report sees it: its manifest, in words, and its rows. One run is one profile; runs are never mixed. Its evaluation may be unfinished: then
 /// rows of whole resolutions are missing.
 struct Run {
   std::filesystem::path folder;
-  std::string profile, pde, command, commit, started;
+  std::string profile, pde, command;
+  std::string commit;  ///< of the first sitting
   std::uint64_t seed = 0;
-  bool dirty = false;                                            ///< the commit had uncommitted changes
-  std::vector<std::pair<std::string, double>> seconds;           ///< stage, wall time
-  std::vector<std::pair<std::string, std::string>> environment;  ///< key, value in words
-  std::vector<std::pair<std::string, std::string>> settings;     ///< key, value in words
-  std::vector<std::string> resumed;                              ///< when, and by which commit, one sentence each
-  std::vector<std::string> departures;                           ///< from the paper, one sentence each
+  std::vector<std::pair<std::string, double>> seconds;        ///< stage, wall time
+  std::vector<Sitting> sittings;                              ///< in the order of time; read_run() gives at least one
+  std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
+  std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
   std::vector<int> resolutions;  ///< of the settings
   std::string manifest;          ///< manifest.json as it is

@@ -54,6 +54,7 @@ std::string Table::markdown() const {
     for (const std::string& cell : row) text += fmt::format(" {} |", markdown_cell(cell));
     text += "\n";
   }
+  for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;
 }
 
@@ -70,8 +71,10 @@ std::string Table::csv() const {
 }
 
 std::string Table::html() const {
-  std::string text = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape_markup(caption) +
-                     "\"><table>\n<thead><tr>";
+  const bool stacks = columns.size() > 4;
+  std::string text =
+      fmt::format("<div class=\"wide{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>",
+                  stacks ? " stacks" : "", escape_markup(caption));
   for (const Column& column : columns)
     text += std::string("<th scope=\"col\"") + (column.number ? " class=\"number\">" : ">") +
             escape_markup(column.heading) + "</th>";
@@ -83,15 +86,19 @@ std::string Table::html() const {
       // Words in a column of numbers (why there is none) may be broken over lines, numbers may not.
       const bool words = std::isalpha(static_cast<unsigned char>(rows[line][i][0])) != 0 ||
                          rows[line][i].find("undefined") != std::string::npos;
-      text += fmt::format("<td{}>{}</td>",
+      const std::string label =
+          stacks ? fmt::format(" data-label=\"{}\"", escape_markup(columns[i].heading)) : std::string();
+      text += fmt::format("<td{}{}>{}</td>",
                           !columns[i].number ? ""
                           : words            ? " class=\"number words\""
                                              : " class=\"number\"",
-                          escape_markup(rows[line][i]));
+                          label, escape_markup(rows[line][i]));
     }
     text += "</tr>\n";
   }
-  return text + "</tbody></table></div>\n";
+  text += "</tbody></table></div>\n";
+  for (const std::string& note : notes) text += "<p class=\"note\">" + escape_markup(note) + "</p>\n";
+  return text;
 }
 
 std::string escape_markup(std::string_view text) {

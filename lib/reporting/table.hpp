@@ -22,13 +22,15 @@ struct Table {
   std::string caption;  ///< one sentence or two: what is shown, and how to read it
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> notes = {};  ///< sentences below the rows, in Markdown and HTML: what a cell has no room for
 
   /// Throws std::logic_error unless the row has a cell a column and none of them is empty: what is missing is said in
   /// words.
   void add(std::vector<std::string> row);
   std::string markdown() const;
   std::string csv() const;
-  /// In a box that scrolls by itself when the table is wider than the page. All text is escaped.
+  /// In a box that scrolls by itself when the table is wider than the page. On a narrow page a table of more than four
+  /// columns stands row by row, each cell beside its heading. All text is escaped.
   std::string html() const;
 };
 
