@@ -6,6 +6,19 @@
 
 namespace opshap::cli {
 
+namespace {
+
+/// Whether a run that stored these settings is one of this profile. Settings that cannot be read are another version's.
+bool is_run_of(const std::string& settings, const std::string& source, const Profile& profile) {
+  try {
+    return identity(parse_profile(settings, source)) == identity(profile);
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, const Globals& globals)
     : path_(run / "manifest.json"), log_(run / "log.jsonl") {
   const std::string settings = to_toml(profile);
@@ -14,7 +27,8 @@ Manifest::Manifest(const std::filesystem::path& run, const Profile& profile, con
     require<DataError>(json_.is_object() && json_.contains("settings") && json_.contains("seconds"),
                        "manifest: path=", path_.string(),
                        " (is not a run's manifest). Remove the folder or choose another --out.");
-    require(json_["settings"].value("toml", "") == settings && json_.value("seed", std::uint64_t{0}) == globals.seed,
+    require(is_run_of(json_["settings"].value("toml", ""), path_.string(), profile) &&
+                json_.value("seed", std::uint64_t{0}) == globals.seed,
             "reproduce: --out=", run.string(),
             " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
     nlohmann::ordered_json sitting = {{"time", now_utc()}, {"commit", version::commit}, {"dirty", version::dirty}};

@@ -219,10 +219,56 @@ std::vector<std::string> profile_names() {
 
 std::string joined(const auto& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
 
-std::string quoted(const std::vector<std::string>& values) {
-  std::vector<std::string> quoted;
-  for (const std::string& value : values) quoted.push_back(message('"', value, '"'));
-  return joined(quoted);
+toml::array list_of(const auto& values) {
+  toml::array list;
+  for (const auto& value : values) list.push_back(value);
+  return list;
+}
+
+/// The table that read() reads.
+toml::table settings_of(const Profile& profile) {
+  const operators::OperatorConfig& model = profile.backbone.model;
+  const training::BackboneRecipe& backbone = profile.backbone;
+  const training::ExplainerRecipe& explainer = profile.explainer;
+  const evaluation::EvaluationSettings& evaluation = profile.evaluation;
+  toml::array curves;
+  for (const evaluation::BudgetCurve& curve : evaluation.curves) {
+    toml::table entry{{"players", curve.players}, {"budgets", list_of(curve.budgets)}, {"inputs", curve.inputs}};
+    entry.is_inline(true);
+    curves.push_back(std::move(entry));
+  }
+  return toml::table{{"summary", profile.summary},
+                     {"resolutions", list_of(profile.resolutions)},
+                     {"data", toml::table{{"pde", profile.data.pde},
+                                          {"train", profile.data.train},
+                                          {"validation", profile.data.validation},
+                                          {"test", profile.data.test}}},
+                     {"operator", toml::table{{"model", model.model},
+                                              {"modes", model.n_modes.front()},
+                                              {"width", model.hidden_channels},
+                                              {"layers", model.n_layers},
+                                              {"padding", model.domain_padding},
+                                              {"padding_mode", model.domain_padding_mode}}},
+                     {"backbone", toml::table{{"epochs", backbone.epochs},
+                                              {"batch", backbone.batch},
+                                              {"learning_rate", backbone.learning_rate},
+                                              {"weight_decay", backbone.weight_decay},
+                                              {"patience", backbone.patience}}},
+                     {"explainer", toml::table{{"epochs", explainer.epochs},
+                                               {"batch", explainer.batch},
+                                               {"learning_rate", explainer.learning_rate},
+                                               {"weight_decay", explainer.weight_decay},
+                                               {"warmup_epochs", explainer.warmup_epochs},
+                                               {"patience", explainer.patience},
+                                               {"coalitions", explainer.coalitions}}},
+                     {"evaluation", toml::table{{"inputs", evaluation.inputs},
+                                                {"methods", list_of(evaluation.methods)},
+                                                {"minimum_budget", evaluation.minimum_budget},
+                                                {"faithfulness_coalitions", evaluation.faithfulness_coalitions},
+                                                {"exact_players", evaluation.exact_players},
+                                                {"reference_error", evaluation.reference_error},
+                                                {"reference_budget", evaluation.reference_budget},
+                                                {"curves", std::move(curves)}}}};
 }
 
 }  // namespace
@@ -247,37 +293,20 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
   return read(table, name);
 }
 
+Profile parse_profile(const std::string& text, const std::string& source) {
+  return read(parse(text, source), std::filesystem::path(source).stem());
+}
+
 std::string to_toml(const Profile& profile) {
-  const operators::OperatorConfig& model = profile.backbone.model;
-  const evaluation::EvaluationSettings& evaluation = profile.evaluation;
-  std::vector<std::string> curves;
-  for (const evaluation::BudgetCurve& curve : evaluation.curves) {
-    curves.push_back(
-        fmt::format("{{players = {}, budgets = {}, inputs = {}}}", curve.players, joined(curve.budgets), curve.inputs));
-  }
-  return fmt::format(
-             "summary = \"{}\"\nresolutions = {}\n\n"
-             "[data]\npde = \"{}\"\ntrain = {}\nvalidation = {}\ntest = {}\n\n"
-             "[operator]\nmodel = \"{}\"\nmodes = {}\nwidth = {}\nlayers = {}\npadding = {:.6g}\npadding_mode = "
-             "\"{}\"\n\n",
-             profile.summary, joined(profile.resolutions), profile.data.pde, profile.data.train,
-             profile.data.validation, profile.data.test, model.model, model.n_modes.front(), model.hidden_channels,
-             model.n_layers, model.domain_padding, model.domain_padding_mode) +
-         fmt::format(
-             "[backbone]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\npatience = {}\n\n"
-             "[explainer]\nepochs = {}\nbatch = {}\nlearning_rate = {:.6g}\nweight_decay = {:.6g}\nwarmup_epochs = "
-             "{}\npatience = {}\ncoalitions = {}\n\n",
-             profile.backbone.epochs, profile.backbone.batch, profile.backbone.learning_rate,
-             profile.backbone.weight_decay, profile.backbone.patience, profile.explainer.epochs,
-             profile.explainer.batch, profile.explainer.learning_rate, profile.explainer.weight_decay,
-             profile.explainer.warmup_epochs, profile.explainer.patience, profile.explainer.coalitions) +
-         fmt::format(
-             "[evaluation]\ninputs = {}\nmethods = {}\nminimum_budget = {}\nfaithfulness_coalitions = "
-             "{}\nexact_players = {}\nreference_error = {:.6g}\n"
-             "reference_budget = {}\ncurves = {}\n",
-             evaluation.inputs, quoted(evaluation.methods), evaluation.minimum_budget,
-             evaluation.faithfulness_coalitions, evaluation.exact_players, evaluation.reference_error,
-             evaluation.reference_budget, joined(curves));
+  std::ostringstream out;
+  out << settings_of(profile) << '\n';
+  return out.str();
+}
+
+std::string identity(const Profile& profile) {
+  Profile nameless = profile;
+  nameless.summary.clear();
+  return to_toml(nameless);
 }
 
 std::vector<std::string> departures(const Profile& profile) {

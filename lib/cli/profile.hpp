@@ -38,8 +38,15 @@ struct Profile {
 /// Throws InvalidArgument for an unknown name or key and for values that cannot work (naming key and line), DataError for a file that cannot be parsed.
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides);
 
-/// The resolved profile as TOML: what is stored beside results.
+/// The profile of a TOML text in which every key is present, such as to_toml() writes. `source` starts the messages.
+/// Throws as load_profile().
+Profile parse_profile(const std::string& text, const std::string& source);
+
+/// The resolved profile as TOML: what is stored beside results. parse_profile() reads it back.
 std::string to_toml(const Profile& profile);
+
+/// What decides a run's numbers: to_toml() without the wording. Runs of the same identity and seed may be resumed.
+std::string identity(const Profile& profile);
 
 /// In what a profile's recipe and sizes differ from the paper's, one sentence each; empty for `paper`.
 std::vector<std::string> departures(const Profile& profile);
