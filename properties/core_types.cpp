@@ -235,6 +235,23 @@ TEST(Progress, TakesWhatAnEarlierSittingDidOutOfTheRate) {
   EXPECT_LE(rate, 1 / 0.020);  // one item in at least 20 ms; all 91 would be 4550 a second
 }
 
+TEST(Progress, SaysMoreWhenVerboseAndNothingWhenQuiet) {
+  const auto lines = [](Verbosity verbosity) {
+    set_verbosity(verbosity);
+    testing::internal::CaptureStderr();
+    {
+      Progress progress("work", 1000, "items");
+      for (int i = 0; i < 1000; ++i) progress.advance();
+    }
+    const std::string text = testing::internal::GetCapturedStderr();
+    set_verbosity(Verbosity::normal);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(0, lines(Verbosity::quiet));
+  EXPECT_EQ(10, lines(Verbosity::normal));
+  EXPECT_EQ(100, lines(Verbosity::verbose));
+}
+
 TEST(Names, FindTheNearestRegisteredOne) {
   EXPECT_EQ("kernel_shap", nearest_name("kernelshap", {"exact", "permutation", "kernel_shap"}));
   EXPECT_EQ("", nearest_name("x", {}));

@@ -52,10 +52,11 @@ void Progress::advance(std::int64_t count, const std::string& note) {
   if (verbosity() == Verbosity::quiet) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - start_ < patience_) return;
-  const int tenths = total_ > 0 ? static_cast<int>(10 * done_ / total_) : 10;
-  if (terminal_ ? (done_ >= total_ || now - last_shown_ > std::chrono::milliseconds(200)) : tenths > tenths_shown_) {
+  const int parts = verbosity() == Verbosity::verbose ? 100 : 10;
+  const int parts_done = total_ > 0 ? static_cast<int>(parts * done_ / total_) : parts;
+  if (terminal_ ? (done_ >= total_ || now - last_shown_ > std::chrono::milliseconds(200)) : parts_done > parts_shown_) {
     last_shown_ = now;
-    tenths_shown_ = tenths;
+    parts_shown_ = parts_done;
     shown_ = true;
     show(note, done_ >= total_);
   }
