@@ -32,14 +32,16 @@ class Linear final : public SolvedGame {
   std::vector<double> x_;
 };
 
-/// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy for the last fifth, five times
-/// over.
+/// The regression of kernel_shap_paired with its bias taken out: its solution on four fifths of the draws is a proxy
+/// for the last fifth, five times over.
 ///
-/// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S) − v(N∖S) enter, games of
-/// pairwise interactions are explained exactly. All coalitions weigh the same in the fit: what the sizes' law draws is then what it comes close to,
-/// and under this law the variance of the correction is proportional to the mean square of what is left. Cost: five times that of KernelRegression.
-/// Unbiased at every budget when the minimum-norm solution stands in for a fit that the sample does not determine: any proxy that has not seen the fold will do.
-/// Without it the method refuses such samples, and the mean of the others is unbiased up to the odds of a refusal, because acceptance depends on all folds.
+/// Source: Witter, Liu, Musco (2025), with least squares for the proxy. As the proxy is efficient and only halves v(S)
+/// − v(N∖S) enter, games of pairwise interactions are explained exactly. All coalitions weigh the same in the fit: what
+/// the sizes' law draws is then what it comes close to, and under this law the variance of the correction is
+/// proportional to the mean square of what is left. Cost: five times that of KernelRegression. Unbiased at every budget
+/// when the minimum-norm solution stands in for a fit that the sample does not determine: any proxy that has not seen
+/// the fold will do. Without it the method refuses such samples, and the mean of the others is unbiased up to the odds
+/// of a refusal, because acceptance depends on all folds.
 class RegressionMsrLinear final : public LeastSquares {
  public:
   explicit RegressionMsrLinear(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
@@ -58,8 +60,9 @@ class RegressionMsrLinear final : public LeastSquares {
             .exact_at_full_budget = true,
             .refusal = refusal()};
   }
-  /// n−1 pairs outside each fold, and some to spare, since independent draws repeat themselves: without these most samples of few players are too low in
-  /// rank, with these less than one in ten. Whether the pairs are independent shows only when they are drawn.
+  /// n−1 pairs outside each fold, and some to spare, since independent draws repeat themselves: without these most
+  /// samples of few players are too low in rank, with these less than one in ten. Whether the pairs are independent
+  /// shows only when they are drawn.
   Budget minimum(int players) const override {
     if (!determined()) return smallest_budget(folds);
     const std::int64_t pairs = (std::int64_t{folds.count} * (players - 1) + folds.count - 2) / (folds.count - 1);
