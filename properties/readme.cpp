@@ -1,0 +1,83 @@
+// What README.md says to write and to type works: its example estimator is registered, and its commands run.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/file.hpp"
+#include "data/npy.hpp"
+#include "estimators/registry.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The axioms run on it because it is one of these: CMake compiles the page's code with the page's line of the registry.
+TEST(Readme, ItsExampleEstimatorIsRegistered) {
+  const Estimator& example = estimators::find(OPSHAP_EXAMPLE);
+  EXPECT_EQ(OPSHAP_EXAMPLE, example.name());
+  EXPECT_TRUE(example.guarantees().uses_budget()) << "an example that takes what it needs shows half of the interface";
+}
+
+/// The lines of the page's blocks of commands, without their comments: blocks without a language, but for the tree.
+std::vector<std::string> commands() {
+  std::istringstream page(read_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md"));
+  std::vector<std::string> found;
+  std::string section, fence;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) section = line;
+    if (line.starts_with("```")) {
+      fence = fence.empty() ? line : "";
+    } else if (fence == "```" && section != "## The tree" && !line.empty()) {
+      line.resize(std::min(line.size(), line.find(" #")));
+      line.resize(line.find_last_not_of(' ') + 1);
+      found.push_back(line);
+    }
+  }
+  return found;
+}
+
+/// Whether a command builds the project, which is what CI does with it, or needs a LibTorch that is not here.
+bool builds(const std::string& command) {
+  return command == "./reproduce" || command == "./verify" || command.starts_with("cmake --preset ");
+}
+
+using ReadmeCommands = Program;
+
+TEST_F(ReadmeCommands, Run) {
+  file("game.json",
+       R"({"players":8,"terms":[{"coalition":[0,1],"coefficient":2},{"coalition":[2],"coefficient":-1}]})");
+  fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/neuraloperator/plain.safetensors",
+                path("fno.safetensors"));
+  std::vector<double> field(1024);
+  for (std::size_t i = 0; i < field.size(); ++i) field[i] = std::sin(0.01 * static_cast<double>(i));
+  data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
+  // The attribution that the page certifies is of the game of its next command.
+  const Outcome mine = opshap("attribute --game unanimity_sum --players 64 --method permutation --budget 1024 --json");
+  ASSERT_EQ(0, mine.code) << mine.err;
+  file("mine.json", mine.out);
+
+  int run = 0;
+  for (const std::string& command : commands()) {
+    if (builds(command)) continue;
+    ASSERT_TRUE(command.starts_with("opshap ")) << command << ": say here how to run it";
+#ifndef OPSHAP_WITH_NETWORKS
+    if (command.find("--operator") != std::string::npos) continue;
+#endif
+    const Outcome outcome = shell("cd " + folder_.string() + " && " + OPSHAP_BINARY_DIR + "/" + command);
+    EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
+    EXPECT_NE("", outcome.out) << command;
+    ++run;
+  }
+  EXPECT_GE(run, 3) << "the page's commands were not found";
+}
+
+}  // namespace
+}  // namespace opshap
