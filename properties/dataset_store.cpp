@@ -377,6 +377,29 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
                DataError);
 }
 
+// Not the problem's, should the two differ.
+TEST_F(DatasetStore, ASetHasTheSpacesThatItsFileNames) {
+  data::generate(quick(6), file("own.h5"));
+  Opened other(file("own.h5"));
+  auto metadata = nlohmann::ordered_json::parse(other.metadata);
+  metadata["input"]["domain"]["axes"][0].update(
+      {{"origin", -1.0}, {"extent", 2.0}, {"offset", 0.5}, {"centring", "cell"}, {"periodic", false}});
+  metadata["output"]["channels"][0] = {{"name", "height"}, {"unit", "m"}};
+  metadata["input_mean"] = {0.25};
+  other.metadata = metadata.dump();
+  other.write(file("other.h5"));
+  const data::Dataset set = data::read_dataset(file("other.h5"));
+  EXPECT_EQ(Domain::grid({Axis::cells(1024, 2, -1)}), set.inputs.domain);
+  EXPECT_EQ(Domain::unit({1024}), set.targets.domain);
+  EXPECT_EQ((std::vector<pde::Channel>{{"u", "1"}}), set.input_channels);
+  EXPECT_EQ((std::vector<pde::Channel>{{"height", "m"}}), set.target_channels);
+  EXPECT_EQ(std::vector<double>{0.25}, set.input_mean);
+  metadata["input"]["domain"]["axes"][0]["points"] = 512;
+  other.metadata = metadata.dump();
+  other.write(file("other.h5"));
+  EXPECT_THROW(data::read_dataset(file("other.h5")), DataError);
+}
+
 // The files of the first generators named neither spaces nor means.
 TEST_F(DatasetStore, AFileWithoutSpacesHasThoseOfItsProblem) {
   data::generate(quick(6), file("new.h5"));

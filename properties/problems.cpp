@@ -164,6 +164,18 @@ TEST_P(Problems, RefusesInputsThatAreNotItsOwn) {
   EXPECT_THROW(problem().solve(broken), DataError);
 }
 
+// A query or baseline that does not fit would throw; the rule must also name a channel that the output has.
+TEST_P(Problems, ItsDefaultRuleMakesAGameOfItsInputs) {
+  const ScenarioRule rule = problem().default_rule();
+  const FieldBatch input = sample(0).input;
+  const Scenario scenario = make_scenario(rule, input);
+  EXPECT_EQ(input.values, scenario.input.values);
+  EXPECT_EQ(input.domain, scenario.baseline.domain);
+  EXPECT_GE(scenario.partition.players, 1);
+  EXPECT_LT(scenario.query.channel, problem().output().channel_count());
+  EXPECT_LT(scenario.query.point, input.domain.points());
+}
+
 TEST_P(Problems, AnEvolutionStartsAtItsInput) {
   const pde::Evolution* evolution = problem().evolution();
   if (evolution == nullptr) GTEST_SKIP() << "does not depend on time";
@@ -200,13 +212,14 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
                  file("set.h5"));
   const data::Dataset set = data::read_dataset(file("set.h5"));
   ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
-  const std::int64_t points = set.inputs.domain.points();
+  const Domain& domain = set.inputs.domain;
+  const std::int64_t points = domain.points();
   for (int channel = 0; channel < set.inputs.channels; ++channel) {
     long double mean = 0, scale = 0;
     for (const std::int64_t sample : set.indices(data::Split::train)) {
       for (std::int64_t p = 0; p < points; ++p) {
         const long double value = set.inputs.field(sample)[static_cast<std::size_t>(channel * points + p)] / 2.0L *
-                                  static_cast<long double>(set.inputs.domain.volume(p) / set.inputs.domain.volume());
+                                  static_cast<long double>(domain.volume(p) / domain.volume());
         mean += value;
         scale += std::abs(value);
       }

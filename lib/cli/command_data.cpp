@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
+#include "data/space_json.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
 
@@ -26,14 +27,14 @@ Json description(const std::filesystem::path& path) {
   return json;
 }
 
-/// "u [1], v [m/s] on [64,64] points".
+/// "u [1], v [m/s] on grid 64 x 64: ...".
 std::string channels_on_domain(const Json& space) {
   std::string text;
   for (const Json& channel : space["channels"]) {
     text += (text.empty() ? "" : ", ") + channel["name"].get<std::string>() + " [" +
             channel["unit"].get<std::string>() + "]";
   }
-  return text + " on " + space["domain"]["shape"].dump() + " points";
+  return text + " on " + data::space_from_json(space, "data info").domain.describe();
 }
 
 void print_description(const Json& set) {

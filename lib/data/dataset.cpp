@@ -72,13 +72,15 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
 std::vector<double> channel_means(const pde::Space& space, std::span<const float> fields, std::int64_t samples) {
   if (samples == 0) return {};
   const auto points = static_cast<std::size_t>(space.domain.points());
+  std::vector<double> shares;
+  for (std::size_t p = 0; p < points; ++p)
+    shares.push_back(space.domain.volume(static_cast<std::int64_t>(p)) / space.domain.volume());
   std::vector<double> means(space.channels.size(), 0);
   for (std::size_t row = 0; row < static_cast<std::size_t>(samples) * means.size(); ++row) {
-    double& mean = means[row % means.size()];
     for (std::size_t p = 0; p < points; ++p)
-      mean += space.domain.volume(static_cast<std::int64_t>(p)) * static_cast<double>(fields[row * points + p]);
+      means[row % means.size()] += shares[p] * static_cast<double>(fields[row * points + p]);
   }
-  for (double& mean : means) mean /= space.domain.volume() * static_cast<double>(samples);
+  for (double& mean : means) mean /= static_cast<double>(samples);
   return means;
 }
 

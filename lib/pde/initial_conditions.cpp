@@ -19,8 +19,8 @@ constexpr double turn = 2 * std::numbers::pi;
 }  // namespace
 
 Sample mixed_1d(const Domain& domain, const Rng& root, std::uint64_t sample) {
-  require(domain.dimension() == 1, "mixed_1d: dimension=", domain.dimension(),
-          " (initial conditions on a line). Use a 1D domain.");
+  require(domain.is_grid() && domain.dimension() == 1 && domain.axes()[0] == Axis::ring(domain.shape()[0]),
+          "mixed_1d: domain=", domain.describe(), " (these fields have period 1). Use the periodic unit interval.");
   const auto stream = [&](Purpose purpose) { return root.stream(static_cast<std::uint32_t>(purpose), sample); };
   Rng families = stream(Purpose::family), amplitudes = stream(Purpose::amplitudes), phases = stream(Purpose::phases),
       geometry = stream(Purpose::geometry);

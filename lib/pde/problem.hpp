@@ -10,6 +10,7 @@
 
 #include "core/field.hpp"
 #include "core/rng.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::pde {
 
@@ -128,6 +129,10 @@ class Problem {
   /// The laws that tie an output to its input and need no second solution. Both fields are batches of one on one
   /// domain, as a data set stores them: rounded to float32.
   virtual std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const = 0;
+
+  /// The game that is played with this problem's inputs unless somebody asks for another one: here every point plays,
+  /// a hidden point is 0, and the query is the first output channel in the centre.
+  virtual ScenarioRule default_rule() const { return {}; }
 
   /// This problem as an evolution; null for a static problem.
   virtual const Evolution* evolution() const { return nullptr; }

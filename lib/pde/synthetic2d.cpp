@@ -160,15 +160,13 @@ Sample Synthetic2d::draw(const Rng& root, std::uint64_t sample) const {
 
 Solution Synthetic2d::solve(const FieldBatch& input) const {
   const Domain& domain = input.domain;
-  require(domain.dimension() == 2 && input.batch == 1 && input.channels == 2,
+  require(domain.is_grid() && domain.dimension() == 2 && input.batch == 1 && input.channels == 2,
           "synthetic2d: dimension=", domain.dimension(), ", batch=", input.batch, ", channels=", input.channels,
           " (takes one field of the channels gain and source in the plane). Give an array of shape [2, nx, ny].");
-  const auto walled = [](const Axis& axis) { return axis == Axis::cells(axis.points, axis.extent, axis.origin); };
-  require(std::ranges::all_of(domain.axes(), walled),
-          "synthetic2d: domain (its walls lie half a cell from the outer points). Give a cell-centred grid that is not "
-          "periodic.");
-  for (const int points : domain.shape()) {
-    require(points <= most_points, "synthetic2d: points=", points, " (an axis has at most ", most_points,
+  for (const Axis& axis : domain.axes()) {
+    require(axis == Axis::cells(axis.points, axis.extent, axis.origin), "synthetic2d: axis=", axis.describe(),
+            " (its walls lie half a cell from the outer points). Give the middles of the cells between the walls.");
+    require(axis.points <= most_points, "synthetic2d: points=", axis.points, " (an axis has at most ", most_points,
             "). Give a coarser grid.");
   }
   require_finite(input, "synthetic2d");
