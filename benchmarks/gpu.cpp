@@ -14,6 +14,7 @@
 #include "core/partition.hpp"
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
 
@@ -51,8 +52,7 @@ Coalitions random_coalitions(int players, std::size_t count) {
 
 /// A network with these options. Its parameters depend on the config alone, are numbers of single precision, and are twice as large as at the start of a
 /// training: values then differ enough between coalitions for an error to be told from rounding.
-std::unique_ptr<operators::Network> network(const operators::OperatorConfig& config,
-                                            const torch::TensorOptions& options) {
+std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, const torch::TensorOptions& options) {
   auto on_cpu = operators::make_network(config, torch::kFloat32);
   operators::initialise(*on_cpu, 1);
   auto result = operators::make_network(config, options);
@@ -63,9 +63,9 @@ std::unique_ptr<operators::Network> network(const operators::OperatorConfig& con
 }
 
 /// max |difference| to the network in double on the CPU, over the standard deviation of its values.
-double error(const operators::OperatorConfig& config, const Question& of, const Coalitions& coalitions,
+double error(const operators::FnoConfig& config, const Question& of, const Coalitions& coalitions,
              const std::vector<double>& found) {
-  const auto op = make_operator(network(config, torch::kFloat64));
+  const auto op = as_operator(network(config, torch::kFloat64));
   const std::vector<double> exact =
       games::cell_mask_game(*op, {of.input, of.baseline, of.players, of.query})->values(coalitions);
   const double mean = std::accumulate(exact.begin(), exact.end(), 0.0) / static_cast<double>(exact.size());
@@ -81,12 +81,12 @@ void coalitions(benchmark::State& state, int dimension, const std::string& devic
   // Of the spread, which is down to a twentieth of the values: some tens of roundings of single precision.
   constexpr double tolerance = 1e-4;
   const auto axes = static_cast<std::size_t>(dimension);
-  operators::OperatorConfig config;
+  operators::FnoConfig config;
   config.n_modes.assign(axes, 16);
   config.domain_padding = 0.5;
   const Question of = question(std::vector<int>(axes, static_cast<int>(state.range(0))));
   const auto on_device = network(config, operators::tensor_options(operators::Precision::float32, device));
-  const auto engine = on_device->device_engines()->coalition_engine(of.input, of.baseline, of.players, of.query);
+  const auto engine = on_device->engines().engines->coalition_engine(of.input, of.baseline, of.players, of.query);
 
   const Coalitions few = random_coalitions(of.players.players, 16);
   std::vector<double> values(few.size());

@@ -1,4 +1,4 @@
-// What a Fourier neural operator of the paper's size costs: fields a second forward, at a point, with gradient; its Shapley value by the mean field; samples a
+// What every registered neural operator costs at the paper's size: fields a second forward, at a point, with gradient; its Shapley value by the mean field; samples a
 // second in training as a backbone and as an explainer. And what the machine's matrix products give, to measure all of it by.
 
 #include <benchmark/benchmark.h>
@@ -19,6 +19,7 @@
 #include "games/cell_mask_game.hpp"
 #include "operators/blas.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/weights.hpp"
 #include "training/adamw.hpp"
 #include "training/batch_loss.hpp"
@@ -34,11 +35,16 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
   return fields;
 }
 
-operators::OperatorConfig config(int dimension) {
-  operators::OperatorConfig config{.domain_padding = 0.5};
-  config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
-  return config;
-}
+/// A registered operator in one of its dimensions, with the paper's settings.
+struct Subject {
+  std::string name;
+  int dimension = 1;
+
+  operators::NetworkConfig config() const {
+    return operators::fitted(operators::architecture(name)->of_the_paper(), {.dimension = dimension});
+  }
+  std::unique_ptr<Operator> untrained() const { return operators::untrained_operator(config(), 1); }
+};
 
 std::vector<int> shape(const benchmark::State& state, int dimension) {
   return std::vector<int>(static_cast<std::size_t>(dimension), static_cast<int>(state.range(0)));
@@ -46,48 +52,47 @@ std::vector<int> shape(const benchmark::State& state, int dimension) {
 
 /// Calls work(operator, fields) on as many fields as the operator likes to see.
 template <typename Work>
-void run(benchmark::State& state, int dimension, const Work& work) {
-  const auto op = operators::make_operator(config(dimension), 1);
-  const Domain domain = Domain::unit(shape(state, dimension));
+void run(benchmark::State& state, const Subject& subject, const Work& work) {
+  const auto op = subject.untrained();
+  const Domain domain = Domain::unit(shape(state, subject.dimension));
   const FieldBatch fields = random_fields(domain.shape(), op->preferred_batch(domain));
   for (auto _ : state) work(*op, fields);
   state.SetItemsProcessed(state.iterations() * fields.batch);
 }
 
-void forward(benchmark::State& state, int dimension) {
-  run(state, dimension,
-      [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.apply(fields)); });
+void forward(benchmark::State& state, const Subject& subject) {
+  run(state, subject, [](const Operator& op, const FieldBatch& fields) { benchmark::DoNotOptimize(op.apply(fields)); });
 }
 
-void value_at(benchmark::State& state, int dimension) {
-  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+void value_at(benchmark::State& state, const Subject& subject) {
+  run(state, subject, [](const Operator& op, const FieldBatch& fields) {
     benchmark::DoNotOptimize(op.values_at(fields, {.point = fields.domain.centre()}));
   });
 }
 
-void gradient_at(benchmark::State& state, int dimension) {
-  run(state, dimension, [](const Operator& op, const FieldBatch& fields) {
+void gradient_at(benchmark::State& state, const Subject& subject) {
+  run(state, subject, [](const Operator& op, const FieldBatch& fields) {
     benchmark::DoNotOptimize(op.gradient_at(fields, {.point = fields.domain.centre()}));
   });
 }
 
-void one_forward(benchmark::State& state, int dimension) {
-  const auto op = operators::make_operator(config(dimension), 1);
-  const FieldBatch field = random_fields(shape(state, dimension), 1);
+void one_forward(benchmark::State& state, const Subject& subject) {
+  const auto op = subject.untrained();
+  const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
   for (auto _ : state) benchmark::DoNotOptimize(op->apply(field));
   state.SetItemsProcessed(state.iterations());
 }
 
-void one_value(benchmark::State& state, int dimension) {
-  const auto op = operators::make_operator(config(dimension), 1);
-  const FieldBatch field = random_fields(shape(state, dimension), 1);
+void one_value(benchmark::State& state, const Subject& subject) {
+  const auto op = subject.untrained();
+  const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
   for (auto _ : state) benchmark::DoNotOptimize(op->values_at(field, {.point = field.domain.centre()}));
   state.SetItemsProcessed(state.iterations());
 }
 
-void mean_field_value(benchmark::State& state, int dimension) {
-  const auto op = operators::make_operator(config(dimension), 1);
-  const FieldBatch field = random_fields(shape(state, dimension), 1);
+void mean_field_value(benchmark::State& state, const Subject& subject) {
+  const auto op = subject.untrained();
+  const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
   const auto game = games::cell_mask_game(*op, {field,
                                                 FieldBatch::zeros(field.domain, 1, 1),
                                                 Partition::one_player_per_point(field.domain),
@@ -114,20 +119,20 @@ using Loss = std::function<torch::Tensor(const torch::Tensor& outputs, std::int6
 constexpr std::int64_t training_batch = 32;
 
 /// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations alone.
-void step(benchmark::State& state, bool fused, const Loss& loss) {
-  const auto network = operators::make_network(config(1), torch::kFloat32);
+void step(benchmark::State& state, const Subject& subject, bool fused, const Loss& loss) {
+  const auto network = operators::make_network(subject.config(), torch::kFloat32);
   network->set_fused(fused);
   operators::initialise(*network, 1);
   training::AdamW::Tensors parameters;
   for (operators::Parameter& parameter : network->parameters())
     parameters[parameter.name] = parameter.value.set_requires_grad(true);
   training::AdamW optimiser(parameters, 1e-4);
-  const FieldBatch fields = random_fields(shape(state, 1), training_batch);
+  const FieldBatch fields = random_fields(shape(state, subject.dimension), training_batch);
   const torch::Tensor inputs = operators::to_tensor(fields, 0, training_batch, torch::kFloat32);
   for (auto _ : state) {
     training::batch_loss_and_gradient(
-        *network, training_batch, fields.domain.shape(), [&](std::int64_t first, std::int64_t count) {
-          return loss(network->forward(inputs.narrow(1, first, count), fields.domain.shape()), first, count);
+        *network, training_batch, fields.domain, [&](std::int64_t first, std::int64_t count) {
+          return loss(network->forward(inputs.narrow(1, first, count), fields.domain), first, count);
         });
     optimiser.step(1e-3);
   }
@@ -135,19 +140,19 @@ void step(benchmark::State& state, bool fused, const Loss& loss) {
 }
 
 /// Mean squared error of the whole fields.
-void training_step(benchmark::State& state, bool fused) {
+void training_step(benchmark::State& state, const Subject& subject, bool fused) {
   const torch::Tensor targets = torch::ones({state.range(0), training_batch, 1});
-  step(state, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
+  step(state, subject, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
     return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
            static_cast<double>(targets.numel());
   });
 }
 
 /// Mean squared error of the sums over 32 coalitions of each field.
-void explainer_step(benchmark::State& state, bool fused) {
+void explainer_step(benchmark::State& state, const Subject& subject, bool fused) {
   const torch::Tensor coalitions = torch::ones({training_batch, 32, state.range(0)}),
                       targets = torch::ones({training_batch, 32, 1});
-  step(state, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
+  step(state, subject, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
     const torch::Tensor values = outputs.squeeze(2).t() - outputs.mean(0);
     const torch::Tensor sums = torch::bmm(coalitions.narrow(0, first, count), values.unsqueeze(2));
     return torch::mse_loss(sums, targets.narrow(0, first, count), torch::Reduction::Sum) /
@@ -156,18 +161,18 @@ void explainer_step(benchmark::State& state, bool fused) {
 }
 
 /// A whole epoch of the real training, its validation and checkpoint too.
-void explainer_training(benchmark::State& state) {
+void explainer_training(benchmark::State& state, const Subject& subject) {
   constexpr std::int64_t batch = 32, steps = 16;
-  const auto backbone = operators::make_operator(config(1), 1);
+  const auto backbone = subject.untrained();
   data::Dataset data{.pde = "random",
-                     .inputs = random_fields(shape(state, 1), batch * steps + 1),
+                     .inputs = random_fields(shape(state, subject.dimension), batch * steps + 1),
                      .targets = {},
                      .split = std::vector<data::Split>(batch * steps + 1, data::Split::train),
                      .resolution_slot = std::vector<std::uint8_t>(batch * steps + 1, 0),
                      .resolutions = {static_cast<int>(state.range(0))},
                      .content_hash = "random"};
   data.split.back() = data::Split::validation;
-  const training::ExplainerRecipe recipe{.model = config(1),
+  const training::ExplainerRecipe recipe{.model = operators::architecture(subject.name)->of_the_paper(),
                                          .resolutions = data.resolutions,
                                          .epochs = 1,
                                          .batch = batch,
@@ -187,21 +192,40 @@ void register_all() {
     row->ArgName("n")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
     for (const std::int64_t size : sizes) row->Arg(size);
   };
-  add("fno1d_forward", forward, {16, 64, 256, 1024}, 1);
-  add("fno1d_value_at", value_at, {16, 64, 256, 1024}, 1);
-  add("fno1d_gradient_at", gradient_at, {16, 256, 1024}, 1);
-  add("fno1d_one_forward", one_forward, {16, 1024}, 1);
-  add("fno1d_one_value", one_value, {16, 1024}, 1);
-  add("fno1d_training_step", training_step, {64, 256, 1024}, true);
-  add("fno1d_training_step_plain", training_step, {64, 256, 1024}, false);
-  add("fno1d_explainer_step", explainer_step, {64, 256, 1024}, true);
-  add("fno1d_explainer_step_plain", explainer_step, {64, 256, 1024}, false);
-  add("fno2d_forward", forward, {4, 32}, 2);
   add("sgemm", sgemm, {1024, 2048});
-  auto* row = benchmark::RegisterBenchmark("fno1d_mean_field", mean_field_value, 1);
-  row->ArgNames({"n", "nodes"})->Args({1024, 8})->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
-  row = benchmark::RegisterBenchmark("fno1d_explainer_training", explainer_training);
-  row->ArgNames({"n", "coalitions"})->Args({256, 32})->Args({256, 128})->Unit(benchmark::kMillisecond)->UseManualTime();
+  for (const std::string& name : operators::names()) {
+    for (const int dimension : operators::architecture(name)->dimensions()) {
+      const Subject subject{.name = name, .dimension = dimension};
+      const std::string prefix = name + std::to_string(dimension) + "d_";
+      if (dimension == 2) {
+        add(prefix + "forward", forward, {4, 32}, subject);
+        continue;
+      }
+      add(prefix + "forward", forward, {16, 64, 256, 1024}, subject);
+      add(prefix + "value_at", value_at, {16, 64, 256, 1024}, subject);
+      add(prefix + "gradient_at", gradient_at, {16, 256, 1024}, subject);
+      add(prefix + "one_forward", one_forward, {16, 1024}, subject);
+      add(prefix + "one_value", one_value, {16, 1024}, subject);
+      add(prefix + "training_step", training_step, {64, 256, 1024}, subject, true);
+      add(prefix + "training_step_plain", training_step, {64, 256, 1024}, subject, false);
+      add(prefix + "explainer_step", explainer_step, {64, 256, 1024}, subject, true);
+      add(prefix + "explainer_step_plain", explainer_step, {64, 256, 1024}, subject, false);
+      if (subject.untrained()->has_mean_field()) {
+        auto* row = benchmark::RegisterBenchmark((prefix + "mean_field").c_str(), mean_field_value, subject);
+        row->ArgNames({"n", "nodes"})
+            ->Args({1024, 8})
+            ->Unit(benchmark::kMillisecond)
+            ->MeasureProcessCPUTime()
+            ->UseRealTime();
+      }
+      auto* row = benchmark::RegisterBenchmark((prefix + "explainer_training").c_str(), explainer_training, subject);
+      row->ArgNames({"n", "coalitions"})
+          ->Args({256, 32})
+          ->Args({256, 128})
+          ->Unit(benchmark::kMillisecond)
+          ->UseManualTime();
+    }
+  }
 }
 
 }  // namespace

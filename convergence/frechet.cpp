@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "reporting/evidence.hpp"
@@ -63,7 +64,7 @@ Tensor derivative(const Map& map, const Tensor& u, const Tensor& w) {
 class FrechetDifferentiability : public ::testing::Test {
  protected:
   FrechetDifferentiability() {
-    operators::OperatorConfig config{.model = "fno", .n_modes = {modes}, .hidden_channels = width, .n_layers = 3};
+    operators::FnoConfig config{.n_modes = {modes}, .hidden_channels = width, .n_layers = 3};
     config.domain_padding = 0.25;
     network_ = operators::make_network(config, torch::kFloat64);
     operators::initialise(*network_, 6);
@@ -71,7 +72,7 @@ class FrechetDifferentiability : public ::testing::Test {
   }
 
   Map fno() const {
-    return [this](const Tensor& fields) { return network_->forward(fields, {static_cast<int>(points)}); };
+    return [this](const Tensor& fields) { return network_->forward(fields, Domain::unit({static_cast<int>(points)})); };
   }
   Tensor parameter(const std::string& name) const {
     for (const operators::Parameter& parameter : network_->parameters()) {

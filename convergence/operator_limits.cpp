@@ -73,8 +73,7 @@ Subject make_subject() {
                  folder / "burgers1d.h5");
   const data::Dataset data = data::read_dataset(folder / "burgers1d.h5");
   training::BackboneRecipe recipe;
-  recipe.model.n_modes = {16};
-  recipe.model.hidden_channels = 16;
+  recipe.model.json = R"({"modes": 16, "width": 16, "layers": 4, "padding": 0.5, "padding_mode": "symmetric"})";
   recipe.resolutions = {16, 32, 64};
   recipe.epochs = recipe.patience = 40;
   recipe.batch = 16;

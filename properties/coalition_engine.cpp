@@ -14,6 +14,7 @@
 #include "core/threads.hpp"
 #include "engines/kernels.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
 #include "support/test_seed.hpp"
@@ -22,7 +23,7 @@ namespace opshap {
 namespace {
 
 /// Untrained networks hardly answer to a mask; twice the weights do, and magnify the rounding of every layer.
-std::unique_ptr<operators::Network> doubled_network(const operators::OperatorConfig& config, std::uint64_t seed,
+std::unique_ptr<operators::Network> doubled_network(const operators::FnoConfig& config, std::uint64_t seed,
                                                     operators::Precision precision) {
   auto network = operators::make_network(config, operators::tensor_options(precision, "cpu"));
   operators::initialise(*network, seed);
@@ -63,7 +64,7 @@ double spread(const std::vector<double>& values) {
 
 /// The same random network by the engine, by LibTorch, and by LibTorch in double; a field and a baseline for it.
 struct Trial {
-  operators::OperatorConfig config;
+  operators::FnoConfig config;
   std::unique_ptr<Operator> engine, plain, precise;
   FieldBatch input, baseline;
 
@@ -81,9 +82,9 @@ struct Trial {
       shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? most_points : 9)));
     }
     const std::uint64_t seed = rng.bits64();
-    engine = operators::make_operator(doubled_network(config, seed, operators::Precision::float32));
-    plain = operators::make_operator(doubled_network(config, seed, operators::Precision::float32), false);
-    precise = operators::make_operator(doubled_network(config, seed, operators::Precision::float64));
+    engine = operators::as_operator(doubled_network(config, seed, operators::Precision::float32));
+    plain = operators::as_operator(doubled_network(config, seed, operators::Precision::float32), false);
+    precise = operators::as_operator(doubled_network(config, seed, operators::Precision::float64));
     input = random_field(shape, config.in_channels, 0, 2, rng);
     baseline = random_field(shape, config.in_channels, -1, 0, rng);
   }
@@ -93,7 +94,7 @@ struct Trial {
             .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
   }
   std::string describe() const {
-    return message(operators::to_json(config), ", ", input.domain.points(), " points; ", replay());
+    return message(operators::NetworkConfig(config).json, ", ", input.domain.points(), " points; ", replay());
   }
 };
 
@@ -144,11 +145,11 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
 }
 
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
-  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
-  EXPECT_TRUE(operators::make_operator(config, 1)->coalition_path().starts_with("engine, "));
-  EXPECT_NE(operators::make_operator(config, 1, operators::Precision::float64)->coalition_path().find("float32"),
+  const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
+  EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
+  EXPECT_NE(operators::untrained_operator(config, 1, operators::Precision::float64)->coalition_path().find("float32"),
             std::string::npos);
-  const auto off = operators::make_operator(doubled_network(config, 1, operators::Precision::float32), false);
+  const auto off = operators::as_operator(doubled_network(config, 1, operators::Precision::float32), false);
   EXPECT_NE(off->coalition_path().find("switched off"), std::string::npos);
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
@@ -157,18 +158,19 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
 }
 
 TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
-  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 8};
+  const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
   for (const std::string& set : engines::instruction_sets()) {
     setenv("OPSHAP_ENGINE", set.c_str(), 1);
-    EXPECT_EQ(operators::make_operator(config, 1)->coalition_path(), "engine, " + set);
+    EXPECT_EQ(operators::untrained_operator(config, 1)->coalition_path(), "engine, " + set);
   }
   setenv("OPSHAP_ENGINE", "altivec", 1);
-  EXPECT_THROW(operators::make_operator(config, 1), EnvironmentError);
+  EXPECT_THROW(operators::untrained_operator(config, 1), EnvironmentError);
   unsetenv("OPSHAP_ENGINE");
 }
 
 TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
-  const auto op = operators::make_operator({.n_modes = {8}, .hidden_channels = 16, .domain_padding = 0.5}, 1);
+  const auto op = operators::untrained_operator(
+      operators::FnoConfig{.n_modes = {8}, .hidden_channels = 16, .domain_padding = 0.5}, 1);
   Rng rng(2, "coalition engine test");
   const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -208,6 +209,23 @@ TEST(Strided, TakesEveryNthPointFromTheFirst) {
   std::iota(fields.values.begin(), fields.values.end(), 0.0);
   EXPECT_EQ((std::vector<double>{0, 2, 8, 10}), strided(fields, {2, 2}).values);
   EXPECT_THROW(strided(fields, {3, 2}), InvalidArgument);
+}
+
+TEST(ParallelFor, KeepsNestedWorkOnTheThreadsThatAreBusyAlready) {
+  set_threads(2);
+  std::atomic<int> now{0}, most{0}, done{0};
+  parallel_for(4, [&](std::size_t) {
+    parallel_for(4, [&](std::size_t) {
+      const int running = ++now;
+      for (int seen = most; seen < running && !most.compare_exchange_weak(seen, running);) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      --now;
+      ++done;
+    });
+  });
+  EXPECT_EQ(16, done);
+  EXPECT_LE(most, 2);
 }
 
 TEST(ParallelFor, DoesEveryTaskOnceAndPassesOnTheFirstFailure) {

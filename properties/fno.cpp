@@ -1,5 +1,7 @@
 // The Fourier neural operator against golden values, a direct Fourier sum, and itself.
 
+#include "operators/fno.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ namespace {
 
 struct GoldenRow {
   std::string id;
-  operators::OperatorConfig config;
+  operators::FnoConfig config;
   std::vector<std::int64_t> input_shape;
   operators::GoldenValues values;
 };
@@ -94,9 +96,13 @@ TEST(Fno, GivesTheGoldenValues) {
   }
 }
 
-operators::OperatorConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
-  operators::OperatorConfig config{
-      .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = in_channels, .out_channels = out_channels, .domain_padding = 0.5};
+operators::FnoConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
+  operators::FnoConfig config{.n_modes = {},
+                              .hidden_channels = 8,
+                              .n_layers = 3,
+                              .in_channels = in_channels,
+                              .out_channels = out_channels,
+                              .domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 6);
   return config;
 }
@@ -111,8 +117,8 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t batch, int 
 TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
   const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {8}, {16}, {33}, {3, 5}, {4, 4}, {8, 6}};
   for (const auto& shape : shapes) {
-    const auto op =
-        operators::make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, operators::Precision::float64);
+    const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
+                                                  operators::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 3, 2);
     const FieldBatch outputs = op->apply(inputs);
     for (std::int64_t point = 0; point < inputs.domain.points(); ++point) {
@@ -131,8 +137,8 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
   constexpr double h = 1e-5;
   const std::vector<std::vector<int>> shapes = {{8}, {5}, {4, 4}};
   for (const std::vector<int>& shape : shapes) {
-    const auto op =
-        operators::make_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1, operators::Precision::float64);
+    const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
+                                                  operators::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 2, 2);
     const Query query{.point = inputs.domain.centre(), .channel = 1};
     const Operator::Gradient found = op->gradient_at(inputs, query);
@@ -151,7 +157,7 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
 }
 
 TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
-  const auto op = operators::make_operator(small_config(1), 1);
+  const auto op = operators::untrained_operator(small_config(1), 1);
   const FieldBatch inputs = random_fields({64}, 32, 1);
   const FieldBatch outputs = op->apply(inputs);
   for (const std::int64_t b : {0, 13, 31}) {
@@ -162,7 +168,7 @@ TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
 }
 
 TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
-  const auto op = operators::make_operator(operators::OperatorConfig{.domain_padding = 0.5}, 1);
+  const auto op = operators::untrained_operator(operators::FnoConfig{.domain_padding = 0.5}, 1);
   const FieldBatch inputs = random_fields({256}, 37, 1);  // several chunks, the last one not full
   const Query query{.point = 100};
   set_threads(1);
@@ -179,22 +185,22 @@ TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
 
 // p = fraction·n rounded half to even, on both sides or at the end; the table is neuraloperator's for a fraction of ½.
 TEST(Fno, PadsAsTheReferenceDoes) {
-  operators::OperatorConfig config = small_config(1);
+  operators::FnoConfig config = small_config(1);
   const auto both = operators::make_network(config, torch::kFloat32);
   config.domain_padding_mode = "one-sided";
   const auto end = operators::make_network(config, torch::kFloat32);
   const std::vector<std::pair<int, int>> padding = {{1, 0},  {4, 2},  {5, 2},   {6, 3},   {7, 4},   {8, 4},
                                                     {16, 8}, {17, 8}, {19, 10}, {32, 16}, {33, 16}, {1024, 512}};
   for (const auto& [n, p] : padding) {
-    EXPECT_EQ((n + 2 * p) * config.hidden_channels, both->activations({n})) << n;
-    EXPECT_EQ((n + p) * config.hidden_channels, end->activations({n})) << n;
+    EXPECT_EQ((n + 2 * p) * config.hidden_channels, both->activations(Domain::unit({n}))) << n;
+    EXPECT_EQ((n + p) * config.hidden_channels, end->activations(Domain::unit({n}))) << n;
   }
 }
 
 TEST(Fno, HasTheReferencesParameters) {
   const std::vector<std::pair<int, std::int64_t>> counts = {{1, 198'209}, {2, 2'410'177}};
   for (const auto& [dimension, count] : counts) {
-    operators::OperatorConfig config;
+    operators::FnoConfig config;
     config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
     const auto network = operators::make_network(config, torch::kFloat32);
     std::int64_t numbers = 0;
@@ -206,7 +212,7 @@ TEST(Fno, HasTheReferencesParameters) {
 
 // Uniform on (−k, k) has variance k²/3; re and im of complex weights have standard deviation sqrt(2/(64+64))/sqrt(2).
 TEST(Fno, StartsFromTheReferencesDistributions) {
-  const auto network = operators::make_network(operators::OperatorConfig{}, torch::kFloat64);
+  const auto network = operators::make_network(operators::FnoConfig{}, torch::kFloat64);
   operators::initialise(*network, 5);
   const auto check = [&](const std::string& name, double expected) {
     const auto& all = network->parameters();
@@ -224,7 +230,7 @@ TEST(Fno, StartsFromTheReferencesDistributions) {
 }
 
 TEST(Fno, RefusesFieldsThatDoNotFit) {
-  const auto op = operators::make_operator(small_config(1), 1);
+  const auto op = operators::untrained_operator(small_config(1), 1);
   EXPECT_THROW(op->apply(random_fields({4, 4}, 1, 1)), InvalidArgument);
   EXPECT_THROW(op->apply(random_fields({8}, 1, 2)), InvalidArgument);
   EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), {.point = 8}), InvalidArgument);

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
 #include "operators/memory_batches.hpp"
 #include "operators/network.hpp"
 #include "support/for_all.hpp"
@@ -26,22 +27,22 @@ namespace {
 
 /// A network, one input and baseline, players and coalitions.
 struct Question {
-  operators::OperatorConfig config;
+  operators::FnoConfig config;
   FieldBatch input, baseline;
   Partition players;
   Coalitions coalitions;
   Query query;
 };
 
-operators::OperatorConfig random_config(int dimension, Rng& rng) {
+operators::FnoConfig random_config(int dimension, Rng& rng) {
   const auto up_to = [&](int least, int most) {
     return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
   };
-  operators::OperatorConfig config{.n_modes = {},
-                                   .hidden_channels = up_to(2, 12),
-                                   .n_layers = up_to(1, 4),
-                                   .in_channels = up_to(1, 3),
-                                   .out_channels = up_to(1, 3)};
+  operators::FnoConfig config{.n_modes = {},
+                              .hidden_channels = up_to(2, 12),
+                              .n_layers = up_to(1, 4),
+                              .in_channels = up_to(1, 3),
+                              .out_channels = up_to(1, 3)};
   for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, 9));
   config.domain_padding = 0.25 * up_to(0, 3);
   config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
@@ -50,7 +51,7 @@ operators::OperatorConfig random_config(int dimension, Rng& rng) {
 
 Question random_question(Rng& rng) {
   const int dimension = 1 + static_cast<int>(rng.below(2));
-  const operators::OperatorConfig config = random_config(dimension, rng);
+  const operators::FnoConfig config = random_config(dimension, rng);
   std::vector<int> shape;
   for (int axis = 0; axis < dimension; ++axis)
     shape.push_back(2 + static_cast<int>(rng.below(dimension == 1 ? 70 : 9)));
@@ -86,7 +87,7 @@ void for_all_questions(const Property& property) {
 }
 
 /// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the start of a training, so that the layers are not nearly linear.
-std::unique_ptr<operators::Network> network(const operators::OperatorConfig& config, std::uint64_t seed,
+std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, std::uint64_t seed,
                                             torch::Dtype dtype) {
   auto made = operators::make_network(config, torch::kFloat32);
   operators::initialise(*made, seed);
@@ -101,7 +102,8 @@ std::unique_ptr<operators::Network> network(const operators::OperatorConfig& con
 std::vector<double> engine_values(const operators::Network& network, const Question& question,
                                   std::int64_t largest_batch = 65536) {
   at::set_num_threads(1);
-  const operators::FnoCoalitions engines(network.config(), network.options(), network.parameters(), largest_batch);
+  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network.config()), network.options(),
+                                         network.parameters(), largest_batch);
   std::vector<double> values(question.coalitions.size());
   engines.coalition_engine(question.input, question.baseline, question.players, question.query)
       ->values(question.coalitions, 0, values);
@@ -132,12 +134,12 @@ double error(const std::vector<double>& exact, const std::vector<double>& found)
 
 TEST(FnoCoalitions, AreTheNetworkAppliedToMaskedFields) {
   for_all_questions([](const Question& question, std::uint64_t seed) {
-    const auto in_double = make_operator(network(question.config, seed, torch::kFloat64));
+    const auto in_double = as_operator(network(question.config, seed, torch::kFloat64));
     const std::vector<double> exact = plain_values(*in_double, question);
     // A thousand roundings of numbers ten times as large as the differences.
     RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat64), question)) < 1e-12);
     // A network may be sensitive to roundings itself.
-    const auto single = make_operator(network(question.config, seed, torch::kFloat32), false);
+    const auto single = as_operator(network(question.config, seed, torch::kFloat32), false);
     const double bound = std::max(2e-5, 4 * error(exact, plain_values(*single, question)));
     RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat32), question)) < bound);
   });
@@ -149,7 +151,8 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
     const std::vector<double> whole = engine_values(*network, question);
     for (const std::int64_t batch : {1, 7}) RC_ASSERT(error(whole, engine_values(*network, question, batch)) < 1e-12);
 
-    const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters());
+    const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
+                                           network->parameters());
     const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.query);
     std::vector<double> parts(whole.size());
     for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
@@ -161,13 +164,14 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
 
 TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
   Rng rng(1, "engine threads");
-  const operators::OperatorConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
+  const operators::FnoConfig config{.n_modes = {6}, .hidden_channels = 8, .n_layers = 3};
   const auto network = opshap::network(config, 1, torch::kFloat64);
-  const auto op = make_operator(opshap::network(config, 1, torch::kFloat64));
+  const auto op = as_operator(opshap::network(config, 1, torch::kFloat64));
   const Domain domain = Domain::unit({24});
   const FieldBatch input = random_field(domain, 1, rng), baseline = random_field(domain, 1, rng);
   const Query query{.point = 5};
-  const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters(), 50);
+  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
+                                         network->parameters(), 50);
   std::vector<Partition> players;
   for (int i = 0; i < 12; ++i) players.push_back(random_cells(domain, 4, rng));
   const auto shared = engines.coalition_engine(input, baseline, players.front(), query);
@@ -185,16 +189,18 @@ TEST(FnoCoalitions, MayBeAskedForByManyThreadsWithDifferentPlayers) {
 }
 
 TEST(FnoCoalitions, NameWhatIsNotFinite) {
-  const operators::OperatorConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
+  const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 4, .n_layers = 2};
   auto network = opshap::network(config, 1, torch::kFloat32);
-  const operators::FnoCoalitions engines(network->config(), network->options(), network->parameters());
+  const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
+                                         network->parameters());
   FieldBatch input = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const FieldBatch baseline = input;
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
   try {
-    const operators::FnoCoalitions broken(network->config(), network->options(), network->parameters());
+    const operators::FnoCoalitions broken(operators::FnoConfig::parse(network->config()), network->options(),
+                                          network->parameters());
     ADD_FAILURE() << "took an infinite parameter";
   } catch (const DataError& failure) {
     EXPECT_NE(std::string(failure.what()).find(network->parameters()[2].name), std::string::npos) << failure.what();

@@ -18,6 +18,7 @@
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "engines/kernels.hpp"
+#include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/pointwise_kernels.hpp"
 #include "support/tolerance.hpp"
@@ -321,22 +322,22 @@ TEST(FusedLayers, RefusesSecondDerivatives) {
 /// A network, and its training on random fields.
 class Trained {
  public:
-  Trained(const operators::OperatorConfig& config, std::vector<int> shape, torch::ScalarType type, bool fused)
-      : shape_(std::move(shape)), network_(operators::make_network(config, type)) {
+  Trained(const operators::FnoConfig& config, const std::vector<int>& shape, torch::ScalarType type, bool fused)
+      : domain_(Domain::unit(shape)), network_(operators::make_network(config, type)) {
     network_->set_fused(fused);
     operators::initialise(*network_, 3);
     training::AdamW::Tensors parameters;
     for (operators::Parameter& parameter : network_->parameters())
       parameters[parameter.name] = parameter.value.set_requires_grad(true);
     optimiser_ = std::make_unique<training::AdamW>(parameters, 1e-4);
-    const std::int64_t points = std::accumulate(shape_.begin(), shape_.end(), 1, std::multiplies<>());
+    const std::int64_t points = domain_.points();
     inputs_ = random_tensor({points, batch, 1}, 1).to(type);
     targets_ = inputs_ * inputs_;
   }
 
   double loss_and_gradient() {
-    return training::batch_loss_and_gradient(*network_, batch, shape_, [&](std::int64_t first, std::int64_t count) {
-      const Tensor outputs = network_->forward(inputs_.narrow(1, first, count), shape_);
+    return training::batch_loss_and_gradient(*network_, batch, domain_, [&](std::int64_t first, std::int64_t count) {
+      const Tensor outputs = network_->forward(inputs_.narrow(1, first, count), domain_);
       return torch::mse_loss(outputs, targets_.narrow(1, first, count), torch::Reduction::Sum) /
              static_cast<double>(targets_.numel());
     });
@@ -362,14 +363,14 @@ class Trained {
 
  private:
   static constexpr std::int64_t batch = 10;
-  std::vector<int> shape_;
+  Domain domain_;
   std::unique_ptr<operators::Network> network_;
   std::unique_ptr<training::AdamW> optimiser_;
   Tensor inputs_, targets_;
 };
 
-operators::OperatorConfig config(int dimension) {
-  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3, .domain_padding = 0.5};
+operators::FnoConfig config(int dimension) {
+  operators::FnoConfig config{.n_modes = {}, .hidden_channels = 20, .n_layers = 3, .domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 8);
   return config;
 }
@@ -387,7 +388,7 @@ const std::vector<std::vector<int>> shapes = {{1}, {5}, {16}, {33}, {4, 4}, {3, 
 
 TEST(FusedTraining, HasTheGradientsOfLibTorch) {
   for (const std::vector<int>& shape : shapes) {
-    const operators::OperatorConfig model = config(static_cast<int>(shape.size()));
+    const operators::FnoConfig model = config(static_cast<int>(shape.size()));
     Trained plain(model, shape, torch::kFloat64, false), fused(model, shape, torch::kFloat64, true);
     const double expected = plain.loss_and_gradient(), found = fused.loss_and_gradient();
     EXPECT_EQ("", mismatch(expected, found, rounding(1e3, 1)));
@@ -398,7 +399,7 @@ TEST(FusedTraining, HasTheGradientsOfLibTorch) {
 // Training spreads rounding errors. How much is seen from LibTorch's own: its float32 losses against its float64 losses.
 TEST(FusedTraining, HasTheLossesOfLibTorchForFiftySteps) {
   for (const std::vector<int>& shape : {std::vector{64}, std::vector{8, 8}}) {
-    const operators::OperatorConfig model = config(static_cast<int>(shape.size()));
+    const operators::FnoConfig model = config(static_cast<int>(shape.size()));
     const std::vector<double> exact = Trained(model, shape, torch::kFloat64, false).losses(50),
                               plain = Trained(model, shape, torch::kFloat32, false).losses(50),
                               fused = Trained(model, shape, torch::kFloat32, true).losses(50),

@@ -10,6 +10,7 @@
 #include "games/diagonal_game.hpp"
 #include "games/masked_attribution.hpp"
 #include "games/smooth_operator_game.hpp"
+#include "operators/fno.hpp"
 #include "operators/weights.hpp"
 #include "support/operator_inputs.hpp"
 #include "support/tolerance.hpp"
@@ -32,11 +33,12 @@ struct Question {
 };
 
 Question random_question(const std::vector<int>& shape) {
-  operators::OperatorConfig config{.n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .domain_padding = 0.5};
+  operators::FnoConfig config{
+      .n_modes = {}, .hidden_channels = 8, .n_layers = 3, .in_channels = 2, .domain_padding = 0.5};
   config.n_modes.assign(shape.size(), 6);
   const Domain domain = Domain::unit(shape);
   Rng rng(9, "partition of unity", static_cast<std::uint32_t>(shape.size()));
-  return {.op = operators::make_operator(config, 3, operators::Precision::float64),
+  return {.op = operators::untrained_operator(config, 3, operators::Precision::float64),
           .input = random_field(domain, 2, rng),
           .baseline = random_field(domain, 2, rng),
           .query = {.point = domain.centre()}};

@@ -33,8 +33,9 @@ namespace fs = std::filesystem;
 
 constexpr int native_points = 32;
 
-operators::OperatorConfig small_model() {
-  return {.model = "fno", .n_modes = {6}, .hidden_channels = 12, .n_layers = 2, .domain_padding = 0.5};
+operators::NetworkSettings small_model() {
+  return {.model = "fno",
+          .json = R"({"modes": 6, "width": 12, "layers": 2, "padding": 0.5, "padding_mode": "symmetric"})"};
 }
 
 /// Smooth random fields, and what a linear operator makes of them.
@@ -113,8 +114,9 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const training::TrainingSummary whole =
       training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
 
-  // Stopped in the middle of some epoch, then in a later one, then left to finish.
-  for (const int calls : {20, 14}) {
+  // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1 call for the identity, 8 for v(∅) and
+  // v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of its 16 samples.
+  for (const int calls : {45, 36}) {
     const StoppingOperator stopping(calls);
     EXPECT_THROW(training::train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
     EXPECT_TRUE(fs::exists(folder_ / "parts" / "checkpoint.safetensors"));
@@ -164,6 +166,70 @@ TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   const training::TrainingSummary summary =
       training::train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
+}
+
+/// The data of a problem in the plane with two input channels.
+data::Dataset plane_data() {
+  data::Dataset data;
+  data.pde = data.content_hash = "plane";
+  data.inputs = FieldBatch::zeros(Domain::grid({Axis::cells(8), Axis::nodes(8, 2)}), 6, 2);
+  Rng rng(12, "training test");
+  for (double& value : data.inputs.values) value = rng.normal();
+  data.targets = FieldBatch::zeros(data.inputs.domain, 6, 3);
+  for (int sample = 0; sample < 6; ++sample) {
+    data.split.push_back(sample < 4 ? data::Split::train : data::Split::validation);
+    data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
+  }
+  return data;
+}
+
+TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
+  const data::Dataset data = plane_data();
+  training::BackboneRecipe recipe = small_backbone(1);
+  recipe.resolutions = {4, 8};
+  training::train_backbone(recipe, data, 1, folder_ / "backbone");
+  const auto backbone = operators::load_operator(folder_ / "backbone" / "model.safetensors");
+  EXPECT_EQ(2, backbone->dimension());
+  EXPECT_EQ(2, backbone->input_channels());
+  EXPECT_EQ(3, backbone->output_channels());
+  EXPECT_EQ(data.inputs.domain, backbone->domain({8, 8}));
+  EXPECT_EQ(Domain::grid({Axis::cells(16), Axis::nodes(4, 2)}), backbone->domain({16, 4}));
+
+  // Blocks as players, another query and a channel that is always shown: the explainer is trained on the games of that rule.
+  training::ExplainerRecipe explainer = small_explainer(1);
+  explainer.resolutions = {4, 8};
+  explainer.scenario.players = ScenarioRule::Players::blocks;
+  explainer.scenario.blocks = 4;
+  explainer.scenario.query = ScenarioRule::Where::position;
+  explainer.scenario.position = {0.3, 1.2};
+  explainer.scenario.channel = 2;
+  explainer.scenario.masked = {1};
+  const training::TrainingSummary summary =
+      training::train_explainer(explainer, *backbone, data, 1, folder_ / "explainer");
+  // Each sample has a v(∅) of its own, since the channel that is always shown is in it.
+  EXPECT_EQ(4 * 16 + 2 * 6 + 2 * 32, summary.operator_evaluations);
+  const auto trained = operators::load_operator(folder_ / "explainer" / "model.safetensors");
+  EXPECT_EQ(2, trained->input_channels());
+  EXPECT_EQ(1, trained->output_channels());
+}
+
+TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
+  EXPECT_THROW(training::train_explainer(small_explainer(1), WeightedMeanOperator(0), plane_data(), 1, folder_ / "a"),
+               InvalidArgument);
+  training::ExplainerRecipe recipe = small_explainer(1);
+  recipe.scenario.players = ScenarioRule::Players::blocks;
+  recipe.scenario.blocks = 3;
+  EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
+               InvalidArgument);
+  recipe = small_explainer(1);
+  recipe.target = "fastshapp";
+  EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
+               InvalidArgument);
+  training::BackboneRecipe unknown = small_backbone(1);
+  unknown.model.json =
+      R"({"modes": 6, "widht": 12, "width": 12, "layers": 2, "padding": 0, "padding_mode": "symmetric"})";
+  EXPECT_THROW(training::train_backbone(unknown, small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
 }
 
 TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {

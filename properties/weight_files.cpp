@@ -15,6 +15,7 @@
 #include "core/file.hpp"
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
+#include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-operators::OperatorConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
+operators::FnoConfig small_config() { return {.n_modes = {6, 4}, .hidden_channels = 4, .n_layers = 2}; }
 
 constexpr const char* spectral = "fno_blocks.convs.1.weight.tensor";
 
@@ -56,7 +57,7 @@ class WeightFiles : public ::testing::Test {
 
 TEST_F(WeightFiles, AreReadBackToTheBit) {
   const auto loaded = operators::load_network(file_, torch::kFloat32);
-  EXPECT_EQ(small_config(), loaded->config());
+  EXPECT_EQ(operators::NetworkConfig(small_config()), loaded->config());
   const auto original = operators::make_network(small_config(), torch::kFloat32);
   operators::initialise(*original, 3);
   ASSERT_EQ(original->parameters().size(), loaded->parameters().size());
@@ -165,21 +166,21 @@ TEST(FilesOfNeuraloperator, ThatNameTheirPaddingArePadded) {
   EXPECT_GT(distance_from_neuraloperator("padded.safetensors", "plain"), 100 * float32_layers);
 }
 
-TEST(OperatorConfig, IsReadBackAsWritten) {
-  const operators::OperatorConfig config{.n_modes = {12, 8},
-                                         .hidden_channels = 10,
-                                         .n_layers = 2,
-                                         .in_channels = 3,
-                                         .out_channels = 2,
-                                         .domain_padding = 0.25,
-                                         .domain_padding_mode = "one-sided"};
-  EXPECT_EQ(config, operators::parse_operator_config(operators::to_json(config)));
-  EXPECT_EQ(operators::OperatorConfig{}, operators::parse_operator_config("{}"));
-  EXPECT_EQ(0, operators::parse_operator_config(R"({"domain_padding": null})").domain_padding);
-  EXPECT_EQ(0, operators::parse_operator_config("{}").domain_padding);
+TEST(FnoConfig, IsReadBackAsWritten) {
+  const operators::FnoConfig config{.n_modes = {12, 8},
+                                    .hidden_channels = 10,
+                                    .n_layers = 2,
+                                    .in_channels = 3,
+                                    .out_channels = 2,
+                                    .domain_padding = 0.25,
+                                    .domain_padding_mode = "one-sided"};
+  EXPECT_EQ(config, operators::FnoConfig::parse(config));
+  EXPECT_EQ(operators::FnoConfig{}, operators::FnoConfig::parse({"{}"}));
+  EXPECT_EQ(0, operators::FnoConfig::parse({R"({"domain_padding": null})"}).domain_padding);
+  EXPECT_EQ(0, operators::FnoConfig::parse({"{}"}).domain_padding);
 }
 
-TEST(OperatorConfig, NamesWhatItRefuses) {
+TEST(FnoConfig, NamesWhatItRefuses) {
   const std::vector<std::string> texts = {"",
                                           "[",
                                           "3",
@@ -194,9 +195,9 @@ TEST(OperatorConfig, NamesWhatItRefuses) {
                                           R"({"in_channels": 1.5})",
                                           std::string(1000000, '[')};
   for (const std::string& text : texts)
-    EXPECT_THROW(operators::parse_operator_config(text), DataError) << text.substr(0, 50);
-  EXPECT_THROW(operators::make_operator({.model = "fnoo"}, 1), InvalidArgument);
-  EXPECT_THROW(operators::make_operator({}, 1, operators::Precision::float32, "gpu"), InvalidArgument);
+    EXPECT_THROW(operators::FnoConfig::parse({text}), DataError) << text.substr(0, 50);
+  EXPECT_THROW(operators::untrained_operator({R"({"model": "fnoo"})"}, 1), InvalidArgument);
+  EXPECT_THROW(operators::untrained_operator({}, 1, operators::Precision::float32, "gpu"), InvalidArgument);
 }
 
 }  // namespace

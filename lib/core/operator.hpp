@@ -29,6 +29,9 @@ class Operator {
   virtual int dimension() const = 0;
   virtual int input_channels() const = 0;
   virtual int output_channels() const = 0;
+  /// The domain for which it takes a grid of this shape. An operator that knows the domain it learned from gives that one, with so many points on each axis. The default is the
+  /// unit interval or square.
+  virtual Domain domain(const std::vector<int>& shape) const { return Domain::unit(shape); }
 
   /// [B, Cin, points] to [B, Cout, points]. Throws InvalidArgument for a wrong channel count or dimension.
   virtual FieldBatch apply(const FieldBatch& inputs) const = 0;

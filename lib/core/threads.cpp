@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -16,6 +17,9 @@ namespace opshap {
 namespace {
 
 std::atomic<int> wanted_threads{0};
+
+/// Whether this thread works for a parallel_for that keeps all threads busy. More threads would only take turns then.
+thread_local bool all_busy = false;
 
 int available_cpus() {
   cpu_set_t set;
@@ -41,7 +45,9 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& tas
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
+  const bool fills = count >= static_cast<std::size_t>(threads());
   const auto work = [&] {
+    const bool before = std::exchange(all_busy, all_busy || fills);
     for (std::size_t i = next++; i < count; i = next++) {
       try {
         task(i);
@@ -51,8 +57,10 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& tas
         next = count;
       }
     }
+    all_busy = before;
   };
-  const std::size_t helpers = std::min(count, static_cast<std::size_t>(threads())) - (count > 0 ? 1 : 0);
+  const std::size_t at_once = all_busy ? 1 : static_cast<std::size_t>(threads());
+  const std::size_t helpers = std::min(count, at_once) - (count > 0 ? 1 : 0);
   std::vector<std::jthread> pool;
   for (std::size_t i = 0; i < helpers; ++i) pool.emplace_back(work);
   work();

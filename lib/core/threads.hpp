@@ -20,6 +20,7 @@ void set_threads(int threads);
 /// Cost: each call starts its own helpers, about 25 µs for each thread beyond the first (measured on 2 cores). Tasks of
 /// a millisecond or more do not notice it. Threads that live on between calls would have to survive nested calls and
 /// exceptions, for nothing that can be measured.
+/// Called by a task of a parallel_for that has work for all threads, it stays on the calling thread.
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& task);
 
 }  // namespace opshap

@@ -1,13 +1,18 @@
 // The Fourier neural operator, in one and two dimensions, with the layers, names and defaults of neuraloperator 2.0.0.
 // Source: Li et al. (2021), Fourier Neural Operator for Parametric Partial Differential Equations.
 
+#include "operators/fno.hpp"
+
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
+#include "engines/fno_engines.hpp"
 #include "engines/padded_grid.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/fused_layers.hpp"
 #include "operators/pointwise.hpp"
@@ -31,7 +36,7 @@ struct Padding {
   engines::PaddedGrid grid;
   Shape shape, padded, before;
 
-  Padding(const std::vector<int>& sizes, const OperatorConfig& config)
+  Padding(const std::vector<int>& sizes, const FnoConfig& config)
       : grid(sizes, config.domain_padding, config.domain_padding_mode == "symmetric"),
         shape(sizes.begin(), sizes.end()) {
     for (std::size_t axis = 2 - sizes.size(); axis < 2; ++axis) {
@@ -75,7 +80,7 @@ struct Padding {
   Tensor crop(const Tensor& x) const { return none() ? x : cropped(x).reshape({points(), x.size(1), x.size(2)}); }
 };
 
-/// Position i/n on each axis for each point, [points, axes].
+/// Position i/n on each axis for each point, [points, axes]. That is what the reference gives its networks on any grid, so centring and extents do not come in.
 Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
   std::vector<Tensor> axes;
   for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
@@ -97,9 +102,23 @@ engines::FnoWeights::Linear packed(const Tensor& weight, const Tensor& bias) {
           .bias = bias.defined() ? numbers(bias) : std::vector<float>{}};
 }
 
+/// The engine of the CPU.
+class CpuEngines final : public CoalitionEngines {
+ public:
+  explicit CpuEngines(engines::FnoWeights weights) : engines_(std::move(weights)) {}
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    const Partition& partition, Query query) const override {
+    return engines_.coalition_engine(shown, hidden, partition, query);
+  }
+  std::string path() const override { return "engine, " + engines_.instruction_set(); }
+
+ private:
+  engines::FnoEngines engines_;
+};
+
 class Fno final : public Network {
  public:
-  Fno(const OperatorConfig& config, const torch::TensorOptions& options) : Network(config, options) {
+  Fno(const FnoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
     using Law = Initial::Law;
     const std::int64_t width = config.hidden_channels, wide = 2 * width, entry = config.in_channels + dimension();
     const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
@@ -140,19 +159,32 @@ class Fno final : public Network {
     std::tie(projection1_weight_, projection1_bias_) = add_linear("projection.fcs.1", wide, config.out_channels);
   }
 
-  Tensor forward(const Tensor& fields, const std::vector<int>& shape) const override {
-    const Padding padding(shape, config());
+  NetworkConfig config() const override { return config_; }
+  std::string describe() const override {
+    std::string modes;
+    for (const int count : config_.n_modes) modes += message(modes.empty() ? "" : "x", count);
+    return message("fno ", dimension(), "D, width ", config_.hidden_channels, ", ", modes, " modes, ", config_.n_layers,
+                   " layers");
+  }
+  int dimension() const override { return static_cast<int>(config_.n_modes.size()); }
+  int input_channels() const override { return config_.in_channels; }
+  int output_channels() const override { return config_.out_channels; }
+
+  Tensor forward(const Tensor& fields, const Domain& domain) const override {
+    const std::vector<int>& shape = domain.shape();
+    const Padding padding(shape, config_);
     if (fused()) return fused_forward(fields, shape, padding, padding.inside());
-    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
     return project(padding.crop(x));
   }
 
-  Tensor forward_at(const Tensor& fields, const std::vector<int>& shape, std::int64_t point) const override {
-    const Padding padding(shape, config());
+  Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
+    const std::vector<int>& shape = domain.shape();
+    const Padding padding(shape, config_);
     if (fused()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
-    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
     const Tensor coefficients = spectral(x, layers_.back(), *basis);
@@ -163,10 +195,11 @@ class Fno final : public Network {
 
   bool has_mean_field() const override { return true; }
 
-  Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion,
-                               const std::vector<int>& shape, std::int64_t point) const override {
-    const Padding padding(shape, config());
-    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
+  Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
+                               std::int64_t point) const override {
+    const std::vector<int>& shape = domain.shape();
+    const Padding padding(shape, config_);
+    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
     const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
     // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability there.
     const Tensor probability = padding.pad(inclusion.unsqueeze(2));
@@ -183,13 +216,26 @@ class Fno final : public Network {
     return mean(project(here), probability.select(0, place));
   }
 
-  std::optional<engines::FnoWeights> engine_weights() const override {
-    engines::FnoWeights weights{.modes = config().n_modes,
-                                .width = config().hidden_channels,
-                                .in_channels = config().in_channels,
-                                .out_channels = config().out_channels,
-                                .padding = config().domain_padding,
-                                .both_sides = config().domain_padding_mode == "symmetric",
+  EngineChoice engines() const override {
+    if (!options().device().is_cpu())
+      return {.engines = std::make_unique<FnoCoalitions>(config_, options(), parameters()), .why_not = {}};
+    if (options().dtype() != torch::kFloat32)
+      return {.engines = nullptr, .why_not = "the CPU's engine works in float32"};
+    return {.engines = std::make_unique<CpuEngines>(engine_weights()), .why_not = {}};
+  }
+
+  std::int64_t activations(const Domain& domain) const override {
+    return Padding(domain.shape(), config_).padded_points() * config_.hidden_channels;
+  }
+
+ private:
+  engines::FnoWeights engine_weights() const {
+    engines::FnoWeights weights{.modes = config_.n_modes,
+                                .width = config_.hidden_channels,
+                                .in_channels = config_.in_channels,
+                                .out_channels = config_.out_channels,
+                                .padding = config_.domain_padding,
+                                .both_sides = config_.domain_padding_mode == "symmetric",
                                 .lifting0 = packed(lifting0_weight_, lifting0_bias_),
                                 .lifting1 = packed(lifting1_weight_, lifting1_bias_),
                                 .projection0 = packed(projection0_weight_, projection0_bias_),
@@ -209,15 +255,6 @@ class Fno final : public Network {
     return weights;
   }
 
-  std::unique_ptr<FnoCoalitions> device_engines() const override {
-    return std::make_unique<FnoCoalitions>(config(), options(), parameters());
-  }
-
-  std::int64_t activations(const std::vector<int>& shape) const override {
-    return Padding(shape, config()).padded_points() * config().hidden_channels;
-  }
-
- private:
   /// The coordinates are further channels; then two pointwise layers.
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
     const std::int64_t points = fields.size(0), batch = fields.size(1);
@@ -248,8 +285,8 @@ class Fno final : public Network {
   /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
   Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const Padding& padding,
                        const Box& wanted) const {
-    const auto basis = fourier_basis(padding.padded, config().n_modes, options());
-    const std::int64_t batch = fields.size(1), width = config().hidden_channels;
+    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
+    const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
     Box box = padding.inside();
     Tensor x = lift(fields, shape).view({-1, width});
     Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
@@ -279,15 +316,78 @@ class Fno final : public Network {
         .view(shape);
   }
 
+  FnoConfig config_;
   std::vector<Layer> layers_;
   Tensor lifting0_weight_, lifting0_bias_, lifting1_weight_, lifting1_bias_;
   Tensor projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_;
 };
 
+constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
+constexpr double most_padding = 4;
+const std::vector<std::string> padding_modes = {"symmetric", "one-sided"};
+
+class FnoArchitecture final : public Architecture {
+ public:
+  std::vector<int> dimensions() const override { return {1, 2}; }
+
+  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+    return std::make_unique<Fno>(FnoConfig::parse(config), options);
+  }
+
+  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+    ConfigReader reader(settings);
+    for (const char* key : {"modes", "width", "layers", "padding", "padding_mode"})
+      if (!reader.has(key)) reader.reject(key, "is missing");
+    FnoConfig config{.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes}),
+                     .hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width}),
+                     .n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers}),
+                     .in_channels = spaces.in_channels,
+                     .out_channels = spaces.out_channels,
+                     .domain_padding = reader.fraction("padding", 0, most_padding),
+                     .domain_padding_mode = reader.choice("padding_mode", "", padding_modes)};
+    reader.finish();
+    const auto axes = static_cast<std::size_t>(spaces.dimension);
+    if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
+    if (config.n_modes.size() != axes)
+      reader.reject("modes", message("has ", config.n_modes.size(), " numbers; the data has ", axes, " axes"));
+    return config;
+  }
+
+  NetworkSettings of_the_paper() const override {
+    return {.model = "fno",
+            .json = R"({"modes": 16, "width": 64, "layers": 4, "padding": 0.5, "padding_mode": "symmetric"})"};
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Network> fno(const OperatorConfig& config, const torch::TensorOptions& options) {
-  return std::make_unique<Fno>(config, options);
+FnoConfig FnoConfig::parse(const NetworkConfig& json) {
+  ConfigReader reader(json);
+  reader.choice("model", "fno", {"fno"});
+  FnoConfig config;
+  config.n_modes = reader.per_axis("n_modes", config.n_modes, {.least = 1, .most = most_modes});
+  config.hidden_channels = reader.whole("hidden_channels", config.hidden_channels, {.least = 1, .most = most_width});
+  config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
+  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
+  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  config.domain_padding = reader.fraction("domain_padding", config.domain_padding, most_padding);
+  config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
+  reader.finish();
+  return config;
 }
+
+FnoConfig::operator NetworkConfig() const {
+  const nlohmann::ordered_json object = {{"model", "fno"},
+                                         {"n_modes", n_modes},
+                                         {"hidden_channels", hidden_channels},
+                                         {"n_layers", n_layers},
+                                         {"in_channels", in_channels},
+                                         {"out_channels", out_channels},
+                                         {"domain_padding", domain_padding},
+                                         {"domain_padding_mode", domain_padding_mode}};
+  return {object.dump()};
+}
+
+std::unique_ptr<Architecture> fno() { return std::make_unique<FnoArchitecture>(); }
 
 }  // namespace opshap::operators

@@ -82,12 +82,12 @@ struct FnoCoalitions::Weights {
     Linear mlp0, mlp1;
   };
 
-  OperatorConfig config;
+  FnoConfig config;
   torch::TensorOptions options;
   Linear lifting0, lifting1, projection0, projection1;  ///< in double, since they are only used to prepare
   std::vector<Block> blocks;
 
-  Weights(OperatorConfig of, const torch::TensorOptions& in, const std::vector<Parameter>& parameters)
+  Weights(FnoConfig of, const torch::TensorOptions& in, const std::vector<Parameter>& parameters)
       : config(std::move(of)), options(in) {
     std::map<std::string, Tensor> known;
     for (const Parameter& parameter : parameters) {
@@ -392,12 +392,17 @@ class FnoCoalitions::Engine final : public CoalitionEngine {
   mutable Players players_;  ///< changed in this engine's turn only
 };
 
-FnoCoalitions::FnoCoalitions(OperatorConfig config, const torch::TensorOptions& options,
+FnoCoalitions::FnoCoalitions(FnoConfig config, const torch::TensorOptions& options,
                              const std::vector<Parameter>& parameters, std::int64_t largest_batch)
     : weights_(std::make_shared<const Weights>(std::move(config), options, parameters)),
       largest_batch_(largest_batch) {}
 
 FnoCoalitions::~FnoCoalitions() = default;
+
+std::string FnoCoalitions::path() const {
+  const bool single = weights_->options.dtype() == torch::kFloat32;
+  return message("engine, LibTorch on ", weights_->options.device().str(), ", ", single ? "float32" : "float64");
+}
 
 std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                                  const Partition& partition, Query query) const {

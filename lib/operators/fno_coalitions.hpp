@@ -10,6 +10,8 @@
 #include "core/coalition_engine.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
+#include "operators/coalition_engines.hpp"
+#include "operators/fno.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::operators {
@@ -21,17 +23,18 @@ namespace opshap::operators {
 /// projection are computed at the query alone, with their linear parts multiplied out beforehand. Coalitions go to the device as bits, in one transfer for a
 /// call, and their values come back in one; in between there are as many batches as its memory asks for. Calls from several threads take turns on the device.
 /// Values agree to the rounding of the precision for any batch; unlike those of FnoEngine they are not the same bits, since a BLAS chooses its kernels by size.
-class FnoCoalitions {
+class FnoCoalitions final : public CoalitionEngines {
  public:
   /// Parameters under the names of the Python reference's state_dict; they are shared and must not change any more. At most `largest_batch` coalitions are
   /// computed together, and fewer where they are not worth their memory. Throws DataError for a parameter that is not finite.
-  FnoCoalitions(OperatorConfig config, const torch::TensorOptions& options, const std::vector<Parameter>& parameters,
+  FnoCoalitions(FnoConfig config, const torch::TensorOptions& options, const std::vector<Parameter>& parameters,
                 std::int64_t largest_batch = 65536);
-  ~FnoCoalitions();
+  ~FnoCoalitions() override;
 
   /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const;
+                                                    const Partition& partition, Query query) const override;
+  std::string path() const override;
 
  private:
   struct Weights;

@@ -47,31 +47,31 @@ double golden_number(std::uint64_t tensor, std::uint64_t index) {
   return static_cast<double>(split_mix((tensor << 32) + index) >> 11) * 0x1p-53 * 2 - 1;
 }
 
-FieldBatch golden_output(const OperatorConfig& config, const std::vector<std::int64_t>& input_shape,
+FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
                          Precision precision) {
-  const auto axes = config.n_modes.size();
-  require(input_shape.size() == axes + 2, "golden: --input-shape has ", input_shape.size(), " numbers (the config has ",
-          axes, " axes). Give B,C and one size for each axis.");
+  const torch::NoGradGuard no_grad;
+  const torch::TensorOptions options = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
+  const auto network = make_network(config, options);
+  const int axes = network->dimension(), channels = network->input_channels();
+  require(static_cast<int>(input_shape.size()) == axes + 2, "golden: --input-shape has ", input_shape.size(),
+          " numbers (the config has ", axes, " axes). Give B,C and one size for each axis.");
   std::int64_t entries = 1;
   for (const std::int64_t size : input_shape) {
     require(size >= 1 && size <= 1 << 20, "golden: --input-shape=", size, " (needs 1..1048576). Give positive sizes.");
     entries *= size;
     require(entries <= 1 << 26, "golden: --input-shape (more than 2^26 numbers). Give a smaller one.");
   }
-  require(input_shape[1] == config.in_channels, "golden: --input-shape=", input_shape[1],
-          " channels (the config has in_channels=", config.in_channels, "). Make them equal.");
+  require(input_shape[1] == channels, "golden: --input-shape=", input_shape[1],
+          " channels (the config has in_channels=", channels, "). Make them equal.");
 
-  const torch::NoGradGuard no_grad;
-  const torch::TensorOptions options = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
-  const auto network = make_network(config, options);
   set_golden_parameters(*network);
   FieldBatch input =
-      FieldBatch::zeros(Domain::unit({input_shape.begin() + 2, input_shape.end()}), input_shape[0], config.in_channels);
+      FieldBatch::zeros(Domain::unit({input_shape.begin() + 2, input_shape.end()}), input_shape[0], channels);
   for (std::size_t index = 0; index < input.values.size(); ++index)
     input.values[index] = static_cast<float>(golden_number(1000, index));
 
-  const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain.shape());
-  FieldBatch fields = FieldBatch::zeros(input.domain, input.batch, config.out_channels);
+  const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain);
+  FieldBatch fields = FieldBatch::zeros(input.domain, input.batch, network->output_channels());
   from_tensor(output, fields, 0);
   return fields;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/field.hpp"
-#include "operators/config.hpp"
+#include "operators/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -19,7 +19,7 @@ struct GoldenValues {
 /// weights (re, im after one another), 1 + 0.1·U for gates, 0.1·U for biases, sqrt(3·shape[0]/size)·U for the rest; the
 /// input is U(1000, j).
 /// input_shape is [B, C, n] or [B, C, n0, n1]. Throws InvalidArgument when it does not fit the config.
-FieldBatch golden_output(const OperatorConfig& config, const std::vector<std::int64_t>& input_shape,
+FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
                          Precision precision);
 GoldenValues golden_values(const FieldBatch& output);
 

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "operators/fno_coalitions.hpp"
-#include "operators/registry.hpp"
 
 namespace opshap::operators {
 
@@ -26,11 +24,19 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
 }
 
 torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
-                                             const std::vector<int>&, std::int64_t) const {
+                                             const Domain&, std::int64_t) const {
   throw std::logic_error("forward_mean_field_at of a network without mean field");
 }
 
-std::unique_ptr<FnoCoalitions> Network::device_engines() const { return nullptr; }
+EngineChoice Network::engines() const {
+  return {.engines = nullptr, .why_not = message("there is no engine for ", describe())};
+}
+
+void Network::set_native_domain(Domain domain) {
+  require(domain.dimension() == dimension(), describe(), ": domain=", domain.describe(), " (has ", domain.dimension(),
+          " dimensions; the network works on ", dimension(), "). Give a domain of that dimension.");
+  native_domain_ = std::move(domain);
+}
 
 void initialise(Network& network, std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
@@ -56,14 +62,10 @@ void initialise(Network& network, std::uint64_t seed) {
   }
 }
 
-std::unique_ptr<Network> make_network(const OperatorConfig& config, const torch::TensorOptions& options) {
-  return operators::make(config, options);
-}
-
-std::int64_t cached_batch(const Network& network, const std::vector<int>& shape) {
+std::int64_t cached_batch(const Network& network, const Domain& domain) {
   constexpr std::int64_t core_cache = 1 << 20, gpu_share = 1 << 28;
   const bool on_cpu = network.options().device().is_cpu();
-  const auto bytes = network.activations(shape) * static_cast<std::int64_t>(network.options().dtype().itemsize());
+  const auto bytes = network.activations(domain) * static_cast<std::int64_t>(network.options().dtype().itemsize());
   return std::clamp<std::int64_t>((on_cpu ? core_cache : gpu_share) / bytes, 1, on_cpu ? 512 : 65536);
 }
 

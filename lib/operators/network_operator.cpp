@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "engines/fno_engines.hpp"
-#include "operators/fno_coalitions.hpp"
 #include "operators/network.hpp"
 #include "operators/parallel_chunks.hpp"
 
@@ -18,39 +16,30 @@ class NetworkOperator final : public Operator {
  public:
   NetworkOperator(std::unique_ptr<Network> network, bool engine) : network_(std::move(network)) {
     for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
-    const bool single = network_->options().dtype() == torch::kFloat32;
-    if (!engine) {
-      no_engine_ = "the engine is switched off";
-    } else if (!network_->options().device().is_cpu()) {
-      device_engines_ = network_->device_engines();
-      if (!device_engines_) no_engine_ = message("there is no engine for ", network_->config().model);
-    } else if (!single) {
-      no_engine_ = "the CPU's engine works in float32";
-    } else if (auto weights = network_->engine_weights()) {
-      engines_ = std::make_unique<engines::FnoEngines>(std::move(*weights));
-    } else {
-      no_engine_ = message("there is no engine for ", network_->config().model);
-    }
+    engines_ = engine ? network_->engines() : EngineChoice{.engines = nullptr, .why_not = "the engine is switched off"};
   }
 
-  std::string describe() const override {
-    const OperatorConfig& config = network_->config();
-    std::string modes;
-    for (const int count : config.n_modes) modes += message(modes.empty() ? "" : "x", count);
-    return message(config.model, " ", config.n_modes.size(), "D, width ", config.hidden_channels, ", ", modes,
-                   " modes, ", config.n_layers, " layers");
-  }
+  std::string describe() const override { return network_->describe(); }
   int dimension() const override { return network_->dimension(); }
-  int input_channels() const override { return network_->config().in_channels; }
-  int output_channels() const override { return network_->config().out_channels; }
+  int input_channels() const override { return network_->input_channels(); }
+  int output_channels() const override { return network_->output_channels(); }
+
+  Domain domain(const std::vector<int>& shape) const override {
+    if (!network_->native_domain()) return Operator::domain(shape);
+    require(static_cast<int>(shape.size()) == dimension(), describe(), ": axes=", shape.size(),
+            " (the operator works on ", dimension(), "). Give a shape of that dimension.");
+    std::vector<Axis> axes = network_->native_domain()->axes();
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) axes[axis] = axes[axis].resampled(shape[axis]);
+    return Domain::grid(std::move(axes));
+  }
 
   FieldBatch apply(const FieldBatch& inputs) const override {
     check(inputs);
     FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, output_channels());
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::NoGradGuard no_grad;
-      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain.shape()),
-                  outputs, first);
+      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain), outputs,
+                  first);
     });
     return outputs;
   }
@@ -62,7 +51,7 @@ class NetworkOperator final : public Operator {
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::NoGradGuard no_grad;
       const auto fields = to_tensor(inputs, first, count, network_->options());
-      store(network_->forward_at(fields, inputs.domain.shape(), query.point).select(1, query.channel), values, first);
+      store(network_->forward_at(fields, inputs.domain, query.point).select(1, query.channel), values, first);
     });
     return values;
   }
@@ -75,7 +64,7 @@ class NetworkOperator final : public Operator {
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = network_->forward_at(fields, inputs.domain.shape(), query.point).select(1, query.channel);
+      const auto outputs = network_->forward_at(fields, inputs.domain, query.point).select(1, query.channel);
       from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -101,8 +90,8 @@ class NetworkOperator final : public Operator {
     for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain.shape(), query.point)
-                               .select(1, query.channel);
+      const auto outputs =
+          network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain, query.point).select(1, query.channel);
       from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -111,19 +100,17 @@ class NetworkOperator final : public Operator {
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                     const Partition& partition, Query query) const override {
-    if (device_engines_) return device_engines_->coalition_engine(shown, hidden, partition, query);
-    return engines_ ? engines_->coalition_engine(shown, hidden, partition, query) : nullptr;
+    return engines_.engines ? engines_.engines->coalition_engine(shown, hidden, partition, query) : nullptr;
   }
   std::string coalition_path() const override {
-    if (engines_) return "engine, " + engines_->instruction_set();
+    if (engines_.engines) return engines_.engines->path();
     const bool single = network_->options().dtype() == torch::kFloat32;
-    const std::string library =
-        message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64");
-    return device_engines_ ? "engine, " + library : message(library, " (", no_engine_, ")");
+    return message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64", " (",
+                   engines_.why_not, ")");
   }
 
   std::int64_t preferred_batch(const Domain& domain) const override {
-    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain.shape());
+    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain);
   }
 
  private:
@@ -136,7 +123,7 @@ class NetworkOperator final : public Operator {
 
   void for_chunks(const FieldBatch& inputs,
                   const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
-    const std::int64_t size = cached_batch(*network_, inputs.domain.shape());
+    const std::int64_t size = cached_batch(*network_, inputs.domain);
     try {
       if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
       for (std::int64_t first = 0; first < inputs.batch; first += size) {
@@ -157,14 +144,12 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<Network> network_;
-  std::unique_ptr<engines::FnoEngines> engines_;   ///< on the CPU; both null: for the reason in no_engine_
-  std::unique_ptr<FnoCoalitions> device_engines_;  ///< on other devices
-  std::string no_engine_;
+  EngineChoice engines_;
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> make_operator(std::unique_ptr<Network> network, bool engine) {
+std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine) {
   return std::make_unique<NetworkOperator>(std::move(network), engine);
 }
 

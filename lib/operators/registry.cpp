@@ -1,23 +1,35 @@
 #include "operators/registry.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
 #include "core/names.hpp"
+#include "operators/config_reader.hpp"
 
 namespace opshap::operators {
 
 std::vector<std::string> names() {
-#define OPERATOR(name) #name,
+#define OPERATOR(name, summary) #name,
   return {
 #include "operators/registry.def"
   };
 #undef OPERATOR
 }
 
-std::unique_ptr<Network> make(const OperatorConfig& config, const torch::TensorOptions& options) {
-#define OPERATOR(name) \
-  if (config.model == #name) return name(config, options);
+std::unique_ptr<Architecture> architecture(const std::string& wanted) {
+#define OPERATOR(name, summary) \
+  if (wanted == #name) return name();
 #include "operators/registry.def"
 #undef OPERATOR
-  throw_unknown_name("operator", config.model, names());
+  throw_unknown_name("operator", wanted, names());
+}
+
+std::unique_ptr<Network> make_network(const NetworkConfig& config, const torch::TensorOptions& options) {
+  return architecture(ConfigReader(config).text("model", "fno"))->make(config, options);
+}
+
+NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) {
+  return architecture(settings.model)->fitted(settings, spaces);
 }
 
 }  // namespace opshap::operators

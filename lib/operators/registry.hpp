@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "operators/network.hpp"
+#include "operators/architecture.hpp"
 
 namespace opshap::operators {
 
-#define OPERATOR(name) std::unique_ptr<Network> name(const OperatorConfig& config, const torch::TensorOptions& options);
+#define OPERATOR(name, summary) std::unique_ptr<Architecture> name();
 #include "operators/registry.def"
 #undef OPERATOR
 
 std::vector<std::string> names();
 
-/// The network of config.model, parameters not initialised. Throws InvalidArgument, naming the nearest one, when there is no such model.
-std::unique_ptr<Network> make(const OperatorConfig& config, const torch::TensorOptions& options);
+/// Throws InvalidArgument, naming the nearest one, when there is no architecture of that name.
+std::unique_ptr<Architecture> architecture(const std::string& name);
 
 }  // namespace opshap::operators

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
+#include "data/space_json.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::operators {
 
 namespace {
 
-constexpr const char* config_key = "config";
+constexpr const char *config_key = "config", *domain_key = "domain";
 
 std::string list(const std::set<std::string>& names) {
   constexpr std::size_t shown = 8;
@@ -54,6 +56,10 @@ torch::Tensor stored_values(const data::StoredTensor& stored) {
   return tensor;
 }
 
+Domain stored_domain(const std::string& text, const std::string& file) {
+  return data::domain_from_json(nlohmann::ordered_json::parse(text, nullptr, false), message("weights: file=", file));
+}
+
 void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const std::string& who) {
   const torch::Tensor values = stored_values(stored);
   require<DataError>(values.sizes() == parameter.value.sizes(), "weights: ", parameter.name, "=",
@@ -89,7 +95,9 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
   const auto config = content.metadata.find(config_key);
   require<DataError>(config != content.metadata.end(), "weights: file=", path.string(),
                      " (has no \"config\" in its metadata, so the model is unknown). Export it with its config.");
-  auto network = make_network(parse_operator_config(config->second), options);
+  auto network = make_network({config->second}, options);
+  if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
+    network->set_native_domain(stored_domain(domain->second, path.string()));
   check_names(*network, content, path.string());
   for (Parameter& parameter : network->parameters())
     set_parameter(parameter, content.tensors.at(parameter.name), path.string());
@@ -98,7 +106,8 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
 
 void save_network(const Network& network, const std::filesystem::path& path) {
   data::Safetensors content;
-  content.metadata[config_key] = to_json(network.config());
+  content.metadata[config_key] = network.config().json;
+  if (network.native_domain()) content.metadata[domain_key] = data::to_json(*network.native_domain()).dump();
   for (const Parameter& parameter : network.parameters()) {
     const torch::Tensor values = parameter.value.detach().to(torch::kCPU).contiguous();
     data::StoredTensor stored{
@@ -112,14 +121,14 @@ void save_network(const Network& network, const std::filesystem::path& path) {
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
                                         Precision precision, bool engine) {
-  return make_operator(load_network(path, tensor_options(precision, device)), engine);
+  return as_operator(load_network(path, tensor_options(precision, device)), engine);
 }
 
-std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed, Precision precision,
-                                        const std::string& device) {
+std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed, Precision precision,
+                                             const std::string& device) {
   auto network = make_network(config, tensor_options(precision, device));
   initialise(*network, seed);
-  return make_operator(std::move(network));
+  return as_operator(std::move(network));
 }
 
 }  // namespace opshap::operators

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "core/operator.hpp"
-#include "operators/config.hpp"
+#include "operators/network_config.hpp"
 
 namespace opshap::operators {
 
 /// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as C64 or with a last dimension of 2)
-/// and the config as JSON in the metadata entry "config".
+/// and the config as JSON in the metadata entry "config". The entry "domain" says on which domain it learned; a file without it is of the unit interval or square.
 ///
 /// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path tells).
 /// Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes, and values that are not finite;
@@ -20,7 +20,8 @@ std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const
                                         Precision precision = Precision::float32, bool engine = true);
 
 /// An untrained operator with parameters drawn as the Python reference does.
-std::unique_ptr<Operator> make_operator(const OperatorConfig& config, std::uint64_t seed,
-                                        Precision precision = Precision::float32, const std::string& device = "cpu");
+std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed,
+                                             Precision precision = Precision::float32,
+                                             const std::string& device = "cpu");
 
 }  // namespace opshap::operators

@@ -1,5 +1,6 @@
 // Training of a backbone: MSE against the solution at the target time.
 
+#include "core/error.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"
@@ -12,6 +13,8 @@ namespace opshap::training {
 
 TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
                                const std::filesystem::path& folder) {
+  require(data.inputs.domain == data.targets.domain, "backbone: targets=", data.targets.domain.describe(),
+          " (the inputs are on ", data.inputs.domain.describe(), "). Use a data set with both on one domain.");
   const std::string identity = training_identity(recipe, data, seed);
   TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
@@ -24,16 +27,17 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset
   const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
   const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
   const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
-  const auto network = operators::make_network(recipe.model, options);
+  const auto network = operators::make_network(backbone_config(recipe, data), options);
+  network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed);
   // A batch's loss is its mean squared error; a part of it, for chunks of fields, is given to `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
                            const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
                            const Batch& batch) {
-    const std::vector<int> shape = grid(data.inputs, groups[batch.group].points);
+    const Domain domain = data.inputs.domain.strided(grid(data.inputs, groups[batch.group].points));
     const torch::Tensor batch_inputs = select(inputs, batch), batch_targets = select(targets, batch);
-    return evaluate(*network, batch_inputs.size(1), shape, [&](std::int64_t first, std::int64_t count) {
-      const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), shape);
+    return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), domain);
       return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) /
              static_cast<double>(batch_targets.numel());
     });

@@ -10,17 +10,16 @@ namespace opshap::training {
 namespace {
 
 /// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until they are added up.
-std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const std::vector<int>& shape) {
+std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
   if (!network.options().device().is_cpu()) return batch;
   const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;
-  return std::clamp(operators::cached_batch(network, shape), least, most);
+  return std::clamp(operators::cached_batch(network, domain), least, most);
 }
 
 }  // namespace
 
-double batch_loss(const operators::Network& network, std::int64_t batch, const std::vector<int>& shape,
-                  const LossPart& part) {
-  const std::int64_t size = chunk_size(network, batch, shape);
+double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part) {
+  const std::int64_t size = chunk_size(network, batch, domain);
   std::vector<double> losses(static_cast<std::size_t>((batch + size - 1) / size));
   operators::parallel_chunks(batch, size, [&](std::int64_t first, std::int64_t count) {
     const torch::NoGradGuard no_grad;
@@ -29,11 +28,11 @@ double batch_loss(const operators::Network& network, std::int64_t batch, const s
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
-double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const std::vector<int>& shape,
+double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
                                const LossPart& part) {
   std::vector<torch::Tensor> parameters;
   for (const operators::Parameter& parameter : network.parameters()) parameters.push_back(parameter.value);
-  const std::int64_t size = chunk_size(network, batch, shape);
+  const std::int64_t size = chunk_size(network, batch, domain);
   const auto chunks = static_cast<std::size_t>((batch + size - 1) / size);
   std::vector<double> losses(chunks);
   std::vector<std::vector<torch::Tensor>> gradients(chunks);

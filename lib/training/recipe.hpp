@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "operators/config.hpp"
+#include "core/scenario.hpp"
+#include "operators/network_config.hpp"
 
 namespace opshap::training {
 
 /// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept (paper, section Training).
 struct BackboneRecipe {
-  operators::OperatorConfig model;
-  std::vector<int> resolutions;  ///< points per axis; each sample is served at the one of its slot
+  operators::NetworkSettings model;  ///< dimension and channels come from the data
+  std::vector<int> resolutions;      ///< points per axis; each sample is served at the one of its slot
   int epochs = 200;
   int batch = 64;
   double learning_rate = 1e-3;
@@ -19,10 +20,10 @@ struct BackboneRecipe {
   int patience = 50;  ///< epochs without a better validation loss before stopping
 };
 
-/// How an explainer is trained: FastSHAP loss on coalitions in complementary pairs from the Shapley kernel, hard normalisation by cell volume,
-/// AdamW with linear warm-up and cosine decay (paper, Algorithm 1 and section Training).
+/// How an explainer is trained: by a target, with hard normalisation by volume and AdamW with linear warm-up and cosine decay (paper, Algorithm 1 and section
+/// Training).
 struct ExplainerRecipe {
-  operators::OperatorConfig model;
+  operators::NetworkSettings model;  ///< dimension and channels come from the data
   std::vector<int> resolutions;
   int epochs = 300;
   int batch = 64;
@@ -30,7 +31,9 @@ struct ExplainerRecipe {
   double weight_decay = 1e-5;
   int warmup_epochs = 5;
   int patience = 10;
-  int coalitions = 128;  ///< per sample and step, even
+  int coalitions = 128;             ///< per sample and step, even; of the target fastshap
+  std::string target = "fastshap";  ///< registry name, targets.def
+  ScenarioRule scenario;            ///< how a field becomes a game
 };
 
 /// What a finished training did, also its last line in metrics.jsonl.

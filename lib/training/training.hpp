@@ -9,6 +9,9 @@
 
 namespace opshap::training {
 
+/// Throws as the trainings below for settings of operator and target that cannot work on such data, before there is any.
+void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer, operators::NetworkSpaces spaces);
+
 /// Trains a backbone on the data set's training samples and keeps the weights with the best validation loss.
 ///
 /// `folder` gets model.safetensors (the best weights), metrics.jsonl (one object an epoch), checkpoint.safetensors (all that is needed to go on) and
@@ -18,11 +21,10 @@ namespace opshap::training {
 TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
                                const std::filesystem::path& folder);
 
-/// Trains an explainer of `backbone` by the FastSHAP loss (OperatorSHAP, Algorithm 1); otherwise as train_backbone.
+/// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap); otherwise as train_backbone.
 ///
-/// Players are the grid points of the resolution a sample is served at, the baseline is zero, the query is the centre of the domain. The loss of a sample is
-/// the mean over its coalitions of (v(S) − v(∅) − Σ_{i∈S} φ_i)², with φ the density times the cell volume, shifted by volume so that Σφ = v(N) − v(∅); the
-/// shift is part of the gradient. The validation loss is the same on 32 fixed coalitions per validation sample.
+/// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation loss is the target's on labels that never change.
+/// Throws InvalidArgument when the backbone does not take the data's fields, and when target or scenario do not fit.
 TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
                                 std::uint64_t seed, const std::filesystem::path& folder);
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "operators/network_config.hpp"
+
+namespace opshap::operators {
+
+/// Reads the JSON object of a network's configuration, key by key.
+///
+/// Each key is asked for by the architecture that knows it, together with the value that an absent key means. finish() then refuses the keys that nobody asked for.
+/// Messages name key and value. What does not fit throws DataError in the CONFIG of a file, and InvalidArgument in the settings of a profile.
+class ConfigReader {
+ public:
+  /// Refuses a text that is no JSON object, or that is nested deeper than a configuration can be.
+  explicit ConfigReader(const NetworkConfig& config);
+  explicit ConfigReader(const NetworkSettings& settings);
+
+  struct Range {
+    int least = 1;
+    int most = 1;
+  };
+  int whole(const std::string& key, int absent, Range range);
+  /// One number for all axes. null means 0.
+  double fraction(const std::string& key, double absent, double most);
+  std::string text(const std::string& key, const std::string& absent);
+  std::string choice(const std::string& key, const std::string& absent, const std::vector<std::string>& choices);
+  /// One number, or a list with one for each axis: one or two of them.
+  std::vector<int> per_axis(const std::string& key, const std::vector<int>& absent, Range range);
+  bool has(const std::string& key) const { return values_.contains(key); }
+
+  void finish() const;
+  [[noreturn]] void reject(const std::string& what, const std::string& why) const;
+
+ private:
+  void parse(const std::string& json);
+  /// The JSON text of a key's value; nullptr when it is absent. The key counts as asked for.
+  const std::string* value(const std::string& key);
+
+  bool in_profile_ = false;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace opshap::operators

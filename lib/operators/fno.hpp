@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operators/network_config.hpp"
+
+namespace opshap::operators {
+
+/// The configuration of a Fourier neural operator, with the names and defaults of neuraloperator's FNO. What its constructor has no default for is the paper's.
+struct FnoConfig {
+  std::vector<int> n_modes = {16};  ///< per axis; its length is the dimension
+  int hidden_channels = 64;
+  int n_layers = 4;
+  int in_channels = 1;
+  int out_channels = 1;
+  double domain_padding = 0;                      ///< fraction of each axis, 0 for none
+  std::string domain_padding_mode = "symmetric";  ///< "symmetric" (both sides) or "one-sided" (end only)
+
+  /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
+  static FnoConfig parse(const NetworkConfig& config);
+  /// Every key with its value. Implicit: a FnoConfig is one kind of CONFIG.
+  operator NetworkConfig() const;
+
+  bool operator==(const FnoConfig&) const = default;
+};
+
+}  // namespace opshap::operators

@@ -1,0 +1,82 @@
+#include "training/sample_games.hpp"
+
+#include <cstddef>
+#include <functional>
+
+#include "core/coalitions.hpp"
+#include "core/threads.hpp"
+#include "games/cell_mask_game.hpp"
+#include "training/samples.hpp"
+
+namespace opshap::training {
+
+SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
+                         const ScenarioRule& rule)
+    : backbone_(backbone), fields_(fields), group_(group), rule_(rule) {
+  if (group.samples.empty()) return;
+  const Scenario first = scenario(0);
+  domain_ = first.input.domain;
+  players_ = first.partition.players;
+  volumes_ = player_volumes(domain_, first.partition, torch::kFloat32);
+  has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.query) != nullptr;
+
+  // All inputs go to the operator in one batch. So do the baselines, unless they are all the same.
+  FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels), baselines = first.baseline;
+  const auto append = [](FieldBatch& to, const FieldBatch& one) {
+    to.values.insert(to.values.end(), one.values.begin(), one.values.end());
+    ++to.batch;
+  };
+  const auto members = static_cast<std::int64_t>(group.samples.size());
+  for (std::int64_t member = 0; member < members; ++member) {
+    const Scenario of = scenario(member);
+    append(inputs, of.input);
+    if (member > 0 && !rule.masked.empty()) append(baselines, of.baseline);
+  }
+  empty_ = backbone.values_at(baselines, first.query);
+  grand_ = backbone.values_at(inputs, first.query);
+  evaluations_ = baselines.batch + inputs.batch;
+  empty_.resize(grand_.size(), empty_.front());
+}
+
+Scenario SampleGames::scenario(std::int64_t member) const {
+  const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
+  return make_scenario(rule_, fields_.one(sample), grid(fields_, group_.points));
+}
+
+torch::Tensor SampleGames::gains(const std::vector<std::int64_t>& members) const {
+  std::vector<float> gains;
+  for (const std::int64_t member : members) {
+    const auto at = static_cast<std::size_t>(member);
+    gains.push_back(static_cast<float>(grand_[at] - empty_[at]));
+  }
+  return torch::tensor(gains);
+}
+
+torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& members,
+                                           const torch::Tensor& coalitions) const {
+  const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
+  torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), coalitions.size(1)}, torch::kFloat32);
+  const float* rows = coalitions.data_ptr<float>();
+  float* out = gains.data_ptr<float>();
+  const auto play = [&](std::size_t b) {
+    Coalitions drawn(players_, count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const float* row = rows + (b * count + k) * n;
+      for (std::size_t player = 0; player < n; ++player)
+        if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
+    }
+    const auto game = games::cell_mask_game(backbone_, scenario(members[b]));
+    const std::vector<double> values = game->values(drawn);
+    const double empty = empty_[static_cast<std::size_t>(members[b])];
+    for (std::size_t k = 0; k < count; ++k) out[b * count + k] = static_cast<float>(values[k] - empty);
+  };
+  // Each member has few coalitions, so a thread takes whole members. Without an engine the operator has threads of its own.
+  if (has_engine_) {
+    parallel_for(members.size(), play);
+  } else {
+    for (std::size_t b = 0; b < members.size(); ++b) play(b);
+  }
+  return gains;
+}
+
+}  // namespace opshap::training

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/game.hpp"
+#include "core/operator.hpp"
+#include "core/scenario.hpp"
+#include "operators/torch.hpp"
+#include "training/player_volumes.hpp"
+#include "training/resolution_batches.hpp"
+
+namespace opshap::training {
+
+/// The games of the samples of one resolution: each sample is a scenario under one rule, and all have the same players.
+///
+/// Refers to the operator and to the fields. Members are positions in the group. Cost: one evaluation for each v(N) and for each distinct baseline, at construction.
+class SampleGames {
+ public:
+  /// `fields` are those of the whole data set. Throws as make_scenario() for a rule that does not fit them.
+  SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
+              const ScenarioRule& rule);
+
+  /// Whether a coalition engine computes; then every thread takes members of its own.
+  bool has_engine() const { return has_engine_; }
+  const Domain& domain() const { return domain_; }
+  int players() const { return players_; }
+  /// Points and players in float32.
+  const PlayerVolumes& volumes() const { return volumes_; }
+  /// Operator evaluations that the construction took.
+  std::int64_t evaluations() const { return evaluations_; }
+
+  /// v(N) − v(∅) of a batch's members, [B].
+  torch::Tensor gains(const std::vector<std::int64_t>& members) const;
+  /// v(S) − v(∅) for coalitions of 0 and 1 [B, K, players] of a batch's members, [B, K].
+  torch::Tensor coalition_gains(const std::vector<std::int64_t>& members, const torch::Tensor& coalitions) const;
+
+ private:
+  Scenario scenario(std::int64_t member) const;
+
+  const Operator& backbone_;
+  const FieldBatch& fields_;
+  ResolutionGroup group_;
+  ScenarioRule rule_;
+  Domain domain_;
+  int players_ = 0;
+  PlayerVolumes volumes_;
+  bool has_engine_ = false;
+  std::int64_t evaluations_ = 0;
+  std::vector<double> empty_, grand_;  ///< of each member
+};
+
+}  // namespace opshap::training

@@ -1,0 +1,78 @@
+// FastSHAP: an explainer whose sums over coalitions are the games' values has their Shapley values (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "core/coalitions.hpp"
+#include "core/error.hpp"
+#include "core/kernel_law.hpp"
+#include "training/fastshap_loss.hpp"
+#include "training/target.hpp"
+
+namespace opshap::training::targets {
+
+namespace {
+
+constexpr int validation_coalitions = 32;
+
+/// Pairs of a coalition from the Shapley kernel and its complement, as 0/1 rows [K, n].
+torch::Tensor draw_pairs(const KernelLaw& law, int count, Rng rng) {
+  const auto n = static_cast<std::size_t>(law.players());
+  torch::Tensor rows = torch::empty({count, law.players()}, torch::kFloat32);
+  float* out = rows.data_ptr<float>();
+  Coalitions drawn(law.players(), 1);
+  for (int pair = 0; pair < count / 2; ++pair) {
+    auto row = drawn.row(0);
+    std::fill(row.begin(), row.end(), 0);
+    law.draw_subset(rng, law.draw_size(rng), row);
+    float* first = out + static_cast<std::size_t>(2 * pair) * n;
+    for (std::size_t player = 0; player < n; ++player) {
+      const bool member = contains(row, static_cast<int>(player));
+      first[player] = member ? 1.0F : 0.0F;
+      first[n + player] = member ? 0.0F : 1.0F;
+    }
+  }
+  return rows;
+}
+
+class FastShap final : public Target {
+ public:
+  explicit FastShap(int coalitions) : coalitions_(coalitions) {
+    require(coalitions >= 2 && coalitions % 2 == 0, "fastshap: coalitions=", coalitions,
+            " (they come in complementary pairs). Give an even number of at least 2.");
+  }
+
+  /// Coalitions [B, K, players] and v(S) − v(∅) of each [B, K].
+  Labels draw(const SampleGames& games, const std::vector<std::int64_t>& members, const std::vector<Rng>& streams,
+              Use use) const override {
+    const KernelLaw law(games.players());
+    std::vector<torch::Tensor> rows;
+    for (const Rng& stream : streams) rows.push_back(draw_pairs(law, count(use), stream));
+    const torch::Tensor coalitions = torch::stack(rows);
+    return {coalitions, games.coalition_gains(members, coalitions)};
+  }
+
+  std::int64_t evaluations(Use use) const override { return count(use); }
+
+  torch::Tensor loss(const torch::Tensor& densities, const PlayerVolumes& volumes, const torch::Tensor& gains,
+                     const Labels& labels, std::int64_t batch) const override {
+    return fastshap_errors(densities, volumes, gains, labels[0], labels[1]) /
+           static_cast<double>(batch * labels[1].size(1));
+  }
+
+  std::string identity() const override { return nlohmann::ordered_json{{"coalitions", coalitions_}}.dump(); }
+
+ private:
+  int count(Use use) const { return use == Use::training ? coalitions_ : validation_coalitions; }
+
+  int coalitions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Target> fastshap(const ExplainerRecipe& recipe) {
+  return std::make_unique<FastShap>(recipe.coalitions);
+}
+
+}  // namespace opshap::training::targets

@@ -1,0 +1,187 @@
+// What every registered neural operator promises: shapes, batches, resolutions, gradients, files, and the paths that must agree.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/registry.hpp"
+#include "operators/weights.hpp"
+#include "support/test_seed.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+/// A registered operator in one of its dimensions.
+struct Case {
+  std::string name;
+  int dimension = 1;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::string& name : operators::names())
+    for (const int dimension : operators::architecture(name)->dimensions())
+      all.push_back({.name = name, .dimension = dimension});
+  return all;
+}
+
+constexpr int in_channels = 2, out_channels = 3;
+
+class EveryOperator : public ::testing::TestWithParam<Case> {
+ protected:
+  operators::NetworkConfig config() const {
+    return operators::fitted(
+        operators::architecture(GetParam().name)->of_the_paper(),
+        {.dimension = GetParam().dimension, .in_channels = in_channels, .out_channels = out_channels});
+  }
+  std::unique_ptr<Operator> op(operators::Precision precision) const {
+    return operators::untrained_operator(config(), 1, precision);
+  }
+  std::vector<int> shape(int points) const {
+    return std::vector<int>(static_cast<std::size_t>(GetParam().dimension), points);
+  }
+  FieldBatch random_fields(int points, std::int64_t batch) const {
+    FieldBatch fields = FieldBatch::zeros(Domain::unit(shape(points)), batch, in_channels);
+    Rng rng(test_seed(), "operator laws");
+    for (double& value : fields.values) value = rng.normal();
+    return fields;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryOperator, ::testing::ValuesIn(cases()),
+                         [](const auto& of) { return of.param.name + std::to_string(of.param.dimension) + "d"; });
+
+TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
+  const auto found = op(operators::Precision::float32);
+  EXPECT_EQ(GetParam().dimension, found->dimension());
+  EXPECT_EQ(in_channels, found->input_channels());
+  EXPECT_EQ(out_channels, found->output_channels());
+  EXPECT_TRUE(found->describe().starts_with(GetParam().name)) << found->describe();
+}
+
+TEST_P(EveryOperator, WorksAtAnyResolution) {
+  const auto found = op(operators::Precision::float32);
+  for (const int points : {4, 8, 16}) {
+    const FieldBatch inputs = random_fields(points, 2), outputs = found->apply(inputs);
+    EXPECT_EQ(inputs.domain, outputs.domain);
+    EXPECT_EQ(2, outputs.batch);
+    EXPECT_EQ(out_channels, outputs.channels);
+    EXPECT_NO_THROW(require_finite(outputs, "operator laws"));
+    EXPECT_GT(largest(outputs.values), 0);
+  }
+}
+
+TEST_P(EveryOperator, GivesAFieldWhatItGivesItInABatch) {
+  SCOPED_TRACE(replay());
+  const auto found = op(operators::Precision::float64);
+  const FieldBatch inputs = random_fields(8, 5), outputs = found->apply(inputs);
+  for (const std::int64_t index : {0, 4}) {
+    const auto whole = outputs.field(index);
+    EXPECT_EQ("", mismatch({whole.begin(), whole.end()}, found->apply(inputs.one(index)).values,
+                           rounding(1e4, 1)));  // other order of the same sums
+  }
+}
+
+TEST_P(EveryOperator, HasAtAPointTheValuesOfTheWholeField) {
+  SCOPED_TRACE(replay());
+  const auto found = op(operators::Precision::float64);
+  const FieldBatch inputs = random_fields(8, 2), outputs = found->apply(inputs);
+  for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
+    const std::vector<double> values = found->values_at(inputs, {.point = point, .channel = 1});
+    for (std::int64_t index = 0; index < 2; ++index) {
+      const double whole = outputs.field(index)[static_cast<std::size_t>(inputs.domain.points() + point)];
+      EXPECT_EQ("", mismatch(whole, values[static_cast<std::size_t>(index)], rounding(1e4, 1)));
+    }
+  }
+}
+
+// The difference quotient is off by h²/6 times the third derivative, and by rounding over h, which is smaller.
+TEST_P(EveryOperator, HasTheGradientOfCentralDifferences) {
+  SCOPED_TRACE(replay());
+  constexpr double h = 1e-5;
+  const auto found = op(operators::Precision::float64);
+  const FieldBatch input = random_fields(4, 1);
+  const Query query{.point = input.domain.centre(), .channel = 2};
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < input.values.size(); ++i) {
+    FieldBatch above = input, below = input;
+    above.values[i] += h;
+    below.values[i] -= h;
+    expected.push_back((found->values_at(above, query)[0] - found->values_at(below, query)[0]) / (2 * h));
+  }
+  const std::vector<double> gradient = found->gradient_at(input, query).gradient.values;
+  EXPECT_EQ("", mismatch(expected, gradient, discretisation(10, h, 2)));
+  EXPECT_GT(largest(gradient), 1e-4);
+}
+
+TEST_P(EveryOperator, PlaysTheGameOfItsMaskedInputsWithAndWithoutItsEngine) {
+  SCOPED_TRACE(replay());
+  const auto with = op(operators::Precision::float32), exact = op(operators::Precision::float64);
+  ScenarioRule rule;
+  rule.players = ScenarioRule::Players::blocks;
+  rule.blocks = 4;
+  const FieldBatch input = random_fields(8, 1);
+  const Coalitions all = Coalitions::enumerate(4, 0, 16);
+  const std::vector<double> values = games::cell_mask_game(*with, make_scenario(rule, input))->values(all),
+                            expected = games::cell_mask_game(*exact, make_scenario(rule, input))->values(all);
+  // A dozen layers of products of 64 float32 numbers.
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(expected[i], values[i], 1e-5) << i;
+}
+
+TEST_P(EveryOperator, TakesItsDomainAndItsConfigThroughAFile) {
+  const auto folder = std::filesystem::temp_directory_path() / ("opshap_laws_" + std::to_string(getpid()));
+  const auto file = folder / "model.safetensors";
+  const auto network = operators::make_network(config(), torch::kFloat32);
+  operators::initialise(*network, 1);
+  operators::save_network(*network, file);
+  EXPECT_EQ(Domain::unit(shape(8)), operators::load_operator(file)->domain(shape(8)));
+
+  std::vector<Axis> axes = {Axis::cells(32, 3, -1), Axis::nodes(9, 2)};
+  axes.resize(static_cast<std::size_t>(GetParam().dimension));
+  network->set_native_domain(Domain::grid(axes));
+  operators::save_network(*network, file);
+  const auto loaded = operators::load_network(file, torch::kFloat32);
+  EXPECT_EQ(network->config(), loaded->config());
+  EXPECT_EQ(Domain::grid(axes), loaded->native_domain());
+  for (Axis& axis : axes) axis = axis.resampled(8);
+  EXPECT_EQ(Domain::grid(axes), operators::load_operator(file)->domain(shape(8)));
+  axes.push_back(Axis::ring(4));
+  axes.push_back(Axis::ring(4));
+  axes.resize(GetParam().dimension == 1 ? 2 : 1);
+  EXPECT_THROW(network->set_native_domain(Domain::grid(axes)), InvalidArgument);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {
+  operators::NetworkSettings settings = operators::architecture(GetParam().name)->of_the_paper();
+  const auto refusal = [&](const std::string& extra) -> std::string {
+    settings.json = settings.json.substr(0, settings.json.rfind('}')) + extra + "}";
+    try {
+      operators::fitted(settings, {.dimension = GetParam().dimension});
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ("", refusal(""));
+  const std::string message = refusal(", \"no_such_setting\": 1");
+  EXPECT_NE(std::string::npos, message.find("no_such_setting")) << message;
+}
+
+TEST(Operators, AreRefusedByANameThatIsNotRegistered) {
+  EXPECT_THROW(operators::architecture("fnoo"), InvalidArgument);
+  EXPECT_THROW(operators::fitted({.model = "fnoo"}, {}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,187 @@
+// What every registered training target promises, and what any training of an explainer relies on.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/operator.hpp"
+#include "core/rng.hpp"
+#include "support/test_seed.hpp"
+#include "support/tolerance.hpp"
+#include "support/weighted_mean_operator.hpp"
+#include "training/sample_games.hpp"
+#include "training/target.hpp"
+
+namespace opshap {
+namespace {
+
+using training::Target;
+
+constexpr std::int64_t samples = 3;
+
+/// Counts the fields that it is applied to.
+class CountingOperator final : public Operator {
+ public:
+  std::string describe() const override { return inner_.describe(); }
+  int dimension() const override { return 1; }
+  int input_channels() const override { return 1; }
+  int output_channels() const override { return 1; }
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    evaluations_ += inputs.batch;
+    return inner_.apply(inputs);
+  }
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    return inner_.gradient_at(inputs, query);
+  }
+  std::int64_t evaluations() const { return evaluations_; }
+
+ private:
+  WeightedMeanOperator inner_{0};
+  mutable std::int64_t evaluations_ = 0;
+};
+
+/// Games of a linear operator, whose Shapley values are known: φ of a player is the sum of weight(x*, y)·u(y) over its points.
+struct Subject {
+  CountingOperator op;
+  FieldBatch fields = FieldBatch::zeros(Domain::unit({12}), samples, 1);
+  ScenarioRule rule;
+  training::ResolutionGroup group{.points = 12, .samples = {0, 1, 2}};
+  std::vector<std::int64_t> members = {0, 2};
+  std::unique_ptr<training::SampleGames> games;
+
+  explicit Subject(int blocks) {
+    Rng rng(test_seed(), "training targets");
+    for (double& value : fields.values) value = rng.normal();
+    if (blocks > 0) rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = blocks;
+    games = std::make_unique<training::SampleGames>(op, fields, group, rule);
+  }
+
+  std::vector<Rng> streams() const {
+    const Rng rng(test_seed(), "training targets' streams");
+    return {rng.stream(0, 0), rng.stream(0, 2)};
+  }
+
+  /// Densities [points, B, 1] whose integrals over the players are the exact Shapley values of the members.
+  torch::Tensor exact_densities() const {
+    torch::Tensor densities = torch::zeros({12, static_cast<std::int64_t>(members.size()), 1}, torch::kFloat32);
+    for (std::size_t b = 0; b < members.size(); ++b) {
+      const Scenario scenario = make_scenario(rule, fields.one(members[b]));
+      std::vector<double> values(static_cast<std::size_t>(scenario.partition.players), 0.0);
+      for (int y = 0; y < 12; ++y)
+        values[static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(y)])] +=
+            WeightedMeanOperator::weight(static_cast<int>(scenario.query.point), y, 12) *
+            scenario.input.values[static_cast<std::size_t>(y)];
+      for (int y = 0; y < 12; ++y) {
+        const auto player = static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(y)]);
+        densities[y][static_cast<std::int64_t>(b)][0] = values[player] / scenario.partition.volumes[player];
+      }
+    }
+    return densities;
+  }
+
+  double loss(const Target& target, const torch::Tensor& densities, const Target::Labels& labels) const {
+    return target
+        .loss(densities, games->volumes(), games->gains(members), labels, static_cast<std::int64_t>(members.size()))
+        .item<double>();
+  }
+};
+
+std::unique_ptr<Target> make(const std::string& name) {
+  training::ExplainerRecipe recipe;
+  recipe.target = name;
+  recipe.coalitions = 16;
+  return training::targets::make(recipe);
+}
+
+class EveryTarget : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryTarget, ::testing::ValuesIn(training::targets::names()),
+                         [](const auto& name) { return name.param; });
+
+// Labels and densities are float32 numbers of size 1. A squared error of some roundings is below a hundred squared roundings.
+constexpr double squared_rounding = 100 * 1.2e-7 * 1.2e-7;
+
+TEST_P(EveryTarget, HasNoLossAtTheExactValuesAndSomeElsewhere) {
+  SCOPED_TRACE(replay());
+  for (const int blocks : {0, 4}) {
+    const Subject subject(blocks);
+    const auto target = make(GetParam());
+    for (const Target::Use use : {Target::Use::training, Target::Use::validation}) {
+      const Target::Labels labels = target->draw(*subject.games, subject.members, subject.streams(), use);
+      const torch::Tensor exact = subject.exact_densities();
+      EXPECT_LT(subject.loss(*target, exact, labels), squared_rounding);
+      // Efficiency alone does not make a density exact: the players' order matters too.
+      EXPECT_GT(subject.loss(*target, exact.flip(0), labels), 1e3 * squared_rounding);
+    }
+  }
+}
+
+TEST_P(EveryTarget, HasAFiniteGradientThatLowersItsLoss) {
+  SCOPED_TRACE(replay());
+  const Subject subject(0);
+  const auto target = make(GetParam());
+  const Target::Labels labels = target->draw(*subject.games, subject.members, subject.streams(), Target::Use::training);
+  const torch::Tensor densities = torch::zeros({12, 2, 1}).requires_grad_(true);
+  const torch::Tensor loss =
+      target->loss(densities, subject.games->volumes(), subject.games->gains(subject.members), labels, 2);
+  const torch::Tensor gradient = torch::autograd::grad({loss}, {densities})[0];
+  ASSERT_TRUE(torch::isfinite(gradient).all().item<bool>());
+  ASSERT_GT(gradient.norm().item<double>(), 0);
+  const torch::Tensor lower = densities.detach() - 0.01 * gradient / gradient.norm();
+  EXPECT_LT(subject.loss(*target, lower, labels), loss.item<double>());
+}
+
+TEST_P(EveryTarget, HasALossThatIsTheSumOfItsParts) {
+  SCOPED_TRACE(replay());
+  const Subject subject(0);
+  const auto target = make(GetParam());
+  const Target::Labels labels = target->draw(*subject.games, subject.members, subject.streams(), Target::Use::training);
+  const torch::Tensor densities = torch::ones({12, 2, 1}), gains = subject.games->gains(subject.members);
+  double parts = 0;
+  for (std::int64_t field = 0; field < 2; ++field) {
+    Target::Labels own;
+    for (const torch::Tensor& label : labels) own.push_back(label.narrow(0, field, 1));
+    parts += target->loss(densities.narrow(1, field, 1), subject.games->volumes(), gains.narrow(0, field, 1), own, 2)
+                 .item<double>();
+  }
+  const double whole = subject.loss(*target, densities, labels);
+  EXPECT_NEAR(whole, parts, 1e-5 * whole);  // sums of a few dozen float32 terms
+}
+
+TEST_P(EveryTarget, AsksTheGamesAsOftenAsItSays) {
+  for (const Target::Use use : {Target::Use::training, Target::Use::validation}) {
+    const Subject subject(4);
+    EXPECT_EQ(subject.games->evaluations(), subject.op.evaluations());
+    const std::int64_t before = subject.op.evaluations();
+    const auto target = make(GetParam());
+    target->draw(*subject.games, subject.members, subject.streams(), use);
+    EXPECT_EQ(2 * target->evaluations(use), subject.op.evaluations() - before);
+  }
+}
+
+TEST_P(EveryTarget, DrawsTheSameFromTheSameStreamsWhateverTheBatch) {
+  const Subject subject(0);
+  const auto target = make(GetParam());
+  const Target::Labels both = target->draw(*subject.games, subject.members, subject.streams(), Target::Use::training);
+  const Target::Labels alone =
+      target->draw(*subject.games, {subject.members[1]}, {subject.streams()[1]}, Target::Use::training);
+  ASSERT_EQ(both.size(), alone.size());
+  for (std::size_t i = 0; i < both.size(); ++i) EXPECT_TRUE(torch::equal(both[i].narrow(0, 1, 1), alone[i])) << i;
+}
+
+TEST(Targets, HaveIdentitiesOfTheirOwn) {
+  std::set<std::string> identities;
+  for (const std::string& name : training::targets::names())
+    EXPECT_TRUE(identities.insert(make(name)->identity()).second) << name;
+  training::ExplainerRecipe more;
+  more.coalitions = 18;
+  EXPECT_TRUE(identities.insert(training::targets::make(more)->identity()).second);
+}
+
+}  // namespace
+}  // namespace opshap
