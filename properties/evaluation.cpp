@@ -61,12 +61,13 @@ class EvaluateTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(run_); }
   void run() const {
     evaluation::evaluate(
-        {.backbone = backbone_, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5}, run_);
+        {.backbone = backbone_, .explainers = {explainer_method_.get()}, .data = data_, .settings = small_settings(), .seed = 5}, run_);
   }
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
   WeightedMeanOperator backbone_{0.5};
   InputAsDensity explainer_;
+  std::unique_ptr<methods::Method> explainer_method_ = methods::of_explainer(explainer_);
   data::Dataset data_ = small_data();
 };
 
@@ -100,7 +101,7 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   const StoppingOperator stopping(70);
   EXPECT_THROW(
       evaluation::evaluate(
-          {.backbone = stopping, .explainer = explainer_, .data = data_, .settings = small_settings(), .seed = 5},
+          {.backbone = stopping, .explainers = {explainer_method_.get()}, .data = data_, .settings = small_settings(), .seed = 5},
           run_),
       Stopped);
   // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.

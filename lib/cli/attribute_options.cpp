@@ -40,7 +40,13 @@ std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) 
 
 void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   add_game_options(command, options);
-  command.add_option("--method", options.method, "One of `opshap list estimators`")->required();
+  CLI::Option* method = command.add_option("--method", options.method, "One of `opshap list estimators`");
+  command
+      .add_option("--explainer", options.explainer,
+                  "With --operator: a trained explainer (safetensors) that explains in place of --method")
+      ->excludes(method);
+  command.add_option("--figure", options.figure,
+                     "With --operator: draw input, output, attribution and query point (SVG); one input, one query");
   command.add_option("--budget", options.budget,
                      "The most distinct coalitions to evaluate, the empty and the grand one among them");
   command.add_option("--nodes", options.nodes,
@@ -49,6 +55,11 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   command.add_flag(
       "--minimum-norm", options.minimum_norm,
       "Where the sample does not determine a regression, give its minimum-norm solution instead of refusing it");
+}
+
+void require_method(const AttributeOptions& options) {
+  require(!options.method.empty(), "attribute: --method (missing). Give one of `opshap list estimators`",
+          options.op.empty() ? "." : ", or a trained --explainer.");
 }
 
 Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed) {

@@ -12,15 +12,20 @@ namespace opshap::cli {
 
 /// What `opshap attribute` can be told; the same options in both programs.
 struct AttributeOptions : GameOptions {
-  std::string method;                  ///< --method
+  std::string method;                  ///< --method; empty where --explainer is the method
+  std::filesystem::path explainer;     ///< --explainer: trained weights that explain in place of a method
+  std::filesystem::path figure;        ///< --figure: an SVG of input, output and attribution
   std::optional<std::int64_t> budget;  ///< --budget
   std::optional<int> nodes;            ///< --nodes of a quadrature
   std::optional<std::string> rule;     ///< --rule of the quadrature
   bool minimum_norm = false;           ///< --minimum-norm of a least-squares method
 };
 
-/// Adds them to the subcommand.
+/// Adds them to the subcommand. Whether --method or --explainer is given is checked by whoever runs.
 void add_attribute_options(CLI::App& command, AttributeOptions& options);
+
+/// Throws InvalidArgument when no method is named.
+void require_method(const AttributeOptions& options);
 
 /// The attribution of a game by the method, budget, quadrature and solution that were asked for.
 /// Throws InvalidArgument when the options do not go together, or the method needs a budget and none is given.

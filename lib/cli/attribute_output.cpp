@@ -70,6 +70,52 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
   return object;
 }
 
+void print_attributions(const Globals& globals, const std::string& method,
+                        const std::vector<std::vector<Attribution>>& attributions,
+                        const std::vector<std::int64_t>& queries, const std::string& path) {
+  if (globals.json) {
+    nlohmann::ordered_json object = {
+        {"method", method}, {"players", attributions.front().front().values.size()}, {"queries", queries}};
+    for (const char* key : {"values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations",
+                            "gradients", "exact", "minimum_norm"}) {
+      object[key] = nlohmann::ordered_json::array();
+    }
+    nlohmann::ordered_json seconds = {{"game", 0.0}, {"estimator", 0.0}};
+    for (const std::vector<Attribution>& of_input : attributions) {
+      nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+      for (const Attribution& attribution : of_input) {
+        rows.push_back(attribution_json(globals, method, attribution, {}));
+        seconds["game"] = seconds["game"].get<double>() + attribution.game_seconds;
+        seconds["estimator"] = seconds["estimator"].get<double>() + attribution.estimator_seconds;
+      }
+      for (auto& [key, column] : object.items()) {
+        if (!rows.front().contains(key) || key == "method" || key == "players") continue;
+        nlohmann::ordered_json of_queries = nlohmann::ordered_json::array();
+        for (const auto& row : rows) of_queries.push_back(row[key]);
+        column.push_back(queries.size() == 1 ? of_queries.front() : of_queries);
+      }
+    }
+    object["seed"] = globals.seed;
+    object["seconds"] = seconds;
+    if (!path.empty()) object["path"] = path;
+    return print_json(object);
+  }
+  std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input", "query", "v(grand) - v(empty)",
+                           "largest player", "its value");
+  for (std::size_t input = 0; input < attributions.size(); ++input) {
+    for (std::size_t query = 0; query < queries.size(); ++query) {
+      const Attribution& attribution = attributions[input][query];
+      const auto largest = std::max_element(attribution.values.begin(), attribution.values.end(),
+                                            [](double a, double b) { return std::abs(a) < std::abs(b); });
+      std::cout << fmt::format("{:>6}  {:>8}  {:>22.15g}  {:>14}  {:>14.6g}\n", input, queries[query],
+                               attribution.grand - attribution.empty, largest - attribution.values.begin(), *largest);
+    }
+  }
+  std::cout << fmt::format("{}: {} inputs, {} queries each; --json and --out have all values.\n", method,
+                           attributions.size(), queries.size());
+  if (!path.empty()) std::cout << "game computed by " << path << '\n';
+}
+
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
                        const std::string& path) {
   if (globals.json) return print_json(attribution_json(globals, method, attribution, path));

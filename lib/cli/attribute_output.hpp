@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/globals.hpp"
 #include "core/attribution.hpp"
@@ -12,6 +14,12 @@ namespace opshap::cli {
 /// was computed, Game::path, where it tells).
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
                                         const Attribution& attribution, const std::string& path);
+
+/// Prints attributions of several inputs or queries, [B][Q], on standard output: with --json one object whose values are [B][n], or [B][Q][n] with several queries, as are
+/// standard_errors, and whose empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. Otherwise a line for each input and query.
+void print_attributions(const Globals& globals, const std::string& method,
+                        const std::vector<std::vector<Attribution>>& attributions,
+                        const std::vector<std::int64_t>& queries, const std::string& path);
 
 /// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and what they cost.
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,

@@ -1,6 +1,7 @@
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
+#include "core/error.hpp"
 
 namespace opshap::cli {
 
@@ -11,6 +12,10 @@ void add_attribute(CLI::App& app, const Globals& globals) {
   add_attribute_options(*command, *options);
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);
+    for (const char* option : {"--explainer", "--figure"}) {
+      require(command->count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
+    }
+    require_method(*options);
     const NamedGame named = wanted_game(*command, *options);
     print_attribution(globals, options->method, run_method(*options, *named.game, globals.seed), named.game->path());
   });

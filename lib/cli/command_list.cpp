@@ -116,7 +116,7 @@ Json list_pdes() {
 
 Json list_operators() {
   return Json::array({
-#define OPERATOR(name) Json{{"name", #name}, {"summary", "neural operator `" #name "`"}},
+#define OPERATOR(name, summary) Json{{"name", #name}, {"summary", summary}},
 #include "operators/registry.def"
 #undef OPERATOR
   });

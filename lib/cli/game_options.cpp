@@ -50,7 +50,20 @@ void add_game_options(CLI::App& command, GameOptions& options) {
                      "Trained operator (safetensors) whose prediction is explained, instead of --game");
   command.add_option("--input", options.input,
                      "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]");
-  command.add_option("--query", options.query, "With --operator: grid index I or I,J of the explained output")
+  command
+      .add_option("--query", options.query,
+                  "With --operator: grid index I or I,J of the explained output; `attribute` also takes all")
+      ->delimiter(',');
+  command
+      .add_option(
+          "--query-at", options.query_at,
+          "With --operator: coordinates X or X,Y of the explained output, instead of --query; the nearest point "
+          "is taken")
+      ->delimiter(',');
+  command
+      .add_option("--masked-channels", options.masked,
+                  "With --operator: the channels of the input that players hide (default: all); the others always "
+                  "show the input")
       ->delimiter(',');
   command.add_option("--query-channel", options.query_channel, "With --operator: output channel")
       ->capture_default_str();
@@ -65,7 +78,10 @@ void add_game_options(CLI::App& command, GameOptions& options) {
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require(command.count("--game") > 0, command.get_name(),
           ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");
-  require_absent(command, {"--input", "--query", "--query-channel", "--baseline", "--partition"}, "--operator");
+  require_absent(
+      command,
+      {"--input", "--query", "--query-at", "--query-channel", "--masked-channels", "--baseline", "--partition"},
+      "--operator");
   if (!is_file(options.game)) return member_of_family(command, options);
   require_absent(command, {"--players"}, "--operator or a family of games");
   require_absent(command, {"--game-seed"}, "a family of games");

@@ -20,7 +20,9 @@ struct GameOptions {
   std::filesystem::path op;         ///< --operator: trained weights
   std::filesystem::path input;      ///< --input: the field to explain
   std::string baseline = "0";       ///< --baseline: 0 or a field
-  std::vector<int> query;           ///< --query: grid index of the explained output
+  std::vector<std::string> query;   ///< --query: grid index of the explained output, or "all"
+  std::vector<double> query_at;     ///< --query-at: coordinates of the explained output, instead of --query
+  std::vector<int> masked;          ///< --masked-channels of the input; empty: all
   int query_channel = 0;            ///< --query-channel
   std::optional<int> players;       ///< --players: of the family; or contiguous groups of equal size
   std::filesystem::path partition;  ///< --partition: integer labels of the grid

@@ -15,18 +15,21 @@ std::string to_string(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-}  // namespace
+/// "[n] or [1,n]", and with `batches` also "[B,1,n]".
+std::string wanted_shapes(int dimension, int channels, bool batches) {
+  const std::string points = dimension == 1 ? "n" : "nx,ny";
+  return message(channels == 1 ? message("[", points, "] or ") : "", "[", channels, ",", points, "]",
+                 batches ? message(" or [B,", channels, ",", points, "]") : "");
+}
 
-FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
-                       int channels, std::string_view who) {
+FieldBatch fields_of(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                     int channels, std::string_view who, bool batches) {
   const auto axes = static_cast<std::size_t>(dimension);
-  const std::string wanted = dimension == 1
-                                 ? (channels == 1 ? "[n] or [1,n]" : message("[", channels, ",n]"))
-                                 : (channels == 1 ? "[nx,ny] or [1,nx,ny]" : message("[", channels, ",nx,ny]"));
   const bool without_channels = shape.size() == axes && channels == 1;
   const bool with_channels = shape.size() == axes + 1 && shape.front() == channels;
-  require(without_channels || with_channels, who, ": shape=", to_string(shape), " (a field has the shape ", wanted,
-          " here). Give an array of that shape.");
+  const bool with_batch = batches && shape.size() == axes + 2 && shape[0] >= 1 && shape[1] == channels;
+  require(without_channels || with_channels || with_batch, who, ": shape=", to_string(shape), " (takes fields of ",
+          wanted_shapes(dimension, channels, batches), "). Give an array of that shape.");
   std::vector<int> points;
   for (std::size_t axis = shape.size() - axes; axis < shape.size(); ++axis) {
     constexpr std::int64_t most = 1 << 24;
@@ -34,11 +37,25 @@ FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector
             " points). Give a grid of that size.");
     points.push_back(static_cast<int>(shape[axis]));
   }
-  FieldBatch field{.domain = Domain::unit(points), .batch = 1, .channels = channels, .values = values};
-  require(values.size() == field.field_size(), who, ": values=", values.size(), " (the shape ", to_string(shape),
-          " has ", field.field_size(), "). Write the file again.");
-  require_finite(field, std::string(who).c_str());
-  return field;
+  FieldBatch fields{
+      .domain = Domain::unit(points), .batch = with_batch ? shape[0] : 1, .channels = channels, .values = values};
+  require(values.size() == static_cast<std::size_t>(fields.batch) * fields.field_size(), who,
+          ": values=", values.size(), " (the shape ", to_string(shape), " has ",
+          static_cast<std::size_t>(fields.batch) * fields.field_size(), "). Write the file again.");
+  require_finite(fields, std::string(who).c_str());
+  return fields;
+}
+
+}  // namespace
+
+FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                       int channels, std::string_view who) {
+  return fields_of(shape, values, dimension, channels, who, false);
+}
+
+FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                        int channels, std::string_view who) {
+  return fields_of(shape, values, dimension, channels, who, true);
 }
 
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,

@@ -16,6 +16,10 @@ namespace opshap::cli {
 FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
                        int channels, std::string_view who);
 
+/// Several fields from an array of shape [B, C, n] or [B, C, nx, ny], or one from an array that input_field() takes. Throws as input_field().
+FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                        int channels, std::string_view who);
+
 /// The labels of a grid, shape [n] or [nx, ny], as a partition. Throws InvalidArgument when the shape is not the grid's or labels have gaps.
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);

@@ -1,21 +1,119 @@
 // `opshap attribute --operator`: attribute an operator's prediction to the cells of its input.
 
+#include <iostream>
+#include <memory>
+#include <utility>
+
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
 #include "cli/operator_game.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/npy.hpp"
+#include "explainers/operator_shap.hpp"
+#include "games/cell_mask_game.hpp"
+#include "methods/method.hpp"
+#include "reporting/attribution_figure.hpp"
 
 namespace opshap::cli {
+
+namespace {
+
+/// The attributions of a question: [inputs][queries].
+struct Answers {
+  std::string method, path;
+  std::vector<std::vector<Attribution>> attributions;
+};
+
+/// The trained explainer of --explainer as a method, with the weights it refers to; none without the option.
+class WantedExplainer {
+ public:
+  WantedExplainer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
+    if (options.explainer.empty()) return;
+    require(asked.queries == std::vector<std::int64_t>{asked.inputs.domain.centre()}, "attribute: --query (",
+            options.explainer.filename().string(),
+            " was trained for the centre of the domain). Leave --query out, or use a --method.");
+    require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
+            "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
+    explainer_ = explainers::load_explainer(options.explainer, globals.device);
+    method_ = methods::of_explainer(*explainer_);
+  }
+
+  const methods::Method* get() const { return method_.get(); }
+
+ private:
+  std::unique_ptr<Explainer> explainer_;
+  std::unique_ptr<methods::Method> method_;
+};
+
+Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
+  const WantedExplainer explainer(options, asked, globals);
+  if (explainer.get() == nullptr) require_method(options);
+  Answers answers{.method = explainer.get() != nullptr ? std::string(explainer.get()->name()) : options.method};
+  for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
+    Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
+    answers.attributions.emplace_back();
+    for (const std::int64_t query : asked.queries) {
+      scenario.query.point = query;
+      const auto game = games::cell_mask_game(*asked.op, scenario);
+      answers.path = game->path();
+      answers.attributions.back().push_back(explainer.get() != nullptr
+                                                ? explainer.get()->attribute({*game, &scenario, {}, globals.seed})
+                                                : run_method(options, *game, globals.seed));
+    }
+  }
+  return answers;
+}
+
+/// [B, n], or [B, Q, n] with several queries.
+void write_values(const std::filesystem::path& path, const Answers& answers) {
+  const std::vector<Attribution>& first = answers.attributions.front();
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(answers.attributions.size())};
+  if (first.size() > 1) shape.push_back(static_cast<std::int64_t>(first.size()));
+  shape.push_back(static_cast<std::int64_t>(first.front().values.size()));
+  std::vector<double> values;
+  for (const auto& of_input : answers.attributions) {
+    for (const Attribution& attribution : of_input)
+      values.insert(values.end(), attribution.values.begin(), attribution.values.end());
+  }
+  data::write_npy(path, {std::move(shape), data::Dtype::float64, std::move(values)});
+}
+
+void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
+  Scenario scenario = make_scenario(asked.rule, asked.inputs);
+  scenario.query.point = asked.queries.front();
+  const FieldBatch output = asked.op->apply(asked.inputs);
+  write_file(path, reporting::attribution_figure(scenario, output, answers.method,
+                                                 answers.attributions.front().front().values));
+}
+
+void run(const CLI::App& command, const AttributeOptions& options, const Globals& globals) {
+  require(!(globals.out == "-" && globals.json),
+          "attribute: --out - --json (both want standard output). Write the values to a file.");
+  const OperatorQuestion asked =
+      wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
+  require(options.figure.empty() || (asked.inputs.batch == 1 && asked.queries.size() == 1),
+          "attribute: --figure (draws one input and one query; there are ", asked.inputs.batch, " and ",
+          asked.queries.size(), "). Ask for one of each.");
+  const Answers answers = answer(options, asked, globals);
+  if (!globals.out.empty()) write_values(globals.out, answers);
+  if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
+  if (globals.out == "-") return;
+  if (!asked.batched && asked.queries.size() == 1) {
+    print_attribution(globals, answers.method, answers.attributions.front().front(), answers.path);
+  } else {
+    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.path);
+  }
+}
+
+}  // namespace
 
 void add_network_attribute(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<AttributeOptions>();
   CLI::App* command = app.add_subcommand("attribute", "Attribute an operator's prediction to the cells of its input");
   add_attribute_options(*command, *options);
-  command->callback([command, options, &globals] {
-    const OperatorGame found = wanted_operator_game(*command, *options, globals);
-    print_attribution(globals, options->method, run_method(*options, *found.named.game, globals.seed),
-                      found.named.game->path());
-  });
+  command->callback([command, options, &globals] { run(*command, *options, globals); });
 }
 
 }  // namespace opshap::cli

@@ -36,9 +36,10 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
     const auto backbone =
         operators::load_operator(options->operator_file, globals.device, operators::Precision::float32, globals.engine);
     const auto explainer = explainers::load_explainer(options->explainer_file, globals.device);
+    const auto explained = methods::of_explainer(*explainer);
     make_folder(globals.out);
     evaluation::evaluate({.backbone = *backbone,
-                          .explainer = *explainer,
+                          .explainers = {explained.get()},
                           .data = data,
                           .settings = profile.evaluation,
                           .seed = globals.seed},

@@ -30,7 +30,7 @@ operators::Precision parse_precision(const std::string& dtype) {
 }
 
 void golden(const GoldenOptions& options, const Globals& globals) {
-  const operators::OperatorConfig config = operators::parse_operator_config(read_file(options.config));
+  const operators::NetworkConfig config{read_file(options.config)};
   const operators::GoldenValues values =
       operators::golden_values(operators::golden_output(config, options.input_shape, parse_precision(options.dtype)));
   const nlohmann::ordered_json object = {{"first", values.first},
@@ -59,7 +59,7 @@ FieldBatch fields_of(const data::NpyArray& array, const Operator& op, const std:
   }
   require(array.shape[1] == op.input_channels(), "operator run: --input=", file.string(), " (has ", array.shape[1],
           " channels; the operator takes ", op.input_channels(), "). Give fields with that many channels.");
-  FieldBatch fields{.domain = Domain::unit(shape),
+  FieldBatch fields{.domain = op.domain(shape),
                     .batch = array.shape[0],
                     .channels = op.input_channels(),
                     .values = array.reals("operator run: --input")};

@@ -1,3 +1,7 @@
+#include <charconv>
+#include <string>
+#include <utility>
+
 #include "cli/input_field.hpp"
 #include "cli/operator_game.hpp"
 #include "core/error.hpp"
@@ -11,38 +15,85 @@ namespace {
 
 FieldBatch read_field(const std::filesystem::path& path, const Operator& op) {
   const data::NpyArray array = data::read_npy(path);
-  return input_field(array.shape, array.reals(path.string()), op.dimension(), op.input_channels(), path.string());
+  FieldBatch field =
+      input_field(array.shape, array.reals(path.string()), op.dimension(), op.input_channels(), path.string());
+  field.domain = op.domain(field.domain.shape());
+  return field;
 }
 
-Partition wanted_partition(const std::string& who, const GameOptions& options, const Domain& domain) {
+/// An index of the grid, as --query has it.
+std::vector<int> index_of(const std::string& who, const std::vector<std::string>& texts) {
+  std::vector<int> index;
+  for (const std::string& text : texts) {
+    int value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    require(failure == std::errc() && end == text.data() + text.size(), who, ": --query=", text,
+            " (is not a whole number). Give a grid index I or I,J, or coordinates by --query-at.");
+    index.push_back(value);
+  }
+  return index;
+}
+
+void read_players(const std::string& who, const GameOptions& options, const Domain& domain, ScenarioRule& rule) {
   require(!options.players || options.partition.empty(), who,
           ": --players, --partition (both given). Give one of them.");
-  if (options.players) return Partition::blocks(domain, *options.players);
-  if (options.partition.empty()) return Partition::one_player_per_point(domain);
-  const data::NpyArray labels = data::read_npy(options.partition);
-  return input_partition(labels.shape, labels.integers(options.partition.string()), domain, options.partition.string());
+  if (options.players) {
+    rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = *options.players;
+  } else if (!options.partition.empty()) {
+    const data::NpyArray labels = data::read_npy(options.partition);
+    rule.players = ScenarioRule::Players::labels;
+    rule.labels = labels.integers(options.partition.string());
+    input_partition(labels.shape, rule.labels, domain, options.partition.string());
+  }
 }
 
 }  // namespace
 
-OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
+OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
+                                 Several several, bool needs_query) {
   const std::string& who = command.get_name();
   require(command.count("--game") == 0, who, ": --game, --operator (both given). Give one of them.");
   require(command.count("--game-seed") == 0, who, ": --game-seed (only with a family of games). Leave it out.");
-  for (const char* option : {"--input", "--query"}) {
-    require(command.count(option) > 0, who, ": ", option,
-            " (missing: --operator needs an input field and a query point). Give it.");
+  require(command.count("--input") > 0, who, ": --input (missing: --operator needs an input field). Give it.");
+  require(options.query.empty() || options.query_at.empty(), who,
+          ": --query, --query-at (both given). Give one of them.");
+  require(!needs_query || !options.query.empty() || !options.query_at.empty(), who,
+          ": --query (missing: --operator needs the point whose value is explained). Give --query or --query-at.");
+  OperatorQuestion asked;
+  asked.op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
+  const data::NpyArray array = data::read_npy(options.input);
+  const std::string name = options.input.string();
+  asked.batched =
+      several == Several::allowed && array.shape.size() == static_cast<std::size_t>(asked.op->dimension()) + 2;
+  asked.inputs = (several == Several::allowed ? input_fields : input_field)(
+      array.shape, array.reals(name), asked.op->dimension(), asked.op->input_channels(), name);
+  asked.inputs.domain = asked.op->domain(asked.inputs.domain.shape());
+  const Domain& domain = asked.inputs.domain;
+  read_players(who, options, domain, asked.rule);
+  if (options.baseline != "0") {
+    asked.rule.baseline = ScenarioRule::Hidden::field;
+    asked.rule.hidden = read_field(options.baseline, *asked.op);
   }
-  OperatorGame found{
-      .op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine),
-      .named = {.name = options.op.filename().string(), .game = nullptr}};
-  FieldBatch input = read_field(options.input, *found.op);
-  FieldBatch baseline = options.baseline == "0" ? FieldBatch::zeros(input.domain, 1, input.channels)
-                                                : read_field(options.baseline, *found.op);
-  Partition partition = wanted_partition(who, options, input.domain);
-  const Query query{.point = input.domain.point(options.query), .channel = options.query_channel};
-  found.named.game =
-      games::cell_mask_game(*found.op, {std::move(input), std::move(baseline), std::move(partition), query});
+  asked.rule.channel = options.query_channel;
+  asked.rule.masked = options.masked;
+  if (options.query == std::vector<std::string>{"all"}) {
+    require(several == Several::allowed, who, ": --query=all (one game is asked for). Give one point.");
+    for (std::int64_t point = 0; point < domain.points(); ++point) asked.queries.push_back(point);
+  } else if (!options.query_at.empty()) {
+    asked.queries = {domain.nearest(options.query_at)};
+  } else {
+    asked.queries = {options.query.empty() ? domain.centre() : domain.point(index_of(who, options.query))};
+  }
+  return asked;
+}
+
+OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
+  OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
+  Scenario scenario = make_scenario(asked.rule, asked.inputs);
+  scenario.query.point = asked.queries.front();
+  OperatorGame found{.op = std::move(asked.op), .named = {.name = options.op.filename().string(), .game = nullptr}};
+  found.named.game = games::cell_mask_game(*found.op, std::move(scenario));
   return found;
 }
 

@@ -17,6 +17,7 @@
 #include "explainers/operator_shap.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
+#include "pde/registry.hpp"
 #include "reporting/report.hpp"
 #include "reporting/results.hpp"
 #include "training/training.hpp"
@@ -61,10 +62,21 @@ std::string training_line(const Profile& profile, const std::string& stage, cons
          '\n';
 }
 
+/// Refuses settings of operator and target that cannot work before there is data to train on.
+void require_recipes(const Profile& profile) {
+  const pde::Problem& problem = pde::find(profile.data.pde);
+  const pde::Space input = problem.input();
+  training::require_recipes(profile.backbone, profile.explainer,
+                            {.dimension = input.domain.dimension(),
+                             .in_channels = input.channel_count(),
+                             .out_channels = problem.output().channel_count()});
+}
+
 fs::path reproduce(const Profile& profile, const Globals& globals) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
   operators::require_fast_blas();
+  require_recipes(profile);
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
   make_folder(run);
   Manifest manifest(run, profile, globals);
@@ -94,12 +106,13 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
     return training::train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
   });
   const auto explainer = explainers::load_explainer(run / "explainer" / "model.safetensors");
+  const auto explained = methods::of_explainer(*explainer);
   write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
                                          training_line(profile, "explainer", explainer_summary));
 
   timed(manifest, "evaluation", [&] {
     evaluation::evaluate({.backbone = *backbone,
-                          .explainer = *explainer,
+                          .explainers = {explained.get()},
                           .data = data,
                           .settings = profile.evaluation,
                           .seed = globals.seed},

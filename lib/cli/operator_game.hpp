@@ -1,8 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <vector>
+
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
 #include "core/operator.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::cli {
 
@@ -11,6 +16,22 @@ struct OperatorGame {
   std::unique_ptr<Operator> op;
   NamedGame named;  ///< by the weights' file name
 };
+
+/// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes games of them, and the points to explain.
+struct OperatorQuestion {
+  std::unique_ptr<Operator> op;
+  FieldBatch inputs;                  ///< one, or with `several` as many as the array has
+  bool batched = false;               ///< the array has an axis for the batch
+  ScenarioRule rule;                  ///< for all inputs and points
+  std::vector<std::int64_t> queries;  ///< points of the domain
+};
+
+enum class Several { refused, allowed };
+
+/// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is meant without --query.
+/// Throws InvalidArgument naming the subcommand when options are missing or do not go together, DataError for broken files.
+OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
+                                 Several several, bool needs_query);
 
 /// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when options are missing or do
 /// not go together, DataError for broken files.

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -79,6 +80,19 @@ class Section {
     return *found;
   }
 
+  bool has(const std::string& key) const { return table_.contains(key); }
+
+  /// Every key that nobody has read yet, in the order of the file: for settings that somebody else understands.
+  nlohmann::ordered_json rest() {
+    std::vector<std::pair<std::uint32_t, std::string>> keys;
+    for (const auto& [key, value] : table_)
+      if (!read_.contains(std::string(key.str()))) keys.emplace_back(value.source().begin.line, key.str());
+    std::ranges::sort(keys);
+    nlohmann::ordered_json values = nlohmann::ordered_json::object();
+    for (const auto& [line, key] : keys) values[key] = json_of(key, node(key));
+    return values;
+  }
+
   Section section(const std::string& key) {
     const toml::table* table = node(key).as_table();
     require(table != nullptr, "profile: ", name_, key, " (is not a table). Write [", key, "].");
@@ -95,6 +109,19 @@ class Section {
   }
 
  private:
+  nlohmann::ordered_json json_of(const std::string& key, const toml::node& node) const {
+    if (const auto* value = node.as_integer()) return value->get();
+    if (const auto* value = node.as_floating_point()) return value->get();
+    if (const auto* value = node.as_boolean()) return value->get();
+    if (const auto* value = node.as_string()) return value->get();
+    const toml::array* list = node.as_array();
+    require(list != nullptr, "profile: ", name_, key, " (is neither a number, a word, nor a list of them). ",
+            hint(key));
+    auto values = nlohmann::ordered_json::array();
+    for (const toml::node& element : *list) values.push_back(json_of(key, element));
+    return values;
+  }
+
   std::string hint(const std::string& key) const {
     return message("Correct ", name_, key, " at line ", table_.get(key)->source().begin.line, ".");
   }
@@ -127,16 +154,39 @@ std::vector<int> resolutions(Section& root) {
   return sizes;
 }
 
-operators::OperatorConfig read_operator(Section section, int dimension) {
-  operators::OperatorConfig config;
-  config.model = section.get<std::string>("model");
-  config.n_modes.assign(static_cast<std::size_t>(dimension), section.count("modes"));
-  config.hidden_channels = section.count("width");
-  config.n_layers = section.count("layers");
-  config.domain_padding = section.not_negative("padding");
-  config.domain_padding_mode = section.get<std::string>("padding_mode");
+/// The settings are not looked at: what they mean is the architecture's business.
+operators::NetworkSettings read_operator(Section section) {
+  operators::NetworkSettings settings;
+  settings.model = section.get<std::string>("model");
+  settings.json = section.rest().dump();
+  return settings;
+}
+
+/// Absent keys have the values of ScenarioRule's defaults.
+ScenarioRule read_scenario(Section section) {
+  ScenarioRule rule;
+  const auto word = [&](const std::string& key, const std::string& otherwise, const std::vector<std::string>& known) {
+    const std::string value = section.has(key) ? section.get<std::string>(key) : otherwise;
+    require(std::ranges::find(known, value) != known.end(), "profile: scenario.", key, "=", value, " (not one of ",
+            fmt::format("{}", fmt::join(known, ", ")), "). Correct it.");
+    return value;
+  };
+  if (word("players", "points", {"points", "blocks"}) == "blocks") {
+    rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = section.count("blocks");
+  }
+  if (word("baseline", "zero", {"zero", "mean"}) == "mean") rule.baseline = ScenarioRule::Hidden::mean;
+  if (section.has("query_at")) {
+    rule.query = ScenarioRule::Where::position;
+    rule.position = section.list<double>("query_at");
+  }
+  if (section.has("query_channel")) rule.channel = section.count("query_channel", 0);
+  if (section.has("masked_channels")) {
+    for (const std::int64_t channel : section.list<std::int64_t>("masked_channels"))
+      rule.masked.push_back(static_cast<int>(channel));
+  }
   section.finish();
-  return config;
+  return rule;
 }
 
 evaluation::EvaluationSettings read_evaluation(Section section) {
@@ -177,7 +227,7 @@ Profile read(const toml::table& table, const std::string& name) {
                   .test = data.count("test")};
   data.finish();
 
-  const operators::OperatorConfig model = read_operator(root.section("operator"), 1);
+  const operators::NetworkSettings model = read_operator(root.section("operator"));
   Section backbone = root.section("backbone");
   profile.backbone = {.model = model,
                       .resolutions = profile.resolutions,
@@ -198,12 +248,12 @@ Profile read(const toml::table& table, const std::string& name) {
                        .warmup_epochs = explainer.count("warmup_epochs", 0),
                        .patience = explainer.count("patience"),
                        .coalitions = explainer.count("coalitions", 2)};
-  profile.explainer.model.out_channels = 1;
+  if (explainer.has("target")) profile.explainer.target = explainer.get<std::string>("target");
   explainer.finish();
-  require(profile.explainer.coalitions % 2 == 0, "profile: explainer.coalitions=", profile.explainer.coalitions,
-          " (coalitions come in complementary pairs). Give an even number.");
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
+  if (root.has("scenario")) profile.evaluation.scenario = read_scenario(root.section("scenario"));
+  profile.explainer.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   require(profile.evaluation.inputs <= profile.data.test, "profile: evaluation.inputs=", profile.evaluation.inputs,
           " (there are ", profile.data.test, " test samples). Lower it or raise data.test.");
@@ -225,9 +275,65 @@ toml::array list_of(const auto& values) {
   return list;
 }
 
-/// The table that read() reads.
+nlohmann::ordered_json parsed(const operators::NetworkSettings& settings) {
+  return nlohmann::ordered_json::parse(settings.json);
+}
+
+/// A number, a word or a truth value of an architecture's settings.
+template <typename Use>
+void visit_scalar(const nlohmann::ordered_json& value, const Use& use) {
+  if (value.is_boolean()) {
+    use(value.get<bool>());
+  } else if (value.is_number_integer()) {
+    use(value.get<std::int64_t>());
+  } else if (value.is_number()) {
+    use(value.get<double>());
+  } else {
+    use(value.get<std::string>());
+  }
+}
+
+toml::array array_of(const nlohmann::ordered_json& values) {
+  toml::array list;
+  for (const nlohmann::ordered_json& value : values) {
+    if (value.is_array()) {
+      list.push_back(array_of(value));
+    } else {
+      visit_scalar(value, [&](const auto& held) { list.push_back(held); });
+    }
+  }
+  return list;
+}
+
+toml::table table_of(const operators::NetworkSettings& settings) {
+  toml::table table{{"model", settings.model}};
+  const nlohmann::ordered_json values = parsed(settings);
+  for (const auto& [name, value] : values.items()) {
+    if (value.is_array()) {
+      table.insert_or_assign(name, array_of(value));
+    } else {
+      visit_scalar(value, [&, &key = name](const auto& held) { table.insert_or_assign(key, held); });
+    }
+  }
+  return table;
+}
+
+/// What of a rule differs from the default; an empty table where nothing does.
+toml::table table_of(const ScenarioRule& rule) {
+  toml::table table;
+  if (rule.players == ScenarioRule::Players::blocks) {
+    table.insert("players", "blocks");
+    table.insert("blocks", rule.blocks);
+  }
+  if (rule.baseline == ScenarioRule::Hidden::mean) table.insert("baseline", "mean");
+  if (rule.query == ScenarioRule::Where::position) table.insert("query_at", list_of(rule.position));
+  if (rule.channel != 0) table.insert("query_channel", rule.channel);
+  if (!rule.masked.empty()) table.insert("masked_channels", list_of(rule.masked));
+  return table;
+}
+
+/// The table that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep their identity.
 toml::table settings_of(const Profile& profile) {
-  const operators::OperatorConfig& model = profile.backbone.model;
   const training::BackboneRecipe& backbone = profile.backbone;
   const training::ExplainerRecipe& explainer = profile.explainer;
   const evaluation::EvaluationSettings& evaluation = profile.evaluation;
@@ -237,38 +343,37 @@ toml::table settings_of(const Profile& profile) {
     entry.is_inline(true);
     curves.push_back(std::move(entry));
   }
-  return toml::table{{"summary", profile.summary},
-                     {"resolutions", list_of(profile.resolutions)},
-                     {"data", toml::table{{"pde", profile.data.pde},
-                                          {"train", profile.data.train},
-                                          {"validation", profile.data.validation},
-                                          {"test", profile.data.test}}},
-                     {"operator", toml::table{{"model", model.model},
-                                              {"modes", model.n_modes.front()},
-                                              {"width", model.hidden_channels},
-                                              {"layers", model.n_layers},
-                                              {"padding", model.domain_padding},
-                                              {"padding_mode", model.domain_padding_mode}}},
-                     {"backbone", toml::table{{"epochs", backbone.epochs},
-                                              {"batch", backbone.batch},
-                                              {"learning_rate", backbone.learning_rate},
-                                              {"weight_decay", backbone.weight_decay},
-                                              {"patience", backbone.patience}}},
-                     {"explainer", toml::table{{"epochs", explainer.epochs},
-                                               {"batch", explainer.batch},
-                                               {"learning_rate", explainer.learning_rate},
-                                               {"weight_decay", explainer.weight_decay},
-                                               {"warmup_epochs", explainer.warmup_epochs},
-                                               {"patience", explainer.patience},
-                                               {"coalitions", explainer.coalitions}}},
-                     {"evaluation", toml::table{{"inputs", evaluation.inputs},
-                                                {"methods", list_of(evaluation.methods)},
-                                                {"minimum_budget", evaluation.minimum_budget},
-                                                {"faithfulness_coalitions", evaluation.faithfulness_coalitions},
-                                                {"exact_players", evaluation.exact_players},
-                                                {"reference_error", evaluation.reference_error},
-                                                {"reference_budget", evaluation.reference_budget},
-                                                {"curves", std::move(curves)}}}};
+  toml::table table{{"summary", profile.summary},
+                    {"resolutions", list_of(profile.resolutions)},
+                    {"data", toml::table{{"pde", profile.data.pde},
+                                         {"train", profile.data.train},
+                                         {"validation", profile.data.validation},
+                                         {"test", profile.data.test}}},
+                    {"operator", table_of(profile.backbone.model)},
+                    {"backbone", toml::table{{"epochs", backbone.epochs},
+                                             {"batch", backbone.batch},
+                                             {"learning_rate", backbone.learning_rate},
+                                             {"weight_decay", backbone.weight_decay},
+                                             {"patience", backbone.patience}}},
+                    {"explainer", toml::table{{"epochs", explainer.epochs},
+                                              {"batch", explainer.batch},
+                                              {"learning_rate", explainer.learning_rate},
+                                              {"weight_decay", explainer.weight_decay},
+                                              {"warmup_epochs", explainer.warmup_epochs},
+                                              {"patience", explainer.patience},
+                                              {"coalitions", explainer.coalitions}}},
+                    {"evaluation", toml::table{{"inputs", evaluation.inputs},
+                                               {"methods", list_of(evaluation.methods)},
+                                               {"minimum_budget", evaluation.minimum_budget},
+                                               {"faithfulness_coalitions", evaluation.faithfulness_coalitions},
+                                               {"exact_players", evaluation.exact_players},
+                                               {"reference_error", evaluation.reference_error},
+                                               {"reference_budget", evaluation.reference_budget},
+                                               {"curves", std::move(curves)}}}};
+  if (const toml::table scenario = table_of(evaluation.scenario); !scenario.empty()) table.insert("scenario", scenario);
+  if (explainer.target != training::ExplainerRecipe{}.target)
+    table["explainer"].as_table()->insert("target", explainer.target);
+  return table;
 }
 
 }  // namespace
@@ -319,9 +424,10 @@ std::vector<std::string> departures(const Profile& profile) {
   differs("validation samples", profile.data.validation, paper.data.validation);
   differs("test inputs", profile.evaluation.inputs, paper.evaluation.inputs);
   differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
-  differs("operator width", profile.backbone.model.hidden_channels, paper.backbone.model.hidden_channels);
-  differs("operator layers", profile.backbone.model.n_layers, paper.backbone.model.n_layers);
-  differs("operator modes", profile.backbone.model.n_modes.front(), paper.backbone.model.n_modes.front());
+  differs("operator", profile.backbone.model.model, paper.backbone.model.model);
+  const nlohmann::ordered_json theirs = parsed(paper.backbone.model), ours = parsed(profile.backbone.model);
+  for (const auto& [key, value] : theirs.items())
+    differs("operator " + key, ours.value(key, nlohmann::ordered_json("none")).dump(), value.dump());
   differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
   differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
   differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
@@ -331,6 +437,7 @@ std::vector<std::string> departures(const Profile& profile) {
   differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
   differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
   differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
+  differs("explainer target", profile.explainer.target, paper.explainer.target);
   differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
   differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
   return sentences;

@@ -70,18 +70,23 @@ Domain Domain::mesh(Mesh mesh) {
   return domain;
 }
 
+// Not require(): its message would be made at every call, and these are called for every point.
 const std::vector<Axis>& Domain::axes() const {
-  require(is_grid(), "domain: axes (", describe(), " has none). Use a field on a regular grid.");
+  if (!is_grid())
+    throw InvalidArgument(message("domain: axes (", describe(), " has none). Use a field on a regular grid."));
   return axes_;
 }
 
 const std::vector<int>& Domain::shape() const {
-  require(is_grid(), "domain: shape (", describe(), " has no points per axis). Use a field on a regular grid.");
+  if (!is_grid()) {
+    throw InvalidArgument(
+        message("domain: shape (", describe(), " has no points per axis). Use a field on a regular grid."));
+  }
   return shape_;
 }
 
 const Mesh& Domain::as_mesh() const {
-  require(!is_grid(), "domain: mesh (", describe(), " is none). Use a field on a mesh.");
+  if (is_grid()) throw InvalidArgument(message("domain: mesh (", describe(), " is none). Use a field on a mesh."));
   return *mesh_;
 }
 

@@ -69,6 +69,14 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
   return found;
 }
 
+ScenarioRule rule_for(ScenarioRule rule, const Dataset& data) {
+  if (rule.baseline != ScenarioRule::Hidden::mean || !rule.means.empty()) return rule;
+  require(!data.input_mean.empty(), "data set: pde=", data.pde,
+          ", baseline=mean (there are no training samples to take a mean of). Use the baseline zero.");
+  rule.means = data.input_mean;
+  return rule;
+}
+
 std::vector<double> channel_means(const pde::Space& space, std::span<const float> fields, std::int64_t samples) {
   if (samples == 0) return {};
   const auto points = static_cast<std::size_t>(space.domain.points());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/scenario.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::data {
@@ -43,6 +44,10 @@ struct Dataset {
 /// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt,
 /// or of another schema version. Memory: four times the file at the peak. Not thread-safe, as the HDF5 library.
 Dataset read_dataset(const std::filesystem::path& path);
+
+/// The rule for inputs of this data set: a mean baseline without means gets those of the training samples.
+/// Throws InvalidArgument for a mean baseline where the data set has no training samples.
+ScenarioRule rule_for(ScenarioRule rule, const Dataset& data);
 
 /// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [.., C,
 /// points]. Empty for 0 samples.

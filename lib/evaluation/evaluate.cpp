@@ -11,15 +11,14 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/estimator.hpp"
 #include "core/file.hpp"
 #include "core/kernel_law.hpp"
-#include "core/partition.hpp"
 #include "core/progress.hpp"
+#include "core/scenario.hpp"
 #include "core/stop.hpp"
-#include "estimators/registry.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "games/cell_mask_game.hpp"
+#include "methods/method.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/results.hpp"
 
@@ -38,41 +37,59 @@ double relative_error(std::span<const double> prediction, std::span<const double
   return std::sqrt(difference / size);
 }
 
+/// Points per axis at a resolution.
+std::vector<int> shape_of(const data::Dataset& data, int resolution) {
+  return std::vector<int>(data.inputs.domain.shape().size(), resolution);
+}
+
+/// What is scored: the run's explainers, the uniform attribution, and the methods of the settings.
+class Contestants {
+ public:
+  explicit Contestants(const Evaluation& evaluation) {
+    for (const methods::Method* explainer : evaluation.explainers) all_.push_back(explainer);
+    own(methods::uniform());
+    for (const std::string& name : evaluation.settings.methods) own(methods::find(name));
+  }
+
+  const std::vector<const methods::Method*>& all() const { return all_; }
+
+ private:
+  void own(std::unique_ptr<methods::Method> method) {
+    all_.push_back(method.get());
+    owned_.push_back(std::move(method));
+  }
+
+  std::vector<std::unique_ptr<methods::Method>> owned_;
+  std::vector<const methods::Method*> all_;
+};
+
 /// One test input at one resolution: its game, and everything that its rows share.
 class Unit {
  public:
-  Unit(const Evaluation& evaluation, int players, std::int64_t sample)
+  Unit(const Evaluation& evaluation, const Contestants& contestants, int resolution, std::int64_t sample)
       : evaluation_(evaluation),
-        players_(players),
+        contestants_(contestants),
+        resolution_(resolution),
         sample_(sample),
-        input_(strided(evaluation.data.inputs.one(sample),
-                       std::vector<int>(evaluation.data.inputs.domain.shape().size(), players))),
-        partition_(Partition::one_player_per_point(input_.domain)),
-        query_{.point = input_.domain.centre()},
-        game_(games::cell_mask_game(
-            evaluation.backbone, {input_, FieldBatch::zeros(input_.domain, 1, input_.channels), partition_, query_})),
+        scenario_(make_scenario(data::rule_for(evaluation.settings.scenario, evaluation.data),
+                                evaluation.data.inputs.one(sample), shape_of(evaluation.data, resolution))),
+        players_(scenario_.partition.players),
+        game_(games::cell_mask_game(evaluation.backbone, scenario_)),
         seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
 
   /// All rows, as lines: those of results.jsonl and those of attributions.jsonl.
   std::string rows() {
     reference_ = certified_reference(*game_, reference_settings(),
                                      Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
-    add_values("reference", {}, reference_.attribution);
+    add_values("reference", {}, {}, reference_.attribution);
     draw_faithfulness_coalitions();
-    score_explainer();
-    score_uniform();
-    std::set<std::pair<std::string, std::int64_t>> done;
     const std::int64_t table_budget = std::max<std::int64_t>(2 * players_, evaluation_.settings.minimum_budget);
-    for (const std::string& method : evaluation_.settings.methods) {
-      if (done.emplace(method, table_budget).second) score_estimator(method, table_budget);
-    }
+    for (const methods::Method* method : contestants_.all()) score(*method, table_budget);
     for (const BudgetCurve& curve : evaluation_.settings.curves) {
       if (curve.players != players_ || !in_curve(curve)) continue;
-      for (const std::string& method : evaluation_.settings.methods) {
-        if (estimators::find(method).guarantees().access != Access::values) continue;
-        for (const std::int64_t budget : curve.budgets) {
-          if (done.emplace(method, budget).second) score_estimator(method, budget);
-        }
+      for (const methods::Method* method : contestants_.all()) {
+        if (!method->guarantees() || method->guarantees()->access != Access::values) continue;
+        for (const std::int64_t budget : curve.budgets) score(*method, budget);
       }
     }
     return results_ + attributions_;
@@ -80,7 +97,7 @@ class Unit {
 
  private:
   std::uint64_t item() const {
-    return static_cast<std::uint64_t>(players_) << 32 | static_cast<std::uint64_t>(sample_);
+    return static_cast<std::uint64_t>(resolution_) << 32 | static_cast<std::uint64_t>(sample_);
   }
 
   /// A reference without its own error is none, so that much is spent whatever the settings say.
@@ -106,57 +123,43 @@ class Unit {
     for (double& gain : gains_) gain -= reference_.attribution.empty;
   }
 
-  void score_explainer() {
-    const auto start = std::chrono::steady_clock::now();
-    const FieldBatch density = evaluation_.explainer.densities(input_);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    Attribution attribution;
-    CountedGame ends(*game_, {2});
-    attribution.empty = ends.empty();
-    attribution.grand = ends.grand();
-    attribution.values = cell_values(density.field(0), input_.domain, partition_, attribution.empty, attribution.grand);
-    attribution.distinct = ends.distinct();
-    attribution.evaluations = ends.evaluations();
-    attribution.game_seconds = ends.seconds();
-    attribution.estimator_seconds = seconds;
-    add_row("operator_shap", "amortised", {}, 0, attribution);
-  }
-
-  /// The attribution that knows nothing but v(∅) and v(N): what any method has to beat.
-  void score_uniform() {
-    Attribution attribution;
-    attribution.empty = reference_.attribution.empty;
-    attribution.grand = reference_.attribution.grand;
-    attribution.values = cell_values(std::vector<double>(partition_.player_of.size(), 0.0), input_.domain, partition_,
-                                     attribution.empty, attribution.grand);
-    attribution.distinct = attribution.evaluations = 2;
-    add_row("uniform", "none", {}, 0, attribution);
-  }
-
-  void score_estimator(const std::string& method, std::int64_t budget) {
+  /// Adds the method's rows at that budget, once.
+  void score(const methods::Method& method, std::int64_t budget) {
     throw_if_stopped("evaluation");
-    const Estimator& estimator = estimators::find(method);
-    const bool budgeted = estimator.guarantees().uses_budget();
-    const std::string access = estimator.guarantees().access == Access::values ? "values" : "gradient";
-    const std::optional<std::int64_t> shown = budgeted ? std::optional(budget) : std::nullopt;
-    const std::uint64_t seed = Rng(seed_, method, 0, static_cast<std::uint64_t>(budget)).bits64();
+    const bool takes_budget = method.access() == "values";
+    if (!done_.emplace(message(method.name(), ":", method.explainer().value_or("")), takes_budget ? budget : 0).second)
+      return;
+    const std::uint64_t seed =
+        method.uses_seed() ? Rng(seed_, method.name(), 0, static_cast<std::uint64_t>(budget)).bits64() : 0;
+    reporting::AttributionRow row = row_of(method, takes_budget ? std::optional(budget) : std::nullopt, seed);
     try {
-      add_row(method, access, shown, seed, attribute(estimator, *game_, {budget}, seed));
+      const Attribution attribution = method.attribute({*game_, &scenario_, {budget}, seed});
+      row.distinct = attribution.distinct;
+      row.evaluations = attribution.evaluations;
+      row.gradients = attribution.gradients;
+      row.game_seconds = attribution.game_seconds;
+      row.estimator_seconds = attribution.estimator_seconds;
+      row.pearson = metrics::pearson(reference_.attribution.values, attribution.values);
+      row.nrmse = metrics::nrmse(reference_.attribution.values, attribution.values);
+      row.r2 = metrics::weighted_r2(attribution.values, *coalitions_, gains_);
+      row.efficiency_gap = metrics::efficiency_gap(attribution);
+      add_values(row.method, row.explainer, row.budget, attribution);
     } catch (const InvalidArgument& error) {
-      reporting::AttributionRow row = row_of(method, access, shown, seed);
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};
-      results_ += reporting::to_json_line(row) + '\n';
     }
+    results_ += reporting::to_json_line(row) + '\n';
   }
 
-  reporting::AttributionRow row_of(const std::string& method, const std::string& access,
-                                   std::optional<std::int64_t> budget, std::uint64_t seed) const {
+  reporting::AttributionRow row_of(const methods::Method& method, std::optional<std::int64_t> budget,
+                                   std::uint64_t seed) const {
     reporting::AttributionRow row;
     row.pde = evaluation_.data.pde;
+    row.shape = scenario_.input.domain.shape();
     row.players = players_;
     row.sample = sample_;
-    row.method = method;
-    row.access = access;
+    row.method = method.name();
+    row.explainer = method.explainer();
+    row.access = method.access();
     row.budget = budget;
     row.seed = seed;
     row.reference = reference_.method;
@@ -165,23 +168,8 @@ class Unit {
     return row;
   }
 
-  void add_row(const std::string& method, const std::string& access, std::optional<std::int64_t> budget,
-               std::uint64_t seed, const Attribution& attribution) {
-    reporting::AttributionRow row = row_of(method, access, budget, seed);
-    row.distinct = attribution.distinct;
-    row.evaluations = attribution.evaluations;
-    row.gradients = attribution.gradients;
-    row.game_seconds = attribution.game_seconds;
-    row.estimator_seconds = attribution.estimator_seconds;
-    row.pearson = metrics::pearson(reference_.attribution.values, attribution.values);
-    row.nrmse = metrics::nrmse(reference_.attribution.values, attribution.values);
-    row.r2 = metrics::weighted_r2(attribution.values, *coalitions_, gains_);
-    row.efficiency_gap = metrics::efficiency_gap(attribution);
-    results_ += reporting::to_json_line(row) + '\n';
-    add_values(method, budget, attribution);
-  }
-
-  void add_values(const std::string& method, std::optional<std::int64_t> budget, const Attribution& attribution) {
+  void add_values(const std::string& method, const std::optional<std::string>& explainer,
+                  std::optional<std::int64_t> budget, const Attribution& attribution) {
     reporting::ValuesRow row{.pde = evaluation_.data.pde,
                              .players = players_,
                              .sample = sample_,
@@ -190,21 +178,24 @@ class Unit {
                              .empty = attribution.empty,
                              .grand = attribution.grand,
                              .values = attribution.values,
-                             .standard_errors = attribution.standard_errors.value_or(std::vector<double>{})};
+                             .standard_errors = attribution.standard_errors.value_or(std::vector<double>{}),
+                             .shape = scenario_.input.domain.shape(),
+                             .explainer = explainer};
     attributions_ += reporting::to_json_line(row) + '\n';
   }
 
   const Evaluation& evaluation_;
-  int players_;
+  const Contestants& contestants_;
+  int resolution_;  ///< points per axis
   std::int64_t sample_;
-  FieldBatch input_;
-  Partition partition_;
-  Query query_;
+  Scenario scenario_;
+  int players_;
   std::unique_ptr<Game> game_;
   std::uint64_t seed_;
   CertifiedReference reference_;
   std::optional<Coalitions> coalitions_;
-  std::vector<double> gains_;  ///< v(S) − v(∅) of the faithfulness coalitions
+  std::vector<double> gains_;                            ///< v(S) − v(∅) of the faithfulness coalitions
+  std::set<std::pair<std::string, std::int64_t>> done_;  ///< method and budget
   std::string results_, attributions_;
 };
 
@@ -217,27 +208,42 @@ std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
   return samples;
 }
 
-/// Backbone errors at one resolution, and one example field: cheap, so always done anew.
+/// Input, solution and prediction on one grid, with what the game makes of it.
+reporting::FieldsRow shown_fields(const Evaluation& evaluation, std::int64_t sample, const Scenario& scenario,
+                                  const FieldBatch& solution, const FieldBatch& prediction) {
+  const Domain& domain = scenario.input.domain;
+  reporting::FieldsRow row{.pde = evaluation.data.pde,
+                           .sample = sample,
+                           .x = {},
+                           .input = scenario.input.values,
+                           .solution = solution.values,
+                           .prediction = prediction.values,
+                           .shape = domain.shape()};
+  for (const Axis& axis : domain.axes()) {
+    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
+  }
+  for (const pde::Channel& channel : evaluation.data.input_channels) row.input_channels.push_back(channel.name);
+  for (const pde::Channel& channel : evaluation.data.target_channels) row.output_channels.push_back(channel.name);
+  row.query = domain.position(scenario.query.point);
+  row.query_channel = scenario.query.channel;
+  if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
+  return row;
+}
+
+/// Backbone errors at every resolution, and the fields behind them: cheap, so always done anew.
 void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
                        std::string& fields) {
-  const std::size_t axes = evaluation.data.inputs.domain.shape().size();
-  for (const int points : evaluation.settings.resolutions) {
-    reporting::OperatorRow row{.pde = evaluation.data.pde, .points = points, .relative_errors = {}};
+  const ScenarioRule rule = data::rule_for(evaluation.settings.scenario, evaluation.data);
+  for (const int resolution : evaluation.settings.resolutions) {
+    const std::vector<int> shape = shape_of(evaluation.data, resolution);
+    reporting::OperatorRow row{.pde = evaluation.data.pde, .points = 1, .relative_errors = {}, .shape = shape};
+    for (const int points : shape) row.points *= points;
     for (const std::int64_t sample : samples) {
-      const FieldBatch input = strided(evaluation.data.inputs.one(sample), std::vector<int>(axes, points));
-      const FieldBatch solution = strided(evaluation.data.targets.one(sample), std::vector<int>(axes, points));
-      const FieldBatch prediction = evaluation.backbone.apply(input);
+      const Scenario scenario = make_scenario(rule, evaluation.data.inputs.one(sample), shape);
+      const FieldBatch solution = strided(evaluation.data.targets.one(sample), shape);
+      const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
-      if (axes == 1) {
-        reporting::FieldsRow shown{.pde = evaluation.data.pde,
-                                   .sample = sample,
-                                   .x = {},
-                                   .input = input.values,
-                                   .solution = solution.values,
-                                   .prediction = prediction.values};
-        for (int i = 0; i < points; ++i) shown.x.push_back(input.domain.coordinate(0, i));
-        fields += reporting::to_json_line(shown) + '\n';
-      }
+      fields += reporting::to_json_line(shown_fields(evaluation, sample, scenario, solution, prediction)) + '\n';
     }
     operators += reporting::to_json_line(row) + '\n';
   }
@@ -249,24 +255,23 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   const std::filesystem::path folder = run / "units", done = temporary_name(folder);
   if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
-  for (const std::string& method : evaluation.settings.methods)
-    estimators::find(method);  // an unknown name stops here, not after an hour
+  const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
 
   std::string results, attributions, fields;
   describe_backbone(evaluation, samples, results, fields);
   write_file(run / "fields.jsonl", fields);
   Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * evaluation.settings.resolutions.size()),
                     "inputs");
-  for (const int players : evaluation.settings.resolutions) {
+  for (const int resolution : evaluation.settings.resolutions) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
-      const std::filesystem::path unit = folder / message(players, "-", sample, ".jsonl");
+      const std::filesystem::path unit = folder / message(resolution, "-", sample, ".jsonl");
       const bool known = std::filesystem::exists(unit);
-      if (!known) write_file(unit, Unit(evaluation, players, sample).rows());
+      if (!known) write_file(unit, Unit(evaluation, contestants, resolution, sample).rows());
       std::istringstream lines(read_file(unit));
       for (std::string line; std::getline(lines, line);)
         (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
-      known ? progress.skip(1) : progress.advance(1, message("n = ", players));
+      known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
     }
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);

@@ -2,26 +2,27 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
-#include "core/explainer.hpp"
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
+#include "methods/method.hpp"
 
 namespace opshap::evaluation {
 
 /// What is to be scored against what.
 struct Evaluation {
   const Operator& backbone;
-  const Explainer& explainer;
+  std::vector<const methods::Method*> explainers;  ///< trained for this backbone
   const data::Dataset& data;
   EvaluationSettings settings;
   std::uint64_t seed = 42;
 };
 
-/// Scores the explainer, the uniform attribution and every method of the settings on the first test inputs, at every resolution, and writes
-/// results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout: reporting/results.hpp). Players are the grid points, the baseline is zero, the
-/// query is the centre of the domain.
+/// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every resolution, and writes
+/// results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout: reporting/results.hpp). The scenario rule of the settings says
+/// who plays, what hides a player and which output is explained.
 ///
 /// One (resolution, input) is a unit: its rows go into a file of their own in run/units, in one step, and units already there are skipped, so an evaluation
 /// that was stopped or killed resumes. The files above grow by whole resolutions: what `opshap report` sees of an unfinished evaluation has all its inputs.

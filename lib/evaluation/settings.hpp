@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/scenario.hpp"
+
 namespace opshap::evaluation {
 
 /// One set of error-against-budget curves: every sampling method at every budget on the first `inputs` test inputs.
@@ -15,7 +17,8 @@ struct BudgetCurve {
 
 /// What is evaluated, and how well the reference must be known.
 struct EvaluationSettings {
-  std::vector<int> resolutions;  ///< players n = grid points per axis
+  ScenarioRule scenario;         ///< how an input at a resolution becomes a game
+  std::vector<int> resolutions;  ///< grid points per axis
   int inputs = 30;               ///< test inputs
   std::vector<std::string>
       methods;  ///< registry names of estimators; the explainer and the uniform attribution are always there

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/estimator.hpp"
+#include "core/explainer.hpp"
+#include "core/scenario.hpp"
+
+namespace opshap::methods {
+
+/// What a method is asked: the Shapley values of one game, and where they come from.
+struct Question {
+  const Game& game;
+  const Scenario* scenario = nullptr;  ///< the field behind the game; null for a game without one
+  Budget budget = {};                  ///< for methods that use one
+  std::uint64_t seed = 0;
+};
+
+/// Whatever explains: an estimator, a trained explainer, the uniform attribution. Reports have a column for each. Evaluations, comparisons and commands know methods by this alone.
+///
+/// Immutable.
+class Method {
+ public:
+  virtual ~Method() = default;
+  /// The key of its rows: the registry name of an estimator, "operator_shap", "uniform".
+  virtual std::string_view name() const = 0;
+  /// The name of its weights, where rows must tell several explainers apart.
+  virtual std::optional<std::string> explainer() const { return std::nullopt; }
+  /// What it sees, as rows have it: "values" (of coalitions), "gradient", "amortised" (the input alone, after training), "none".
+  virtual std::string_view access() const = 0;
+  /// What it promises of every game; nothing for a method that promises nothing.
+  virtual std::optional<Guarantees> guarantees() const { return std::nullopt; }
+  /// Whether it spends the budget that it is given. The others take what they need.
+  bool uses_budget() const;
+  /// Whether a seed changes its answer, as far as its kind can tell.
+  virtual bool uses_seed() const { return false; }
+
+  /// Values, and what they cost. Throws InvalidArgument for a budget or a game that cannot work, and for a game without a scenario where the method needs the field.
+  virtual Attribution attribute(const Question& question) const = 0;
+};
+
+/// The estimator as a method. It is referred to.
+std::unique_ptr<Method> of_estimator(const Estimator& estimator);
+
+/// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to v(N) − v(∅). Two evaluations of the game.
+/// The explainer is referred to. `name` tells it apart from others of the same run.
+std::unique_ptr<Method> of_explainer(const Explainer& explainer, std::optional<std::string> name = std::nullopt);
+
+/// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has to beat. Two evaluations.
+std::unique_ptr<Method> uniform();
+
+/// "uniform", or the registered estimator of that name. Throws InvalidArgument naming the nearest estimator.
+std::unique_ptr<Method> find(std::string_view name);
+
+}  // namespace opshap::methods

@@ -1,0 +1,30 @@
+#include "methods/method.hpp"
+
+namespace opshap::methods {
+
+namespace {
+
+class OfEstimator final : public Method {
+ public:
+  explicit OfEstimator(const Estimator& estimator) : estimator_(estimator) {}
+
+  std::string_view name() const override { return estimator_.name(); }
+  std::string_view access() const override {
+    return estimator_.guarantees().access == Access::values ? "values" : "gradient";
+  }
+  std::optional<Guarantees> guarantees() const override { return estimator_.guarantees(); }
+  bool uses_seed() const override { return true; }
+
+  Attribution attribute(const Question& question) const override {
+    return opshap::attribute(estimator_, question.game, question.budget, question.seed);
+  }
+
+ private:
+  const Estimator& estimator_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> of_estimator(const Estimator& estimator) { return std::make_unique<OfEstimator>(estimator); }
+
+}  // namespace opshap::methods

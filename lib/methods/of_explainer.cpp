@@ -1,0 +1,40 @@
+#include <chrono>
+#include <utility>
+
+#include "methods/of_density.hpp"
+
+namespace opshap::methods {
+
+namespace {
+
+class OfExplainer final : public Method {
+ public:
+  OfExplainer(const Explainer& explainer, std::optional<std::string> name)
+      : explainer_(explainer), weights_(std::move(name)) {}
+
+  std::string_view name() const override { return "operator_shap"; }
+  std::optional<std::string> explainer() const override { return weights_; }
+  std::string_view access() const override { return "amortised"; }
+
+  Attribution attribute(const Question& question) const override {
+    const Scenario& scenario = scenario_of(name(), question);
+    const auto start = std::chrono::steady_clock::now();
+    const FieldBatch density = explainer_.densities(scenario.input);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Attribution attribution = of_density(name(), density.field(0), question);
+    attribution.estimator_seconds = seconds;
+    return attribution;
+  }
+
+ private:
+  const Explainer& explainer_;
+  std::optional<std::string> weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> of_explainer(const Explainer& explainer, std::optional<std::string> name) {
+  return std::make_unique<OfExplainer>(explainer, std::move(name));
+}
+
+}  // namespace opshap::methods

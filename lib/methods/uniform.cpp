@@ -1,0 +1,25 @@
+#include <vector>
+
+#include "methods/of_density.hpp"
+
+namespace opshap::methods {
+
+namespace {
+
+class Uniform final : public Method {
+ public:
+  std::string_view name() const override { return "uniform"; }
+  std::string_view access() const override { return "none"; }
+
+  Attribution attribute(const Question& question) const override {
+    const Scenario& scenario = scenario_of(name(), question);
+    return of_density(name(), std::vector<double>(static_cast<std::size_t>(scenario.input.domain.points()), 0.0),
+                      question);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Method> uniform() { return std::make_unique<Uniform>(); }
+
+}  // namespace opshap::methods

@@ -1,0 +1,163 @@
+// Two input channels in the plane, one output channel, nothing periodic: the whole chain from a problem to its report, and a trained explainer on a user's own field.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "data/npy.hpp"
+#include "reporting/results.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+/// One run of the chain for all tests of this file.
+class TwoChannels : public Program {
+ protected:
+  static void SetUpTestSuite() {
+    run_ = fs::temp_directory_path() / ("opshap_two_channels_" + std::to_string(getpid()));
+    const std::string command = std::string(OPSHAP_BINARY_DIR) + "/opshap reproduce --profile " + OPSHAP_SOURCE_DIR +
+                                "/properties/support/two_channels.toml --out " + run_.string() + " > " + run_.string() +
+                                ".log 2>&1";
+    code_ = std::system(command.c_str());
+    log_ = read_file(run_.string() + ".log");
+  }
+  static void TearDownTestSuite() {
+    fs::remove_all(run_);
+    fs::remove(run_.string() + ".log");
+  }
+  void SetUp() override {
+    Program::SetUp();
+    ASSERT_EQ(0, code_) << log_;
+  }
+
+  /// A smooth field of the two channels on 8 x 8 points.
+  std::string field(const std::vector<std::int64_t>& shape) const {
+    std::vector<double> values(
+        static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(0.3 * static_cast<double>(i)) / 2;
+    data::write_npy(path("u.npy"), {shape, data::Dtype::float64, values});
+    return path("u.npy");
+  }
+  static std::string weights(const std::string& stage) { return (run_ / stage / "model.safetensors").string(); }
+
+  static inline fs::path run_;
+  static inline int code_ = -1;
+  static inline std::string log_;
+};
+
+TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
+  const reporting::Results results = reporting::read_results(run_);
+  std::map<std::vector<int>, std::set<std::string>> methods;
+  for (const reporting::AttributionRow& row : results.attributions) {
+    EXPECT_EQ("synthetic2d", row.pde);
+    EXPECT_EQ(16, row.players);
+    EXPECT_EQ("exact", row.reference);
+    methods[row.shape].insert(row.method);
+    ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << ": " << row.nrmse.why;
+    if (row.access == "amortised" || row.access == "none") {
+      EXPECT_LT(*row.efficiency_gap.value, 1e-12) << "16 values of order 1 are added a few times";
+    }
+  }
+  const std::set<std::string> all = {
+      "operator_shap", "uniform", "permutation_antithetic", "kernel_shap_paired", "integrated_gradients", "mean_field"};
+  EXPECT_EQ((std::map<std::vector<int>, std::set<std::string>>{{{4, 4}, all}, {{8, 8}, all}}), methods);
+  for (const reporting::OperatorRow& row : results.operators) {
+    EXPECT_EQ(row.shape[0] * row.shape[1], row.points);
+    for (const double error : row.relative_errors) EXPECT_TRUE(error > 0 && error < 10) << error;
+  }
+}
+
+TEST_F(TwoChannels, FieldsHaveTheirChannelsCoordinatesAndPlayers) {
+  bool grouped = false;
+  for (const reporting::FieldsRow& row : reporting::read_results(run_).fields) {
+    const auto points = static_cast<std::size_t>(reporting::points_of(row.shape));
+    EXPECT_EQ((std::vector<std::string>{"gain", "source"}), row.input_channels);
+    EXPECT_EQ(2 * points, row.input.size());
+    EXPECT_EQ(points, row.prediction.size());
+    EXPECT_DOUBLE_EQ(1.0 / 32, row.x.front()) << "the middle of the first of 32 cells on [0, 2], whatever the stride";
+    EXPECT_EQ(16, row.players());
+    grouped |= row.player_of.size() == 64;
+  }
+  EXPECT_TRUE(grouped) << "8 x 8 points in 16 blocks";
+}
+
+TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
+  const std::string figure = read_file(run_ / "figures" / "example.svg");
+  EXPECT_NE(std::string::npos, figure.find("gain"));
+  EXPECT_NE(std::string::npos, figure.find("source"));
+  const std::string page = read_file(run_ / "report.html");
+  EXPECT_NE(std::string::npos, page.find("8 × 8"));
+  EXPECT_NE(std::string::npos, page.find("Synthetic2d"));
+  const Json claims = Json::parse(read_file(run_ / "claims.json"));
+  for (const Json& claim : claims["claims"]) {
+    if (claim["source"] == "paper" && claim["statement"].get<std::string>().find("Burgers") != std::string::npos) {
+      EXPECT_EQ("not testable in this profile", claim["verdict"]) << claim["id"];
+    }
+  }
+}
+
+TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
+  const std::string command = "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") +
+                              " --input " + field({2, 8, 8}) + " --players 16 --json --out " + path("v.npy") +
+                              " --figure " + path("f.svg");
+  const Outcome outcome = opshap(command);
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ("operator_shap", json["method"]);
+  EXPECT_EQ(16, json["players"]);
+  EXPECT_EQ(2, json["distinct"]);
+  const auto values = json["values"].get<std::vector<double>>();
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  EXPECT_NEAR(json["grand"].get<double>() - json["empty"].get<double>(), sum, 1e-13) << "some 20 additions of order 1";
+  const data::NpyArray stored = data::read_npy(path("v.npy"));
+  EXPECT_EQ((std::vector<std::int64_t>{1, 16}), stored.shape);
+  EXPECT_EQ(values, stored.reals("test"));
+  EXPECT_NE(std::string::npos, read_file(path("f.svg")).find("<svg"));
+}
+
+TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
+  const std::string op = "attribute --operator " + weights("backbone") + " --method mean_field --players 4 --json";
+  const Outcome batch = opshap(op + " --input " + field({3, 2, 4, 4}) + " --query all --out " + path("v.npy"));
+  ASSERT_EQ(0, batch.code) << batch.err;
+  const Json json = Json::parse(batch.out);
+  ASSERT_EQ(3u, json["values"].size());
+  ASSERT_EQ(16u, json["values"][0].size());
+  ASSERT_EQ(4u, json["values"][0][0].size());
+  EXPECT_EQ((std::vector<std::int64_t>{3, 16, 4}), data::read_npy(path("v.npy")).shape);
+
+  // The second input at point (1, 2), asked for alone.
+  const std::vector<double> all = data::read_npy(path("u.npy")).reals("test");
+  data::write_npy(path("one.npy"),
+                  {{2, 4, 4}, data::Dtype::float64, std::vector<double>(all.begin() + 32, all.begin() + 64)});
+  const Outcome one = opshap(op + " --input " + path("one.npy") + " --query 1,2");
+  ASSERT_EQ(0, one.code) << one.err;
+  EXPECT_EQ(Json::parse(one.out)["values"], json["values"][1][6]);
+}
+
+TEST_F(TwoChannels, WhatDoesNotFitIsRefusedByName) {
+  const std::string op = "attribute --operator " + weights("backbone") + " --method mean_field --input ";
+  const std::string input = field({2, 8, 8});
+  expect_refusal(op + input + " --query 4,4 --players 5", 2, "players=5");
+  expect_refusal(op + input + " --query 4,4 --players 256", 2, "players=256");
+  expect_refusal(op + input + " --query 4,9", 2, "index=9");
+  expect_refusal(op + input + " --query-at 9,0", 2, "coordinate=9");
+  expect_refusal(op + input + " --query 4,4 --masked-channels 2", 2, "channel=2");
+  expect_refusal(op + input + " --query 4,4 --query-channel 1", 2, "channel=1");
+  expect_refusal(op + input + " --query all --figure " + path("f.svg"), 2, "--figure");
+  expect_refusal("attribute --operator " + weights("backbone") + " --input " + input + " --query 4,4", 2, "--method");
+  expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
+                     input + " --query 0,0",
+                 2, "--query");
+}
+
+}  // namespace
+}  // namespace opshap
