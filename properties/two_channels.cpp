@@ -96,7 +96,7 @@ TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
   EXPECT_NE(std::string::npos, figure.find("source"));
   const std::string page = read_file(run_ / "report.html");
   EXPECT_NE(std::string::npos, page.find("8 × 8"));
-  EXPECT_NE(std::string::npos, page.find("Synthetic2d"));
+  EXPECT_NE(std::string::npos, page.find("Synthetic 2D"));
   const Json claims = Json::parse(read_file(run_ / "claims.json"));
   for (const Json& claim : claims["claims"]) {
     if (claim["source"] == "paper" && claim["statement"].get<std::string>().find("Burgers") != std::string::npos) {
