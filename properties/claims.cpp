@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,34 +21,34 @@
 namespace opshap {
 namespace {
 
-using Change = void (*)(reporting::Results&);
+using Change = void (*)(runs::Results&);
 
 const std::string regression_msr = "regression_msr_shapiq_1_6";
 
 /// Changes the rows of one method; `change` gets the row.
 template <typename ChangeRow>
-void change_rows(reporting::Results& results, const std::string& method, const ChangeRow& change) {
-  for (reporting::AttributionRow& row : results.attributions) {
+void change_rows(runs::Results& results, const std::string& method, const ChangeRow& change) {
+  for (runs::AttributionRow& row : results.attributions) {
     if (row.method == method) change(row);
   }
 }
 
-void set_nrmse(reporting::Results& results, const std::string& method, double (*of_players)(int)) {
+void set_nrmse(runs::Results& results, const std::string& method, double (*of_players)(int)) {
   change_rows(results, method,
-              [of_players](reporting::AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
+              [of_players](runs::AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
 }
 
-void scale_seconds(reporting::Results& results, const std::string& method, double factor) {
-  change_rows(results, method, [factor](reporting::AttributionRow& row) {
+void scale_seconds(runs::Results& results, const std::string& method, double factor) {
+  change_rows(results, method, [factor](runs::AttributionRow& row) {
     row.game_seconds *= factor;
     row.estimator_seconds *= factor;
   });
 }
 
 /// Rows of RegressionMSR at the budget of the tables, with the NRMSE the paper has at n = 32 and a bad one above.
-void add_regression_msr(reporting::Results& results) {
-  std::vector<reporting::AttributionRow> added;
-  change_rows(results, "kernel_shap", [&added](const reporting::AttributionRow& row) {
+void add_regression_msr(runs::Results& results) {
+  std::vector<runs::AttributionRow> added;
+  change_rows(results, "kernel_shap", [&added](const runs::AttributionRow& row) {
     if (row.budget != std::max<std::int64_t>(2 * row.players, 1024)) return;
     added.push_back(row);
     added.back().method = regression_msr;
@@ -58,13 +59,13 @@ void add_regression_msr(reporting::Results& results) {
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
 }
 
-void as_it_is(reporting::Results&) {}
+void as_it_is(runs::Results&) {}
 
 /// Medians of the paper's table for Burgers 1D, times a factor, on every input.
-void set_to_the_papers(reporting::Results& results, const std::string& method, double factor) {
+void set_to_the_papers(runs::Results& results, const std::string& method, double factor) {
   for (const reporting::PaperCell& cell : reporting::paper_quality()) {
     if (cell.pde != "burgers1d" || cell.metric != "nrmse" || cell.method != method) continue;
-    change_rows(results, method, [&](reporting::AttributionRow& row) {
+    change_rows(results, method, [&](runs::AttributionRow& row) {
       if (row.players == cell.players) row.nrmse = Measured::of(factor * cell.quartiles.median);
     });
   }
@@ -72,17 +73,17 @@ void set_to_the_papers(reporting::Results& results, const std::string& method, d
 
 /// Rows of another method or n, made of rows of one method.
 template <typename Change>
-void add_rows_like(reporting::Results& results, const std::string& method, const Change& change) {
-  std::vector<reporting::AttributionRow> added;
-  change_rows(results, method, [&](reporting::AttributionRow row) {
+void add_rows_like(runs::Results& results, const std::string& method, const Change& change) {
+  std::vector<runs::AttributionRow> added;
+  change_rows(results, method, [&](runs::AttributionRow row) {
     if (change(row)) added.push_back(row);
   });
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
 }
 
 /// OperatorSHAP at n = 48, which the run did not train on, as it is at n = 32 and by so much worse.
-void add_unseen(reporting::Results& results, double worse) {
-  add_rows_like(results, "operator_shap", [worse](reporting::AttributionRow& row) {
+void add_unseen(runs::Results& results, double worse) {
+  add_rows_like(results, "operator_shap", [worse](runs::AttributionRow& row) {
     if (row.players != 32) return false;
     row.players = 48;
     row.shape = {48};
@@ -92,9 +93,9 @@ void add_unseen(reporting::Results& results, double worse) {
 }
 
 /// The mean field, with an error by n, against references that are nearly exact.
-void add_mean_field(reporting::Results& results, double (*of_players)(int)) {
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
-  add_rows_like(results, "operator_shap", [of_players](reporting::AttributionRow& row) {
+void add_mean_field(runs::Results& results, double (*of_players)(int)) {
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+  add_rows_like(results, "operator_shap", [of_players](runs::AttributionRow& row) {
     row.method = "mean_field";
     row.access = "gradient";
     row.nrmse = Measured::of(of_players(row.players));
@@ -103,8 +104,8 @@ void add_mean_field(reporting::Results& results, double (*of_players)(int)) {
 }
 
 /// RegressionMSR at all budgets of KernelSHAP.
-void add_regression_msr_curve(reporting::Results& results, double power) {
-  add_rows_like(results, "kernel_shap", [power](reporting::AttributionRow& row) {
+void add_regression_msr_curve(runs::Results& results, double power) {
+  add_rows_like(results, "kernel_shap", [power](runs::AttributionRow& row) {
     row.method = regression_msr;
     row.nrmse = Measured::of(std::pow(static_cast<double>(*row.budget) / 1000, power));
     return true;
@@ -119,210 +120,206 @@ struct Example {
 const std::map<std::string, Example>& examples() {
   static const std::map<std::string, Example> all = {
       {"quality_against_integrated_gradients",
-       {as_it_is, [](reporting::Results& results) { set_nrmse(results, "operator_shap", [](int) { return 9.0; }); }}},
+       {as_it_is, [](runs::Results& results) { set_nrmse(results, "operator_shap", [](int) { return 9.0; }); }}},
       {"quality_against_regression_msr",
-       {[](reporting::Results& results) {
+       {[](runs::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int players) { return players <= 32 ? 0.2 : 1.1; });
         },
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 0.01; });
         }}},
       {"regression_msr_column",
-       {[](reporting::Results& results) {
+       {[](runs::Results& results) {
           add_regression_msr(results);
           set_to_the_papers(results, regression_msr, 1.02);
         },
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           set_to_the_papers(results, regression_msr, 3);
         }}},
       {"operator_shap_column",
-       {[](reporting::Results& results) { set_to_the_papers(results, "operator_shap", 1 / 1.02); },
-        [](reporting::Results& results) { set_to_the_papers(results, "operator_shap", 0.3); }}},
+       {[](runs::Results& results) { set_to_the_papers(results, "operator_shap", 1 / 1.02); },
+        [](runs::Results& results) { set_to_the_papers(results, "operator_shap", 0.3); }}},
       {"integrated_gradients_column",
-       {as_it_is, [](reporting::Results& results) { set_to_the_papers(results, "integrated_gradients", 0.03); }}},
+       {as_it_is, [](runs::Results& results) { set_to_the_papers(results, "integrated_gradients", 0.03); }}},
       {"consistent_across_resolutions",
-       {[](reporting::Results& results) {
-          change_rows(results, "operator_shap",
-                      [](reporting::AttributionRow& row) { row.pearson = Measured::of(0.95); });
+       {[](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.pearson = Measured::of(0.95); });
         },
-        [](reporting::Results& results) {
-          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) {
-            row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.95);
-          });
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.95); });
         }}},
       {"transfers_to_unseen_resolutions",
-       {[](reporting::Results& results) { add_unseen(results, 0); },
-        [](reporting::Results& results) { add_unseen(results, 1); }}},
+       {[](runs::Results& results) { add_unseen(results, 0); },
+        [](runs::Results& results) { add_unseen(results, 1); }}},
       {"one_model_for_all_resolutions",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "uniform", [](int players) { return players == 256 ? 0.01 : 1.0; });
         }}},
       {"best_in_r2_and_pearson_from_64_players",
-       {[](reporting::Results& results) {
+       {[](runs::Results& results) {
           add_regression_msr(results);
           change_rows(results, "operator_shap",
-                      [](reporting::AttributionRow& row) { row.r2 = row.pearson = Measured::of(0.99999); });
+                      [](runs::AttributionRow& row) { row.r2 = row.pearson = Measured::of(0.99999); });
         },
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           change_rows(results, "integrated_gradients",
-                      [](reporting::AttributionRow& row) { row.r2 = Measured::of(row.players == 256 ? 0.99 : -0.1); });
+                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 256 ? 0.99 : -0.1); });
         }}},
       {"error_grows_while_r2_stays",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return 16.0 / players; });
         }}},
       {"classical_methods_win_at_few_players",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 1e-6 : 0.3; });
         }}},
       {"classical_methods_need_more_at_many_players",
-       {[](reporting::Results& results) {
+       {[](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 0.5 : 0.02; });
         },
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 0.12 : 5.0; });
         }}},
       {"more_budget_improves_regression_msr",
-       {[](reporting::Results& results) { add_regression_msr_curve(results, -0.3); },
-        [](reporting::Results& results) { add_regression_msr_curve(results, 0.1); }}},
+       {[](runs::Results& results) { add_regression_msr_curve(results, -0.3); },
+        [](runs::Results& results) { add_regression_msr_curve(results, 0.1); }}},
       {"integrated_gradients_negative_r2",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           change_rows(results, "integrated_gradients",
-                      [](reporting::AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
+                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
         }}},
       {"integrated_gradients_are_complete",
        {as_it_is,
-        [](reporting::Results& results) {
-          change_rows(results, "integrated_gradients", [](reporting::AttributionRow& row) {
+        [](runs::Results& results) {
+          change_rows(results, "integrated_gradients", [](runs::AttributionRow& row) {
             row.efficiency_gap = Measured::of(row.players == 64 ? 0.7 : 1e-5);
           });
         }}},
       {"regression_msr_wins_at_32_players",
        {add_regression_msr,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 5.0; });
         }}},
       {"regression_msr_loses_from_64_players",
        {add_regression_msr,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int players) { return players == 128 ? 0.001 : 5.0; });
         }}},
       {"regression_msr_better_than_kernel_shap",
-       {[](reporting::Results& results) {  // worse at 64, which is no higher player number
+       {[](runs::Results& results) {  // worse at 64, which is no higher player number
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int players) { return players == 64 ? 9.0 : 1e-3; });
         },
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           add_regression_msr(results);
           set_nrmse(results, regression_msr, [](int) { return 9.0; });
         }}},
       {"faster_than_baselines",
-       {[](reporting::Results& results) {  // most inputs refused, which takes no time
-          change_rows(results, "kernel_shap", [](reporting::AttributionRow& row) {
+       {[](runs::Results& results) {  // most inputs refused, which takes no time
+          change_rows(results, "kernel_shap", [](runs::AttributionRow& row) {
             if (row.sample == 0) return;
             row.distinct = row.evaluations = 0;
             row.game_seconds = row.estimator_seconds = 0;
           });
         },
-        [](reporting::Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
+        [](runs::Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
       {"zero_budget_a_sample",
-       {[](reporting::Results& results) {
-          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) { row.distinct = 0; });
+       {[](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.distinct = 0; });
         },
         as_it_is}},
       {"training_is_amortised",
        {as_it_is,
-        [](reporting::Results& results) {
-          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) { row.distinct = 1000; });
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.distinct = 1000; });
         }}},
       {"shapley_values_approach_density",
        {as_it_is,
-        [](reporting::Results& results) {
-          for (reporting::ValuesRow& row : results.values) {
+        [](runs::Results& results) {
+          for (runs::ValuesRow& row : results.values) {
             if (row.method == "reference" && row.players == 128) row.values[7] += 3;
           }
         }}},
       {"same_backbone_on_all_grids",
-       {[](reporting::Results& results) {
-          for (reporting::OperatorRow& row : results.operators) row.relative_errors.assign(10, 0.01);
+       {[](runs::Results& results) {
+          for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, 0.01);
         },
-        [](reporting::Results& results) {
-          for (reporting::OperatorRow& row : results.operators)
+        [](runs::Results& results) {
+          for (runs::OperatorRow& row : results.operators)
             row.relative_errors.assign(10, row.points == 1024 ? 0.03 : 0.01);
         }}},
       {"normalisation_is_exact",
        {as_it_is,
-        [](reporting::Results& results) {
-          change_rows(results, "operator_shap", [](reporting::AttributionRow& row) {
-            row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0);
-          });
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0); });
         }}},
       {"exact_reference_at_16_players",
        {as_it_is,
-        [](reporting::Results& results) {
-          for (reporting::AttributionRow& row : results.attributions) {
+        [](runs::Results& results) {
+          for (runs::AttributionRow& row : results.attributions) {
             if (row.sample == 2) row.reference = "permutation_antithetic";
           }
         }}},
       {"efficiency_at_rounding_level",
        {as_it_is,
-        [](reporting::Results& results) {
-          change_rows(results, "kernel_shap", [](reporting::AttributionRow& row) {
-            row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0);
-          });
+        [](runs::Results& results) {
+          change_rows(results, "kernel_shap",
+                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0); });
         }}},
       {"explainer_beats_uniform",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "uniform", [](int players) { return players == 64 ? 0.05 : 1.0; });
         }}},
       {"integrated_gradients_error_stays",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "integrated_gradients", [](int players) { return 400.0 / players; });
         }}},
       {"mean_field_error_falls",
-       {[](reporting::Results& results) { add_mean_field(results, [](int players) { return 0.9 / players; }); },
-        [](reporting::Results& results) { add_mean_field(results, [](int) { return 0.05; }); }}},
+       {[](runs::Results& results) { add_mean_field(results, [](int players) { return 0.9 / players; }); },
+        [](runs::Results& results) { add_mean_field(results, [](int) { return 0.05; }); }}},
       {"antithetic_pair_beats_explainer",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int) { return 0.001; });
-          for (reporting::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+          for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
         }}},
       {"reference_better_known_than_explainer",
        {as_it_is,
-        [](reporting::Results& results) {
-          for (reporting::AttributionRow& row : results.attributions) {
+        [](runs::Results& results) {
+          for (runs::AttributionRow& row : results.attributions) {
             if (row.players == 512) row.reference_error = 0.4;
           }
         }}},
       {"permutation_error_rate",
        {as_it_is,
-        [](reporting::Results& results) {
-          change_rows(results, "permutation", [](reporting::AttributionRow& row) {
+        [](runs::Results& results) {
+          change_rows(results, "permutation", [](runs::AttributionRow& row) {
             row.nrmse = Measured::of(0.5 + 1e-3 * std::sqrt(static_cast<double>(*row.budget)));
           });
         }}},
       {"pairing_matters",
        {as_it_is,
-        [](reporting::Results& results) {
+        [](runs::Results& results) {
           set_nrmse(results, "kernel_shap_paired", [](int players) { return players == 16 ? 3.0 : 0.01; });
         }}},
       {"reference_settles_with_resolution",
        {as_it_is,
-        [](reporting::Results& results) {
-          for (reporting::ValuesRow& row : results.values) {
+        [](runs::Results& results) {
+          for (runs::ValuesRow& row : results.values) {
             if (row.method == "reference" && row.players == 1024) row.values[7] += 3;
           }
         }}},
@@ -335,8 +332,8 @@ const std::set<std::string> without_examples = {"orders_of_magnitude_faster",
                                                 "papers_integrated_gradients_are_not_efficient"};
 
 /// A run of the paper's sizes with these rows.
-reporting::Run run_of(const reporting::Results& results) {
-  reporting::Run run;
+runs::Run run_of(const runs::Results& results) {
+  runs::Run run;
   run.pde = "burgers1d";
   run.comparable_with_paper = true;
   run.resolutions = {16, 32, 64, 128, 256, 512, 1024};
@@ -344,8 +341,8 @@ reporting::Run run_of(const reporting::Results& results) {
   return run;
 }
 
-std::vector<reporting::JudgedClaim> judged(const reporting::Results& results) {
-  const reporting::Run run = run_of(results);
+std::vector<reporting::JudgedClaim> judged(const runs::Results& results) {
+  const runs::Run run = run_of(results);
   return reporting::judge(reporting::Scoreboard(run));
 }
 
@@ -354,11 +351,11 @@ const reporting::Claim& claim_of(const std::string& id) {
   return *std::find_if(all.begin(), all.end(), [&id](const reporting::Claim& claim) { return claim.id == id; });
 }
 
-reporting::Judgement judge_one(const std::string& id, const reporting::Run& run) {
+reporting::Judgement judge_one(const std::string& id, const runs::Run& run) {
   return reporting::judge(claim_of(id), reporting::Scoreboard(run));
 }
 
-reporting::Judgement judge_one(const std::string& id, const reporting::Results& results) {
+reporting::Judgement judge_one(const std::string& id, const runs::Results& results) {
   return judge_one(id, run_of(results));
 }
 
@@ -374,9 +371,9 @@ TEST(Claims, EachHasAnExample) {
 }
 
 TEST(Claims, AreReproducedByRowsThatSupportThem) {
-  const reporting::Results base = SyntheticRun::full().results();
+  const runs::Results base = SyntheticRun::full().results();
   for (const auto& [id, example] : examples()) {
-    reporting::Results results = base;
+    runs::Results results = base;
     example.supports(results);
     const reporting::Judgement judgement = judge_one(id, results);
     EXPECT_EQ("reproduced", to_string(judgement.verdict)) << id << ": " << judgement.evidence;
@@ -385,9 +382,9 @@ TEST(Claims, AreReproducedByRowsThatSupportThem) {
 }
 
 TEST(Claims, AreNotReproducedByRowsThatContradictThem) {
-  const reporting::Results base = SyntheticRun::full().results();
+  const runs::Results base = SyntheticRun::full().results();
   for (const auto& [id, example] : examples()) {
-    reporting::Results results = base;
+    runs::Results results = base;
     example.contradicts(results);
     const reporting::Judgement judgement = judge_one(id, results);
     EXPECT_EQ("not reproduced", to_string(judgement.verdict)) << id << ": " << judgement.evidence;
@@ -396,10 +393,10 @@ TEST(Claims, AreNotReproducedByRowsThatContradictThem) {
 }
 
 TEST(Claims, AreUndecidedExactlyWhenTheIntervalReachesOverTheThreshold) {
-  const reporting::Results base = SyntheticRun::full().results();
+  const runs::Results base = SyntheticRun::full().results();
   for (const auto& [id, example] : examples()) {
     for (const Change change : {example.supports, example.contradicts}) {
-      reporting::Results results = base;
+      runs::Results results = base;
       change(results);
       const reporting::Judgement judgement = judge_one(id, results);
       ASSERT_TRUE(judgement.value && judgement.interval && judgement.threshold) << id;
@@ -414,8 +411,8 @@ TEST(Claims, AreUndecidedExactlyWhenTheIntervalReachesOverTheThreshold) {
 }
 
 TEST(Claims, AreNotTestableByRowsThatCannotTell) {
-  reporting::Results results;  // one failed attribution at one n: nothing is known of anybody's quality
-  reporting::AttributionRow row;
+  runs::Results results;  // one failed attribution at one n: nothing is known of anybody's quality
+  runs::AttributionRow row;
   row.pde = "burgers1d";
   row.players = 24;
   row.method = "stratified";
@@ -433,7 +430,7 @@ TEST(Claims, AreNotTestableByRowsThatCannotTell) {
 }
 
 TEST(Claims, OfManyPlayersAreLeftOpenByASmallRun) {
-  const reporting::Results results = SyntheticRun().results();
+  const runs::Results results = SyntheticRun().results();
   for (const char* id : {"classical_methods_need_more_at_many_players", "training_is_amortised",
                          "one_model_for_all_resolutions", "shapley_values_approach_density"}) {
     EXPECT_EQ(reporting::Verdict::not_testable, judge_one(id, results).verdict) << id;
@@ -444,7 +441,7 @@ TEST(Claims, OfManyPlayersAreLeftOpenByASmallRun) {
 }
 
 TEST(Claims, AboutTheAuthorsHardwareAreNotComparable) {
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   for (const double factor : {1.0, 0.01}) {  // neither a slow nor a fast explainer says anything about an A100
     scale_seconds(results, "operator_shap", factor);
     const reporting::Judgement judgement = judge_one("orders_of_magnitude_faster", results);
@@ -455,7 +452,7 @@ TEST(Claims, AboutTheAuthorsHardwareAreNotComparable) {
 }
 
 TEST(Claims, AboutColumnsOfThePaperAreNotComparableInRunsOfOtherSizes) {
-  reporting::Run run = run_of(SyntheticRun::full().results());
+  runs::Run run = run_of(SyntheticRun::full().results());
   run.comparable_with_paper = false;
   run.departures = {"training samples: 192 instead of the paper's 4220"};
   const reporting::Judgement judgement = judge_one("operator_shap_column", run);
@@ -476,9 +473,9 @@ TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
              "error_grows_while_r2_stays", "reference_settles_with_resolution", "shapley_values_approach_density",
              "consistent_across_resolutions", "regression_msr_column", "operator_shap_column",
              "integrated_gradients_column"}}}) {
-    reporting::Run run = run_of(SyntheticRun::full().results());
+    runs::Run run = run_of(SyntheticRun::full().results());
     run.pde = pde;
-    for (reporting::AttributionRow& row : run.results.attributions) row.pde = pde;
+    for (runs::AttributionRow& row : run.results.attributions) row.pde = pde;
     std::set<std::string> excluded;
     for (const reporting::Claim& claim : reporting::claims::all()) {
       if (!claim.applies(run)) excluded.insert(std::string(claim.id));
@@ -493,10 +490,10 @@ TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
 
 TEST(Claims, AreUndecidedWhereOtherInputsMightSayTheOpposite) {
   // RegressionMSR wins 5 of 10 inputs; its median is a little above OperatorSHAP's.
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   add_regression_msr(results);
-  change_rows(results, "operator_shap", [](reporting::AttributionRow& row) { row.nrmse = Measured::of(0.071); });
-  change_rows(results, regression_msr, [](reporting::AttributionRow& row) {
+  change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.nrmse = Measured::of(0.071); });
+  change_rows(results, regression_msr, [](runs::AttributionRow& row) {
     row.nrmse = Measured::of(0.073 + (row.sample % 2 == 0 ? 0.02 : -0.02) + 1e-4 * static_cast<double>(row.sample));
   });
   const reporting::Judgement judgement = judge_one("regression_msr_wins_at_32_players", results);
@@ -507,20 +504,20 @@ TEST(Claims, AreUndecidedWhereOtherInputsMightSayTheOpposite) {
 
 TEST(Claims, AreUndecidedWhereTheReferenceCannotTell) {
   // All inputs alike, so that nothing but the reference's error is uncertain: .0127 against .0126.
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   add_regression_msr(results);
   set_nrmse(results, regression_msr, [](int) { return 0.0127; });
   set_nrmse(results, "operator_shap", [](int) { return 0.0126; });
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 0.0126;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0.0126;
   EXPECT_EQ(reporting::Verdict::undecided, judge_one("regression_msr_wins_at_32_players", results).verdict);
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
   EXPECT_EQ(reporting::Verdict::not_reproduced, judge_one("regression_msr_wins_at_32_players", results).verdict);
 }
 
 TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
   // All methods are as good at their first budget, at n = 16 and at n = 1024. What they need may be less at both, so the
   // first budget at n = 1024 being ten times that at n = 16 says nothing.
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int) { return 20.0; });
   const reporting::Judgement judgement = judge_one("classical_methods_need_more_at_many_players", results);
   EXPECT_EQ(reporting::Verdict::undecided, judgement.verdict) << judgement.evidence;
@@ -528,33 +525,33 @@ TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
 }
 
 TEST(Claims, AboutClassicalMethodsAreNotDecidedByOrderingsInPairs) {
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   examples().at("classical_methods_need_more_at_many_players").supports(results);
   set_nrmse(results, "permutation_antithetic", [](int) { return 1e-3; });
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
   EXPECT_EQ(reporting::Verdict::reproduced, judge_one("classical_methods_need_more_at_many_players", results).verdict);
   EXPECT_EQ(reporting::Verdict::reproduced, judge_one("antithetic_pair_beats_explainer", results).verdict);
 }
 
 TEST(Claims, AboutQualityCountComparableCells) {
   // Worse by less than the tolerance at half of the n, better at the others.
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "integrated_gradients", [](int players) { return players < 128 ? 0.10 : 0.9; });
   set_nrmse(results, "operator_shap", [](int players) { return players < 128 ? 0.12 : 0.2; });
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
   const reporting::Judgement judgement = judge_one("quality_against_integrated_gradients", results);
   EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }
 
 TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGood) {
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "permutation", [](int) { return 7.0; });
-  add_rows_like(results, "integrated_gradients", [](reporting::AttributionRow& row) {
+  add_rows_like(results, "integrated_gradients", [](runs::AttributionRow& row) {
     row.method = "mean_field";
     row.nrmse = Measured::of(0.001);
     return true;
   });
-  const reporting::Run run = run_of(results);
+  const runs::Run run = run_of(results);
   const auto pays = reporting::amortisation(reporting::Scoreboard(run));
   ASSERT_TRUE(pays);
   EXPECT_EQ(512, pays->players);
@@ -567,9 +564,9 @@ TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGoo
 }
 
 TEST(Claims, AboutPairingLeaveOutWhereMostInputsAreUndefined) {
-  reporting::Results results = SyntheticRun().results();
+  runs::Results results = SyntheticRun().results();
   EXPECT_EQ(std::string::npos, judge_one("pairing_matters", results).evidence.find("left out"));
-  change_rows(results, "kernel_shap_paired", [](reporting::AttributionRow& row) {
+  change_rows(results, "kernel_shap_paired", [](runs::AttributionRow& row) {
     if (row.players != 64) return;
     row.nrmse = row.sample < 5 ? Measured::undefined("rank=62") : Measured::of(50);  // what is left is worse
   });
@@ -580,9 +577,9 @@ TEST(Claims, AboutPairingLeaveOutWhereMostInputsAreUndefined) {
 
 TEST(Claims, AboutFallingErrorsAreNotFooledByTheReference) {
   // The mean field falls like 1/n, but the references are known to .004 only: what is measured levels off.
-  reporting::Results results = SyntheticRun::full().results();
+  runs::Results results = SyntheticRun::full().results();
   add_mean_field(results, [](int players) { return std::hypot(0.9 / players, 0.004); });
-  for (reporting::AttributionRow& row : results.attributions) row.reference_error = 0.004;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0.004;
   const reporting::Judgement judgement = judge_one("mean_field_error_falls", results);
   EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }
@@ -627,13 +624,13 @@ TEST(Paper, SaysWhereItsSentencesAndConstantsStand) {
 }
 
 TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
-  const reporting::Results base = SyntheticRun().results();
+  const runs::Results base = SyntheticRun().results();
   EXPECT_EQ(std::vector<std::string>{}, reporting::broken_checks(judged(base)));
   int always = 0;
   for (const reporting::Claim& claim : reporting::claims::all()) {
     if (!claim.always) continue;
     ++always;
-    reporting::Results results = base;
+    runs::Results results = base;
     examples().at(std::string(claim.id)).contradicts(results);
     const std::vector<std::string> broken = reporting::broken_checks(judged(results));
     EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
@@ -658,15 +655,27 @@ TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {
     EXPECT_TRUE(verdicts.contains(claim["verdict"])) << claim;
     for (const char* key : {"value", "threshold"}) EXPECT_TRUE(claim[key].is_number() || claim[key].is_null()) << claim;
     const auto& interval = claim["interval"];
-    EXPECT_TRUE(interval.is_null() || (interval.size() == 2 && interval[0] <= interval[1])) << claim;
+    EXPECT_TRUE(interval.is_null() || (interval.size() == 2 && interval[0].is_number() && interval[1].is_number() &&
+                                       interval[0] <= interval[1]))
+        << claim;
   }
+}
+
+TEST(Claims, WriteNoIntervalWhereNothingBoundsIt) {
+  const auto run = SyntheticRun().run();
+  std::vector<reporting::JudgedClaim> judged = reporting::judge(reporting::Scoreboard(run));
+  judged.resize(1);
+  judged[0].judgement.interval = {1, 2};
+  EXPECT_EQ("[1.0,2.0]", nlohmann::json::parse(reporting::claims_json(judged, run))["claims"][0]["interval"].dump());
+  judged[0].judgement.interval = {1, std::numeric_limits<double>::infinity()};
+  EXPECT_TRUE(nlohmann::json::parse(reporting::claims_json(judged, run))["claims"][0]["interval"].is_null());
 }
 
 TEST(NetError, TakesOffWhatTheReferenceAdds) {
   // A method with an error of .03 against references that are off by .02, independently: √(.03² + .02²) is measured.
-  reporting::Results results;
+  runs::Results results;
   for (std::int64_t sample = 0; sample < 30; ++sample) {
-    reporting::AttributionRow row;
+    runs::AttributionRow row;
     row.pde = "burgers1d";
     row.players = 512;
     row.shape = {512};
@@ -679,7 +688,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
     row.reference_evaluations = 1000 + 10 * sample;
     results.attributions.push_back(row);
   }
-  reporting::Run run;
+  runs::Run run;
   run.pde = "burgers1d";
   run.settings = {{"toml", "[evaluation]\nreference_error = 0.019\n"}};
   run.results = results;
@@ -699,11 +708,11 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
 }
 
 TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
-  reporting::Results results = SyntheticRun::full().results();
-  for (reporting::AttributionRow& row : results.attributions) {
+  runs::Results results = SyntheticRun::full().results();
+  for (runs::AttributionRow& row : results.attributions) {
     if (row.method == "operator_shap" && row.players == 512) row.nrmse = Measured::of(row.reference_error / 2);
   }
-  reporting::Run run;
+  runs::Run run;
   run.pde = "burgers1d";
   run.results = results;
   const reporting::Scoreboard scores(run);

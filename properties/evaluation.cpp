@@ -13,7 +13,7 @@
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "evaluation/evaluate.hpp"
-#include "reporting/results.hpp"
+#include "runs/results.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 
@@ -60,32 +60,35 @@ class EvaluateTest : public ::testing::Test {
   void SetUp() override { fs::create_directories(run_); }
   void TearDown() override { fs::remove_all(run_); }
   void run() const {
-    evaluation::evaluate(
-        {.backbone = backbone_, .explainers = {explainer_method_.get()}, .data = data_, .settings = small_settings(), .seed = 5}, run_);
+    evaluation::evaluate({.backbone = backbone_,
+                          .explainers = {explainer_method_.get()},
+                          .data = data_,
+                          .settings = small_settings(),
+                          .seed = 5},
+                         run_);
   }
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
   WeightedMeanOperator backbone_{0.5};
-  InputAsDensity explainer_;
-  std::unique_ptr<methods::Method> explainer_method_ = methods::of_explainer(explainer_);
+  std::unique_ptr<methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
   data::Dataset data_ = small_data();
 };
 
 TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   run();
-  const reporting::Results results = reporting::read_results(run_);
+  const runs::Results results = runs::read_results(run_);
   // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one input at n = 8.
   EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
   EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
   EXPECT_EQ(2u, results.operators.size());
-  for (const reporting::AttributionRow& row : results.attributions) {
+  for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
     }
   }
-  for (const reporting::OperatorRow& row : results.operators) {
+  for (const runs::OperatorRow& row : results.operators) {
     // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.
     for (const double error : row.relative_errors)
       EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
@@ -99,15 +102,17 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const StoppingOperator stopping(70);
-  EXPECT_THROW(
-      evaluation::evaluate(
-          {.backbone = stopping, .explainers = {explainer_method_.get()}, .data = data_, .settings = small_settings(), .seed = 5},
-          run_),
-      Stopped);
+  EXPECT_THROW(evaluation::evaluate({.backbone = stopping,
+                                     .explainers = {explainer_method_.get()},
+                                     .data = data_,
+                                     .settings = small_settings(),
+                                     .seed = 5},
+                                    run_),
+               Stopped);
   // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.
-  const reporting::Results finished = reporting::read_results(run_);
+  const runs::Results finished = runs::read_results(run_);
   EXPECT_EQ(2u * 5u + 4u, finished.attributions.size());
-  for (const reporting::AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
+  for (const runs::AttributionRow& row : finished.attributions) EXPECT_EQ(8, row.players);
   EXPECT_FALSE(fs::is_empty(run_ / "units"));
   run();
   EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));

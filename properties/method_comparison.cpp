@@ -148,10 +148,16 @@ TEST(BootstrapRanks, AreTheSameForTheSameSeed) {
   EXPECT_THROW(statistics::bootstrap_ranks({{{1.0}}, {{1.0}, {2.0}}}, 7), InvalidArgument);
 }
 
-std::vector<reporting::MethodRow> rows_of(const evaluation::ComparisonPlan& plan) {
-  std::vector<reporting::MethodRow> rows;
+std::vector<std::shared_ptr<const methods::Method>> methods_named(const std::vector<std::string>& names) {
+  std::vector<std::shared_ptr<const methods::Method>> found;
+  for (const std::string& name : names) found.push_back(methods::resolve(name));
+  return found;
+}
+
+std::vector<runs::MethodRow> rows_of(const evaluation::ComparisonPlan& plan) {
+  std::vector<runs::MethodRow> rows;
   evaluation::compare_methods(plan, evaluation::truth_of(plan.game, {}, 1), {},
-                              [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
+                              [&rows](const runs::MethodRow& row) { rows.push_back(row); });
   return rows;
 }
 
@@ -173,7 +179,7 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
   const reporting::MethodComparison known(rows_of({.game = *game,
                                                    .name = "additive_game",
                                                    .interaction_order = 1,
-                                                   .methods = {"kernel_shap", "permutation", "exact"},
+                                                   .methods = methods_named({"kernel_shap", "permutation", "exact"}),
                                                    .budgets = {256},
                                                    .repeats = 2}),
                                           1);
@@ -195,7 +201,7 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactToRounding) {
   const reporting::MethodComparison found(
       rows_of({.game = *game,
                .name = "pairs",
-               .methods = {"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"},
+               .methods = methods_named({"permutation", "permutation_antithetic", "kernel_shap", "kernel_shap_paired"}),
                .budgets = {256, 512},
                .repeats = 3}),
       1);
@@ -215,7 +221,7 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   const auto game = games::random_unanimity_sum(20, rng);
   const reporting::MethodComparison found(rows_of({.game = *game,
                                                    .name = "sum",
-                                                   .methods = {"permutation", "permutation_antithetic"},
+                                                   .methods = methods_named({"permutation", "permutation_antithetic"}),
                                                    .budgets = {30, 64},
                                                    .repeats = 2}),
                                           1);
@@ -234,7 +240,7 @@ TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
   const reporting::MethodComparison found(rows_of({.game = *game,
                                                    .name = "third",
                                                    .interaction_order = 2,
-                                                   .methods = {"permutation_antithetic", "permutation"},
+                                                   .methods = methods_named({"permutation_antithetic", "permutation"}),
                                                    .budgets = {64},
                                                    .repeats = 3}),
                                           1);
@@ -254,25 +260,28 @@ TEST(MethodComparison, TruthsAreClosedExactOrCertified) {
 TEST(MethodComparison, GoesOnWhereItWas) {
   Rng rng(5);
   const auto game = games::random_unanimity_sum(12, rng);
-  const evaluation::ComparisonPlan plan{
-      .game = *game, .name = "sum", .methods = {"permutation", "kernel_shap"}, .budgets = {64, 128}, .repeats = 2};
-  const std::vector<reporting::MethodRow> all = rows_of(plan);
+  const evaluation::ComparisonPlan plan{.game = *game,
+                                        .name = "sum",
+                                        .methods = methods_named({"permutation", "kernel_shap"}),
+                                        .budgets = {64, 128},
+                                        .repeats = 2};
+  const std::vector<runs::MethodRow> all = rows_of(plan);
   ASSERT_EQ(8u, all.size());
   const auto folder = std::filesystem::temp_directory_path() / ("opshap_method_rows_" + std::to_string(getpid()));
   std::string text;
-  for (std::size_t i = 0; i < 3; ++i) text += reporting::to_json_line(all[i]) + "\n";
+  for (std::size_t i = 0; i < 3; ++i) text += runs::to_json_line(all[i]) + "\n";
   write_file(folder / "results.jsonl",
-             text + reporting::to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
-  std::vector<reporting::MethodRow> rows = reporting::read_method_rows(folder / "results.jsonl");
+             text + runs::to_json_line(all[3]).substr(0, 40));  // killed while the fourth was written
+  std::vector<runs::MethodRow> rows = runs::read_method_rows(folder / "results.jsonl");
   std::filesystem::remove_all(folder);
   ASSERT_EQ(3u, rows.size());
-  evaluation::compare_methods(plan, evaluation::truth_of(*game, {}, 1), std::vector<reporting::MethodRow>(rows),
-                              [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
+  evaluation::compare_methods(plan, evaluation::truth_of(*game, {}, 1), std::vector<runs::MethodRow>(rows),
+                              [&rows](const runs::MethodRow& row) { rows.push_back(row); });
   ASSERT_EQ(all.size(), rows.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    reporting::MethodRow expected = all[i], found = rows[i];
+    runs::MethodRow expected = all[i], found = rows[i];
     expected.game_seconds = expected.estimator_seconds = found.game_seconds = found.estimator_seconds = 0;
-    EXPECT_EQ(reporting::to_json_line(expected), reporting::to_json_line(found));
+    EXPECT_EQ(runs::to_json_line(expected), runs::to_json_line(found));
   }
 }
 
@@ -280,11 +289,11 @@ TEST(MethodComparison, UsesAnotherSeedForEveryRun) {
   Rng rng(6);
   const auto game = games::random_unanimity_sum(12, rng);
   std::set<std::uint64_t> seeds;
-  for (const reporting::MethodRow& row : rows_of({.game = *game,
-                                         .name = "sum",
-                                         .methods = {"permutation", "kernel_shap"},
-                                         .budgets = {64, 128},
-                                         .repeats = 5}))
+  for (const runs::MethodRow& row : rows_of({.game = *game,
+                                    .name = "sum",
+                                    .methods = methods_named({"permutation", "kernel_shap"}),
+                                    .budgets = {64, 128},
+                                    .repeats = 5}))
     seeds.insert(row.seed);
   EXPECT_EQ(20u, seeds.size());
 }

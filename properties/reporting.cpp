@@ -37,7 +37,7 @@ class RunFolder : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// The page of a run, and everything else in the folder.
-  std::string report(const reporting::Results& results, const nlohmann::ordered_json& manifest) const {
+  std::string report(const runs::Results& results, const nlohmann::ordered_json& manifest) const {
     write_run(folder_, results, manifest);
     return read_file(reporting::write_report(folder_).page);
   }
@@ -52,8 +52,8 @@ class RunFolder : public ::testing::Test {
   fs::path folder_;
 };
 
-reporting::AttributionRow some_row() {
-  reporting::AttributionRow row;
+runs::AttributionRow some_row() {
+  runs::AttributionRow row;
   row.pde = "burgers1d";
   row.players = 32;
   row.sample = 7;
@@ -72,7 +72,7 @@ reporting::AttributionRow some_row() {
   return row;
 }
 
-reporting::FieldsRow two_channels_on_a_plane() {
+runs::FieldsRow two_channels_on_a_plane() {
   return {.pde = "burgers1d",
           .sample = 1,
           .x = {0, 0.5, 0, 1, 2},
@@ -93,19 +93,19 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST_F(RunFolder, RowsComeBackAsTheyWere) {
-  reporting::Results results = SyntheticRun().results();
-  reporting::AttributionRow extra = some_row();
+  runs::Results results = SyntheticRun().results();
+  runs::AttributionRow extra = some_row();
   extra.sample = 99;
   extra.shape = {8, 4};
   extra.explainer = "wide";
   results.attributions.push_back(extra);
   results.fields.push_back(two_channels_on_a_plane());
   write_run(folder_, results, SyntheticRun().manifest());
-  const reporting::Results back = reporting::read_results(folder_);
+  const runs::Results back = runs::read_results(folder_);
   const auto expect_same = [](const auto& expected, const auto& actual) {
     ASSERT_EQ(expected.size(), actual.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(reporting::to_json_line(expected[i]), reporting::to_json_line(actual[i]));
+      EXPECT_EQ(runs::to_json_line(expected[i]), runs::to_json_line(actual[i]));
   };
   expect_same(results.attributions, back.attributions);
   expect_same(results.values, back.values);
@@ -125,14 +125,14 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
 // A run folder of the time when there were one channel, one axis and one explainer.
 TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
   write_file(folder_ / "results.jsonl",
-             std::regex_replace(reporting::to_json_line(some_row()), std::regex("\"shape\":\\[32\\],"), "") +
+             std::regex_replace(runs::to_json_line(some_row()), std::regex("\"shape\":\\[32\\],"), "") +
                  "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
                  "\"relative_errors\":[0.5]}\n");
   ASSERT_EQ(std::string::npos, read_file(folder_ / "results.jsonl").find("shape"));
   write_file(folder_ / "fields.jsonl",
              "{\"schema\":\"opshap.fields/1\",\"pde\":\"p\",\"sample\":3,\"x\":[0,0.25,0.5,0.75],"
              "\"input\":[1,2,3,4],\"solution\":[1,2,3,4],\"prediction\":[1,2,3,4]}\n");
-  const reporting::Results back = reporting::read_results(folder_);
+  const runs::Results back = runs::read_results(folder_);
   EXPECT_EQ((std::vector<int>{32}), back.attributions.at(0).shape);
   EXPECT_FALSE(back.attributions.at(0).explainer);
   EXPECT_EQ((std::vector<int>{16}), back.operators.at(0).shape);
@@ -142,8 +142,7 @@ TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
 }
 
 TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
-  const std::string row = reporting::to_json_line(some_row()),
-                    fields = reporting::to_json_line(two_channels_on_a_plane());
+  const std::string row = runs::to_json_line(some_row()), fields = runs::to_json_line(two_channels_on_a_plane());
   const auto changed = [](const std::string& line, const char* from, const char* to) {
     return std::regex_replace(line, std::regex(from), to);
   };
@@ -160,7 +159,7 @@ TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
   for (const auto& [line, complaint] : broken) {
     write_file(folder_ / "results.jsonl", line + "\n");
     try {
-      reporting::read_results(folder_);
+      runs::read_results(folder_);
       ADD_FAILURE() << "accepted: " << line;
     } catch (const DataError& error) {
       EXPECT_NE(std::string::npos, std::string(error.what()).find(complaint)) << error.what();
@@ -169,19 +168,19 @@ TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
 }
 
 TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
-  reporting::AttributionRow first = some_row(), other = some_row(), again = some_row();
+  runs::AttributionRow first = some_row(), other = some_row(), again = some_row();
   other.budget = std::nullopt;
   again.nrmse = Measured::of(0.5);
-  write_file(folder_ / "results.jsonl", reporting::to_json_line(first) + "\n" + reporting::to_json_line(other) + "\n" +
-                                            reporting::to_json_line(again) + "\n");
-  const reporting::Results back = reporting::read_results(folder_);
+  write_file(folder_ / "results.jsonl",
+             runs::to_json_line(first) + "\n" + runs::to_json_line(other) + "\n" + runs::to_json_line(again) + "\n");
+  const runs::Results back = runs::read_results(folder_);
   ASSERT_EQ(2u, back.attributions.size());
   EXPECT_EQ(0.5, back.attributions[0].nrmse.value);
   EXPECT_FALSE(back.attributions[1].budget);
 }
 
 TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
-  const std::string good = reporting::to_json_line(some_row());
+  const std::string good = runs::to_json_line(some_row());
   const std::map<std::string, std::string> broken = {
       {"{\"schema\":\"opshap.attr", "not a JSON object"},
       {"[1,2]", "not a JSON object"},
@@ -194,7 +193,7 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
   for (const auto& [line, complaint] : broken) {
     write_file(folder_ / "results.jsonl", good + "\n" + line + "\n");
     try {
-      reporting::read_results(folder_);
+      runs::read_results(folder_);
       ADD_FAILURE() << "accepted: " << line;
     } catch (const DataError& error) {
       EXPECT_NE(std::string::npos, std::string(error.what()).find("results.jsonl:2: ")) << error.what();
@@ -204,15 +203,15 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
 }
 
 TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
-  reporting::AttributionRow row = some_row();
+  runs::AttributionRow row = some_row();
   row.nrmse = Measured::of(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_THROW(reporting::to_json_line(row), NumericalError);
-  EXPECT_THROW(reporting::to_json_line(reporting::ValuesRow{.pde = "p",
-                                                            .players = 1,
-                                                            .method = "m",
-                                                            .budget = std::nullopt,
-                                                            .values = {std::numeric_limits<double>::infinity()},
-                                                            .standard_errors = {}}),
+  EXPECT_THROW(runs::to_json_line(row), NumericalError);
+  EXPECT_THROW(runs::to_json_line(runs::ValuesRow{.pde = "p",
+                                                  .players = 1,
+                                                  .method = "m",
+                                                  .budget = std::nullopt,
+                                                  .values = {std::numeric_limits<double>::infinity()},
+                                                  .standard_errors = {}}),
                NumericalError);
 }
 
@@ -282,7 +281,7 @@ TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
 
 TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
   auto run = SyntheticRun{.resolutions = {16}}.run();
-  for (reporting::AttributionRow& row : run.results.attributions) {
+  for (runs::AttributionRow& row : run.results.attributions) {
     row.shape = {4, 4};
     if (row.sample < 3) row.shape = {8, 8};
   }
@@ -297,11 +296,11 @@ TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
 
 TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
   auto run = SyntheticRun().run();
-  const reporting::Results one = run.results;
-  for (reporting::AttributionRow& row : run.results.attributions)
+  const runs::Results one = run.results;
+  for (runs::AttributionRow& row : run.results.attributions)
     if (row.method == "operator_shap") row.explainer = "wide";
   EXPECT_EQ("operator_shap", reporting::Scoreboard(run).methods().front()) << "the only explainer needs no name";
-  for (reporting::AttributionRow row : one.attributions) {
+  for (runs::AttributionRow row : one.attributions) {
     if (row.method != "operator_shap") continue;
     row.explainer = "deep";
     run.results.attributions.push_back(row);
@@ -316,8 +315,8 @@ TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
 }
 
 TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
-  const auto refuse = [](reporting::Results& results, std::int64_t up_to) {
-    for (reporting::AttributionRow& row : results.attributions) {
+  const auto refuse = [](runs::Results& results, std::int64_t up_to) {
+    for (runs::AttributionRow& row : results.attributions) {
       if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
       row.distinct = row.evaluations = 0;
       row.game_seconds = row.estimator_seconds = 0;
@@ -422,8 +421,8 @@ TEST_F(RunFolder, EveryTextOfTheRunIsEscaped) {
   manifest["settings"]["toml"] = "line\n" + attack;
   manifest["seconds"][attack] = 1.0;
   manifest["resumed"] = {{{"time", attack}, {"commit", attack}, {"environment", {{"processor", attack}}}}};
-  reporting::Results results = made.results();
-  for (reporting::AttributionRow& row : results.attributions) {
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
     if (row.method == "permutation") row.method = attack;
     if (row.method == "uniform") row.r2 = Measured::undefined(attack);
   }
@@ -456,8 +455,8 @@ TEST_F(RunFolder, TheMarkupIsBalancedAndItsIdsAreUnique) {
 
 TEST_F(RunFolder, CellsSayWhatIsMissingInWords) {
   SyntheticRun made;
-  reporting::Results results = made.results();
-  for (reporting::AttributionRow& row : results.attributions) {
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
     if (row.method == "kernel_shap")
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("kernel_shap: budget=3 (too small)");
   }
@@ -468,8 +467,8 @@ TEST_F(RunFolder, CellsSayWhatIsMissingInWords) {
 
 TEST_F(RunFolder, ARefusalIsSaidOnce) {
   SyntheticRun made;
-  reporting::Results results = made.results();
-  for (reporting::AttributionRow& row : results.attributions) {
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
     if (row.method != "kernel_shap_paired" || row.players == 16 || row.sample < 2) continue;
     row.distinct = row.evaluations = 0;
     row.game_seconds = row.estimator_seconds = 0;
@@ -512,7 +511,7 @@ TEST(Figures, TakeTheGridsThatTheRunHas) {
 // A domain of length 5 that begins at 2, asked for at another point than its centre.
 TEST(Figures, DrawTheDomainAndTheQueryOfTheRows) {
   auto run = SyntheticRun{.resolutions = {16}}.run();
-  for (reporting::FieldsRow& row : run.results.fields) {
+  for (runs::FieldsRow& row : run.results.fields) {
     for (double& x : row.x) x = 2 + 5 * x;
     row.query = {2.9375};
   }
@@ -526,18 +525,18 @@ TEST(Figures, DrawTheDomainAndTheQueryOfTheRows) {
 }
 
 /// A run on two grids with 16 players each: 4 × 4 points, and 8 × 8 points in 16 blocks; two channels in, one out.
-reporting::Results run_on_planes() {
-  reporting::Results results = SyntheticRun{.resolutions = {16}, .curves = {}}.results();
+runs::Results run_on_planes() {
+  runs::Results results = SyntheticRun{.resolutions = {16}, .curves = {}}.results();
   results.operators.clear();
   results.fields.clear();
-  const reporting::Results once = results;
-  for (reporting::AttributionRow& row : results.attributions) row.shape = {4, 4};
-  for (reporting::ValuesRow& row : results.values) row.shape = {4, 4};
-  for (reporting::AttributionRow row : once.attributions) {
+  const runs::Results once = results;
+  for (runs::AttributionRow& row : results.attributions) row.shape = {4, 4};
+  for (runs::ValuesRow& row : results.values) row.shape = {4, 4};
+  for (runs::AttributionRow row : once.attributions) {
     row.shape = {8, 8};
     results.attributions.push_back(row);
   }
-  for (reporting::ValuesRow row : once.values) {
+  for (runs::ValuesRow row : once.values) {
     row.shape = {8, 8};
     results.values.push_back(row);
   }
@@ -547,16 +546,16 @@ reporting::Results run_on_planes() {
                                  .relative_errors = std::vector<double>(8, 0.25),
                                  .shape = {side, side}});
     for (std::int64_t sample = 0; sample < 8; ++sample) {
-      reporting::FieldsRow fields{.pde = "burgers1d",
-                                  .sample = sample,
-                                  .x = {},
-                                  .input = {},
-                                  .solution = {},
-                                  .prediction = {},
-                                  .shape = {side, side},
-                                  .input_channels = {"a", "b"},
-                                  .output_channels = {"w"},
-                                  .query = {0.5, 0.25}};
+      runs::FieldsRow fields{.pde = "burgers1d",
+                             .sample = sample,
+                             .x = {},
+                             .input = {},
+                             .solution = {},
+                             .prediction = {},
+                             .shape = {side, side},
+                             .input_channels = {"a", "b"},
+                             .output_channels = {"w"},
+                             .query = {0.5, 0.25}};
       for (int axis = 0; axis < 2; ++axis)
         for (int i = 0; i < side; ++i) fields.x.push_back((i + 0.5) / side);
       for (int channel = 0; channel < 2; ++channel)
@@ -586,13 +585,13 @@ TEST_F(RunFolder, PlanesAreDrawnAsHeatMaps) {
 }
 
 TEST(Figures, SpreadAPlayersValueOverItsShareOfTheVolume) {
-  const reporting::FieldsRow grid{.pde = "p",
-                                  .x = {0, 1, 2, 3},
-                                  .input = {},
-                                  .solution = {},
-                                  .prediction = {},
-                                  .shape = {4},
-                                  .player_of = {0, 0, 0, 1}};
+  const runs::FieldsRow grid{.pde = "p",
+                             .x = {0, 1, 2, 3},
+                             .input = {},
+                             .solution = {},
+                             .prediction = {},
+                             .shape = {4},
+                             .player_of = {0, 0, 0, 1}};
   EXPECT_EQ((std::vector<double>{4, 4, 4, 8}), reporting::figures::density(grid, {3, 2}));
   EXPECT_THROW(reporting::figures::density(grid, {1, 2, 3}), DataError);
 }
@@ -600,7 +599,7 @@ TEST(Figures, SpreadAPlayersValueOverItsShareOfTheVolume) {
 TEST(Tables, OfTheReferenceHaveTheMedianCostAndWhatMissedTheTarget) {
   auto run = SyntheticRun{.resolutions = {32}}.run();
   run.settings = {{"toml", "[evaluation]\nreference_error = 0.02\n"}};
-  for (reporting::AttributionRow& row : run.results.attributions) {
+  for (runs::AttributionRow& row : run.results.attributions) {
     row.reference = "certified";
     row.reference_evaluations = row.sample == 0 ? 300000 : 11000 + row.sample;
     row.reference_error = row.sample < 3 ? 0.03 : 0.01;
@@ -612,7 +611,7 @@ TEST(Tables, OfTheReferenceHaveTheMedianCostAndWhatMissedTheTarget) {
 
 TEST(Tables, MarkWhatTheReferenceCannotTell) {
   auto run = SyntheticRun{.resolutions = {32}}.run();
-  for (reporting::AttributionRow& row : run.results.attributions) {
+  for (runs::AttributionRow& row : run.results.attributions) {
     row.reference_error = 0.01;
     if (row.method == "integrated_gradients") row.nrmse = Measured::of(0.0199);
     if (row.method == "operator_shap") row.nrmse = Measured::of(0.0201);
@@ -629,9 +628,9 @@ TEST(Tables, MarkWhatTheReferenceCannotTell) {
 
 TEST(Tables, OutliersStandWithTheirCause) {
   auto run = SyntheticRun{.resolutions = {16, 32}}.run();
-  for (reporting::OperatorRow& row : run.results.operators) row.relative_errors[2] = row.points == 16 ? 30.0 : 25.0;
+  for (runs::OperatorRow& row : run.results.operators) row.relative_errors[2] = row.points == 16 ? 30.0 : 25.0;
   EXPECT_EQ(1u, reporting::tables::outliers(reporting::Scoreboard(run)).rows.size()) << "once, where it is worst";
-  for (reporting::FieldsRow& row : run.results.fields) {
+  for (runs::FieldsRow& row : run.results.fields) {
     if (row.sample == 2)
       for (double& value : row.solution) value *= 1e-3;
   }
@@ -679,7 +678,7 @@ TEST_F(RunFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
   SyntheticRun made;
   report(made.results(), made.manifest());
   made.curves = {};
-  reporting::Results results = made.results();
+  runs::Results results = made.results();
   results.values.clear();
   results.fields.clear();
   const std::string page = report(results, made.manifest());
@@ -699,13 +698,13 @@ TEST_F(RunFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
   const std::string page = report(made.results(), manifest);
   EXPECT_EQ(1u, count(page, "nothing is known yet about n = 128, 256."));
   EXPECT_EQ(1u, count(page, ">abcdef (with uncommitted changes)</td>"));
-  EXPECT_EQ((std::vector<int>{128, 256}), reporting::read_run(folder_).missing_resolutions());
+  EXPECT_EQ((std::vector<int>{128, 256}), runs::read_run(folder_).missing_resolutions());
   const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
   EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
 }
 
 TEST_F(RunFolder, OneRowIsEnoughForAPage) {
-  reporting::Results results;
+  runs::Results results;
   results.attributions.push_back(some_row());
   const std::string page = report(results, SyntheticRun().manifest());
   EXPECT_NE(std::string::npos, page.find("KernelSHAP"));

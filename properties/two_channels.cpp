@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "data/npy.hpp"
-#include "reporting/results.hpp"
+#include "runs/results.hpp"
 #include "support/program.hpp"
 
 namespace opshap {
@@ -55,9 +55,9 @@ class TwoChannels : public Program {
 };
 
 TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
-  const reporting::Results results = reporting::read_results(run_);
+  const runs::Results results = runs::read_results(run_);
   std::map<std::vector<int>, std::set<std::string>> methods;
-  for (const reporting::AttributionRow& row : results.attributions) {
+  for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ("synthetic2d", row.pde);
     EXPECT_EQ(16, row.players);
     EXPECT_EQ("exact", row.reference);
@@ -70,7 +70,7 @@ TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
   const std::set<std::string> all = {
       "operator_shap", "uniform", "permutation_antithetic", "kernel_shap_paired", "integrated_gradients", "mean_field"};
   EXPECT_EQ((std::map<std::vector<int>, std::set<std::string>>{{{4, 4}, all}, {{8, 8}, all}}), methods);
-  for (const reporting::OperatorRow& row : results.operators) {
+  for (const runs::OperatorRow& row : results.operators) {
     EXPECT_EQ(row.shape[0] * row.shape[1], row.points);
     for (const double error : row.relative_errors) EXPECT_TRUE(error > 0 && error < 10) << error;
   }
@@ -78,8 +78,8 @@ TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
 
 TEST_F(TwoChannels, FieldsHaveTheirChannelsCoordinatesAndPlayers) {
   bool grouped = false;
-  for (const reporting::FieldsRow& row : reporting::read_results(run_).fields) {
-    const auto points = static_cast<std::size_t>(reporting::points_of(row.shape));
+  for (const runs::FieldsRow& row : runs::read_results(run_).fields) {
+    const auto points = static_cast<std::size_t>(runs::points_of(row.shape));
     EXPECT_EQ((std::vector<std::string>{"gain", "source"}), row.input_channels);
     EXPECT_EQ(2 * points, row.input.size());
     EXPECT_EQ(points, row.prediction.size());

@@ -1,182 +1,91 @@
 #include "cli/compare_options.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 #include <iostream>
+#include <memory>
 #include <optional>
+#include <utility>
 
-#include "cli/environment.hpp"
 #include "cli/reference_options.hpp"
 #include "cli/version.hpp"
-#include "core/checksum.hpp"
-#include "core/counted_game.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/budget_list.hpp"
-#include "evaluation/compare_methods.hpp"
-#include "reporting/method_comparison.hpp"
+#include "evaluation/comparison_run.hpp"
+#include "runs/manifest.hpp"
 
 namespace opshap::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-enum Purpose : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
+/// The estimator of that name, where it solves a least-squares problem.
+const estimators::LeastSquares* least_squares(const std::string& name) {
+  const std::vector<std::string> known = estimators::names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) return nullptr;
+  return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(name));
+}
 
-std::uint64_t stream(const Globals& globals, Purpose purpose) { return Rng(globals.seed, "compare", purpose).bits64(); }
-
-/// Every registered method for "all", else those that were named; an unknown name stops here.
-std::vector<std::string> wanted_methods(const std::vector<std::string>& names) {
-  if (names == std::vector<std::string>{"all"}) return estimators::names();
-  std::vector<std::string> methods;
-  for (const std::string& name : names) {
-    require(std::find(methods.begin(), methods.end(), name) == methods.end(), "compare: --methods=", name,
+/// What was asked for: every registered estimator for "all", else the methods that were named. An unknown name stops here.
+std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const CompareOptions& options,
+                                                                   const methods::Kinds& kinds) {
+  const bool all = options.methods == std::vector<std::string>{"all"};
+  std::vector<std::shared_ptr<const methods::Method>> wanted;
+  std::vector<std::string> seen;
+  bool solves_any = false;
+  for (const std::string& name : all ? estimators::names() : options.methods) {
+    require(std::find(seen.begin(), seen.end(), name) == seen.end(), "compare: --methods=", name,
             " (given twice). Keep one.");
-    methods.emplace_back(estimators::find(name).name());
-  }
-  return methods;
-}
-
-bool solves_least_squares(const std::string& method) {
-  return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(method)) != nullptr;
-}
-
-/// Two games with the same one are the same game for all that a comparison is concerned with: v(∅), v(N) and some others.
-std::string fingerprint(const Game& game) {
-  constexpr int coalitions = 32;
-  Rng rng(0, "compare", fingerprint_stream);
-  Coalitions some(game.players());
-  some.append_empty();
-  some.append_grand();
-  for (int k = 0; k < coalitions; ++k) {
-    some.append_empty();
-    for (int player = 0; player < game.players(); ++player) {
-      if ((rng.bits32() & 1) != 0) some.insert(some.size() - 1, player);
+    seen.push_back(name);
+    std::unique_ptr<methods::Method> method = methods::resolve(name, kinds);
+    if (const auto* solves = least_squares(name); solves != nullptr && options.minimum_norm) {
+      solves_any = true;
+      method = methods::of_estimator(solves->with_minimum_norm());
     }
+    wanted.push_back(std::move(method));
   }
-  const std::vector<double> values = game.values(some);
-  return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(values))));
+  require(!options.minimum_norm || solves_any,
+          "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
+  return wanted;
 }
 
-Json settings_of(const Globals& globals, const evaluation::ComparisonPlan& plan,
-                 const evaluation::ReferenceSettings& reference) {
+/// As --methods has it.
+std::string name_of(const methods::Method& method) {
+  return method.explainer() ? message("explainer:", *method.explainer()) : std::string(method.name());
+}
+
+Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan& plan) {
+  const evaluation::ReferenceSettings& reference = options.reference;
   Json settings = {{"game", plan.name},
                    {"players", plan.game.players()},
-                   {"fingerprint", fingerprint(plan.game)},
-                   {"seed", globals.seed},
-                   {"methods", plan.methods},
+                   {"fingerprint", evaluation::fingerprint(plan.game)},
+                   {"seed", plan.seed},
+                   {"methods", Json::array()},
                    {"budgets", plan.budgets},
                    {"repeats", plan.repeats},
                    {"reference",
                     {{"relative_error", reference.relative_error},
                      {"max_evaluations", reference.max_evaluations},
                      {"exact_players", reference.exact_players}}}};
-  if (plan.minimum_norm) settings["minimum_norm"] = true;
+  for (const auto& method : plan.methods) settings["methods"].push_back(name_of(*method));
+  if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
 }
 
 /// manifest.json of the folder: made, or found to be that of the same comparison.
 void open_folder(const Globals& globals, const Json& environment, const Json& settings) {
-  make_folder(globals.out);
-  const fs::path path = globals.out / "manifest.json";
-  if (fs::exists(path)) {
-    const Json found = Json::parse(read_file(path), nullptr, false);
-    require<DataError>(found.is_object() && found.value("schema", "") == "opshap.compare/1",
-                       "compare: path=", path.string(),
-                       " (is not the manifest of a comparison). Choose another --out.");
-    require(found.contains("settings") && found["settings"] == settings, "compare: --out=", globals.out.string(),
-            " (holds a comparison with other settings, another game or another seed). Choose another folder, or remove "
-            "this one.");
-    return;
-  }
-  Json manifest = {{"schema", "opshap.compare/1"}, {"command", globals.arguments}, {"seed", globals.seed},
-                   {"commit", version::commit},    {"dirty", version::dirty},      {"started", now_utc()},
-                   {"environment", environment},   {"settings", settings}};
-  // The program's own path would name a folder of this machine.
-  if (!globals.arguments.empty()) manifest["command"][0] = "opshap";
-  write_file(path, manifest.dump(2) + '\n');
-}
-
-/// The truth of this folder, or a new one that is put there.
-evaluation::Truth truth_in(const fs::path& folder, const Game& game, const evaluation::ReferenceSettings& settings,
-                           std::uint64_t seed) {
-  const fs::path path = folder / "truth.json";
-  if (!folder.empty() && fs::exists(path)) {
-    const Json found = Json::parse(read_file(path), nullptr, false);
-    try {
-      return {.method = found.at("method").get<std::string>(),
-              .values = found.at("values").get<std::vector<double>>(),
-              .error = found.at("error").get<double>(),
-              .rounding = found.at("rounding").get<double>()};
-    } catch (const Json::exception& error) {
-      throw DataError(message("compare: path=", path.string(), " (", error.what(), "). Remove the folder."));
-    }
-  }
-  const evaluation::Truth truth = evaluation::truth_of(game, settings, seed);
-  if (!folder.empty()) {
-    const Json object = {
-        {"method", truth.method}, {"error", truth.error}, {"rounding", truth.rounding}, {"values", truth.values}};
-    write_file(path, object.dump() + '\n');
-  }
-  return truth;
-}
-
-std::vector<reporting::MethodRow> run_rows(const evaluation::ComparisonPlan& plan, const evaluation::Truth& truth,
-                                           const fs::path& folder) {
-  std::vector<reporting::MethodRow> rows;
-  if (folder.empty()) {
-    evaluation::compare_methods(plan, truth, {}, [&rows](const reporting::MethodRow& row) { rows.push_back(row); });
-    return rows;
-  }
-  rows = reporting::read_method_rows(folder / "results.jsonl");
-  LineLog log(folder / "results.jsonl");
-  evaluation::compare_methods(plan, truth, std::vector<reporting::MethodRow>(rows),
-                              [&](const reporting::MethodRow& row) {
-                                log.append(reporting::to_json_line(row));
-                                rows.push_back(row);
-                              });
-  return rows;
-}
-
-void write_table(const fs::path& folder, const reporting::Table& table) {
-  write_file(folder / (table.name + ".csv"), table.csv());
-  write_file(folder / (table.name + ".md"), table.markdown());
-}
-
-/// The comparison for people, with what its methods were told.
-std::string markdown(const evaluation::ComparisonPlan& plan, const reporting::MethodComparison& comparison) {
-  return comparison.markdown() +
-         (plan.minimum_norm
-              ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does not "
-                "determine the values.\n"
-              : "");
-}
-
-void write_folder(const fs::path& folder, const evaluation::ComparisonPlan& plan,
-                  const reporting::MethodComparison& comparison) {
-  std::string summary = markdown(plan, comparison);
-  const reporting::Figure figure = comparison.budget_error();
-  if (figure.missing.empty()) {
-    std::vector<std::string> panels;
-    for (const reporting::Panel& panel : figure.panels) panels.push_back(reporting::draw(panel));
-    write_file(folder / "figures" / "budget_error.svg",
-               reporting::compose(figure.title, figure.finding, panels, figure.legend));
-    write_file(folder / "figures" / "budget_error.csv", figure.numbers.csv());
-    summary +=
-        "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
-  } else {
-    summary += "\nNo figure: " + figure.missing + ".\n";
-  }
-  write_table(folder / "tables", comparison.errors());
-  write_table(folder / "tables", comparison.runtime());
-  if (!comparison.ranks().empty()) write_table(folder / "tables", comparison.ranking());
-  write_file(folder / "summary.md", summary);
+  const runs::Manifest manifest(globals.out,
+                                {.who = "compare",
+                                 .schema = "opshap.compare/1",
+                                 .command = globals.arguments,
+                                 .seed = globals.seed,
+                                 .commit = version::commit,
+                                 .dirty = version::dirty,
+                                 .environment = environment,
+                                 .subject = {{"settings", settings}}},
+                                runs::equal_to(settings));
 }
 
 Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
@@ -210,8 +119,7 @@ Json json_of(const Json& settings, const evaluation::Truth& truth, const reporti
     object["ranks"].push_back(entry);
   }
   object["broken_promises"] = comparison.broken_promises();
-  for (const reporting::MethodRow& row : comparison.rows())
-    object["rows"].push_back(Json::parse(reporting::to_json_line(row)));
+  for (const runs::MethodRow& row : comparison.rows()) object["rows"].push_back(Json::parse(runs::to_json_line(row)));
   return object;
 }
 
@@ -233,37 +141,36 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
 }
 
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
-                 const nlohmann::ordered_json& environment) {
+                 const nlohmann::ordered_json& environment, const methods::Kinds& kinds) {
   const Game& game = *named.game;
   require(globals.out != "-", "compare: --out=- (a folder is written). Name a folder, or leave it out.");
   require(options.repeats >= 1, "compare: --repeats=", options.repeats, " (no run). Give at least one.");
   evaluation::ComparisonPlan plan{.game = game,
                                   .name = named.name,
                                   .interaction_order = named.interaction_order,
-                                  .methods = wanted_methods(options.methods),
+                                  .methods = wanted_methods(options, kinds),
                                   .budgets = {},
                                   .repeats = options.repeats,
-                                  .seed = stream(globals, runs_stream),
-                                  .minimum_norm = options.minimum_norm};
-  require(!options.minimum_norm || std::ranges::any_of(plan.methods, solves_least_squares),
-          "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
-  const bool needs_budgets = std::any_of(plan.methods.begin(), plan.methods.end(), [](const std::string& method) {
-    return estimators::find(method).guarantees().uses_budget();
-  });
+                                  .seed = globals.seed,
+                                  .scenario = named.scenario.get()};
+  const bool needs_budgets =
+      std::ranges::any_of(plan.methods, [](const auto& method) { return method->uses_budget(); });
   require(!needs_budgets || !options.budgets.empty(),
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
   if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, game.players());
-  const Json settings = settings_of(globals, plan, options.reference);
+  const Json settings = settings_of(options, plan);
   if (!globals.out.empty()) open_folder(globals, environment, settings);
-  const evaluation::Truth truth = truth_in(globals.out, game, options.reference, stream(globals, truth_stream));
-  const reporting::MethodComparison comparison(run_rows(plan, truth, globals.out), stream(globals, bootstrap_stream));
-  if (!globals.out.empty()) write_folder(globals.out, plan, comparison);
+  const std::string note = options.minimum_norm
+                               ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
+                                 "not determine the values.\n"
+                               : "";
+  const auto [truth, comparison] = evaluation::run_comparison(plan, options.reference, globals.out, note);
   if (globals.json) {
     print_json(json_of(settings, truth, comparison));
   } else if (!globals.out.empty()) {
     std::cout << (globals.out / "summary.md").string() << '\n';
   } else {
-    std::cout << markdown(plan, comparison);
+    std::cout << comparison.markdown() + note;
   }
   const std::vector<std::string> broken = comparison.broken_promises();
   for (const std::string& method : broken)

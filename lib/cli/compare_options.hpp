@@ -5,6 +5,7 @@
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
 #include "evaluation/certified_reference.hpp"
+#include "methods/method.hpp"
 
 namespace opshap::cli {
 
@@ -25,8 +26,9 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 ///
 /// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, minimum_norm (only when asked for), reference, truth {method, error},
 /// exact [{method, budget, why}], undefined [{method, budget, why}], ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
+/// `kinds` makes the methods that are no estimators.
 /// Throws CheckFailed after printing when a method that promises to be exact on this game is not.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
-                 const nlohmann::ordered_json& environment);
+                 const nlohmann::ordered_json& environment, const methods::Kinds& kinds = {});
 
 }  // namespace opshap::cli

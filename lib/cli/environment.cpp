@@ -2,22 +2,11 @@
 
 #include <sys/utsname.h>
 
-#include <ctime>
-
 #include "cli/doctor.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 
 namespace opshap::cli {
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 nlohmann::ordered_json environment() {
   utsname system{};

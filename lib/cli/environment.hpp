@@ -7,9 +7,6 @@
 
 namespace opshap::cli {
 
-/// "2026-01-31T12:00:00Z".
-std::string now_utc();
-
 /// What a reported time needs beside it: processor, threads, compiler, system.
 nlohmann::ordered_json environment();
 

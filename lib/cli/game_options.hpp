@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/game.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::cli {
 
@@ -35,7 +36,8 @@ void add_game_options(CLI::App& command, GameOptions& options);
 struct NamedGame {
   std::string name;  ///< "unanimity_sum", "game.json"
   std::unique_ptr<Game> game;
-  int interaction_order = 0;  ///< no interaction involves more players; 0 when no bound is known
+  int interaction_order = 0;                     ///< no interaction involves more players; 0 when no bound is known
+  std::unique_ptr<Scenario> scenario = nullptr;  ///< the field behind it; none for a game without one
 };
 
 /// The game of --game: the random member number --game-seed of a family with --players players, or that of a file ("-" is standard input).

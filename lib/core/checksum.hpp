@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace opshap {
@@ -9,5 +10,8 @@ namespace opshap {
 /// CRC-32C (Castagnoli, reflected), the checksum of the data files. crc32c("123456789") = e3069283.
 std::uint32_t crc32c(std::span<const std::byte> bytes);
 std::uint32_t crc32c(std::string_view text);
+
+/// xxh64 with seed 0, as 16 hexadecimal digits: tells files and texts apart. xxh64("") = ef46db3751d8e999.
+std::string xxh64(std::string_view bytes);
 
 }  // namespace opshap

@@ -1,17 +1,13 @@
 #include "data/generate.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/progress.hpp"
@@ -22,6 +18,7 @@
 #include "data/space_json.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
+#include "runs/units.hpp"
 
 namespace opshap::data {
 
@@ -31,25 +28,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::int64_t most_samples = 10'000'000;
-
-/// One process at a time makes one data set: an advisory lock on the folder of its shards, released by the kernel even
-/// after a kill.
-class FolderLock {
- public:
-  explicit FolderLock(const fs::path& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && descriptor_ >= 0) ::close(descriptor_);
-    require(locked, "data generate: folder=", folder.string(),
-            " (another process is making this data set). Wait for it, or choose another path.");
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock() { ::close(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
   const int finest = *std::min_element(domain.shape().begin(), domain.shape().end());
@@ -187,69 +165,18 @@ std::string metadata_of(const Json& request, const pde::Problem& problem, const 
   return metadata.dump();
 }
 
-/// Groups of samples that are finished and on disk, in a folder beside the data set; each is recorded in the manifest
-/// after it is complete.
-class Shards {
- public:
-  Shards(const fs::path& folder, std::string request_hash, std::int64_t samples, std::int64_t shard_samples)
-      : folder_((make_folder(folder), folder)),
-        request_hash_(std::move(request_hash)),
-        samples_(samples),
-        shard_samples_(shard_samples),
-        lock_(folder_),
-        manifest_(folder_ / "manifest.jsonl") {
-    std::istringstream lines(read_file(folder_ / "manifest.jsonl"));
-    for (std::string line; std::getline(lines, line);) recorded_.insert(line);
-  }
+/// Groups of samples, each a unit of work.
+struct Shards {
+  std::int64_t samples, shard_samples;
 
-  Shards(const Shards&) = delete;
-  Shards& operator=(const Shards&) = delete;
-  /// A failure before the first shard leaves nothing behind.
-  ~Shards() {
-    std::error_code ignored;
-    if (recorded_.empty()) fs::remove_all(folder_, ignored);
-  }
-
-  std::int64_t count() const { return (samples_ + shard_samples_ - 1) / shard_samples_; }
-  std::int64_t first(std::int64_t shard) const { return shard * shard_samples_; }
-  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples_, samples_ - first(shard)); }
-
-  /// The bytes of a finished shard; empty when it is not there or not what was recorded.
-  std::string bytes(std::int64_t shard) const {
-    if (!fs::is_regular_file(file(shard))) return {};
-    std::string bytes = read_file(file(shard));
-    return recorded_.contains(record(shard, bytes)) ? bytes : std::string();
-  }
-
-  void store(std::int64_t shard, const std::string& bytes) {
-    write_file(file(shard), bytes);
-    manifest_.append(record(shard, bytes));
-    recorded_.insert(record(shard, bytes));
-  }
-
- private:
-  fs::path file(std::int64_t shard) const {
+  std::int64_t count() const { return (samples + shard_samples - 1) / shard_samples; }
+  std::int64_t first(std::int64_t shard) const { return shard * shard_samples; }
+  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, samples - first(shard)); }
+  std::string name(std::int64_t shard) const {
     char name[32];
     std::snprintf(name, sizeof name, "%05lld.h5", static_cast<long long>(shard));
-    return folder_ / name;
+    return name;
   }
-
-  /// The line of the manifest for a shard with these bytes.
-  std::string record(std::int64_t shard, const std::string& bytes) const {
-    return Json{{"shard", shard},
-                {"first", first(shard)},
-                {"samples", size(shard)},
-                {"request_xxh64", request_hash_},
-                {"xxh64", xxh64(bytes)}}
-        .dump();
-  }
-
-  fs::path folder_;
-  std::string request_hash_;
-  std::int64_t samples_, shard_samples_;
-  FolderLock lock_;
-  LineLog manifest_;
-  std::set<std::string> recorded_;
 };
 
 /// True when the data set is there; throws when something else is.
@@ -294,49 +221,47 @@ void generate(const DatasetRequest& request, const fs::path& path) {
   const Json settled = resolved_request(request, *problem);
   fs::path folder = path;
   folder += ".shards";
-  std::error_code ignored;  // of removing shards that are no longer needed
   if (finished(path, settled)) {
+    std::error_code ignored;  // of removing shards that are no longer needed
     fs::remove_all(folder, ignored);
     return;
   }
-  {
-    Shards shards(folder, xxh64(settled.dump()), request.samples, request.shard_samples);
-    Progress progress(message("data ", request.pde), request.samples, "samples");
-    for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
-      throw_if_stopped("data generate");
-      if (!shards.bytes(shard).empty()) {
-        progress.skip(shards.size(shard));
-        continue;
-      }
-      std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
-      parallel_for(samples.size(), [&](std::size_t i) {
-        samples[i] = generate_sample(*problem, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
-      });
-      shards.store(shard, hdf5_bytes(columns_of(samples, *problem), settled.dump()));
-      progress.advance(shards.size(shard));
+  const Shards shards{request.samples, request.shard_samples};
+  runs::Units units(folder, "data generate", settled.dump());
+  Progress progress(message("data ", request.pde), request.samples, "samples");
+  for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
+    throw_if_stopped("data generate");
+    if (!units.bytes(shards.name(shard)).empty()) {
+      progress.skip(shards.size(shard));
+      continue;
     }
-
-    std::vector<Column> columns;
-    for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
-      std::string bytes = shards.bytes(shard);
-      require<DataError>(!bytes.empty(), "data generate: shard=", shard,
-                         " (changed on disk while the data set was made). Run the same command again.");
-      const Hdf5Contents file(std::move(bytes), folder.string());
-      const std::vector<std::string> names = file.columns();
-      if (columns.empty()) {
-        for (const std::string& name : {std::string("/u0"), std::string("/target")})
-          columns.push_back(file.column(name));
-        for (const std::string& name : names) {
-          if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
-        }
-      } else {
-        for (Column& column : columns) column.append(file.column(column.name));
-      }
-    }
-    append_layout(columns, settled, problem->input().domain);
-    write_file(path, hdf5_bytes(columns, metadata_of(settled, *problem, columns)));
+    std::vector<GeneratedSample> samples(static_cast<std::size_t>(shards.size(shard)));
+    parallel_for(samples.size(), [&](std::size_t i) {
+      samples[i] = generate_sample(*problem, request.seed, static_cast<std::uint64_t>(shards.first(shard)) + i);
+    });
+    units.store(shards.name(shard), hdf5_bytes(columns_of(samples, *problem), settled.dump()));
+    progress.advance(shards.size(shard));
   }
-  fs::remove_all(folder, ignored);
+
+  std::vector<Column> columns;
+  for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
+    std::string bytes = units.bytes(shards.name(shard));
+    require<DataError>(!bytes.empty(), "data generate: shard=", shard,
+                       " (changed on disk while the data set was made). Run the same command again.");
+    const Hdf5Contents file(std::move(bytes), folder.string());
+    const std::vector<std::string> names = file.columns();
+    if (columns.empty()) {
+      for (const std::string& name : {std::string("/u0"), std::string("/target")}) columns.push_back(file.column(name));
+      for (const std::string& name : names) {
+        if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
+      }
+    } else {
+      for (Column& column : columns) column.append(file.column(column.name));
+    }
+  }
+  append_layout(columns, settled, problem->input().domain);
+  write_file(path, hdf5_bytes(columns, metadata_of(settled, *problem, columns)));
+  units.finish();
 }
 
 }  // namespace opshap::data

@@ -1,13 +1,13 @@
 #include "data/hdf5.hpp"
 
 #include <hdf5.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 
 namespace opshap::data {
@@ -155,13 +155,6 @@ void Column::append(const Column& more) {
       },
       values);
   shape[0] += more.shape[0];
-}
-
-std::string xxh64(std::string_view bytes) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx",
-                static_cast<unsigned long long>(XXH64(bytes.data(), bytes.size(), 0)));
-  return digits;
 }
 
 std::string hdf5_bytes(const std::vector<Column>& columns, const std::string& metadata) try {

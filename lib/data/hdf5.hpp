@@ -62,7 +62,4 @@ bool is_sealed(std::string_view bytes);
 /// Empty when the bytes behind the seal are those it was made for; else what is wrong, as a part of a sentence.
 std::string broken_seal(std::string_view bytes);
 
-/// xxh64 as 16 hexadecimal digits.
-std::string xxh64(std::string_view bytes);
-
 }  // namespace opshap::data

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -11,15 +10,13 @@
 #include "core/error.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
-#include "estimators/least_squares.hpp"
-#include "estimators/registry.hpp"
 #include "metrics/registry.hpp"
 
 namespace opshap::evaluation {
 
 namespace {
 
-using Key = std::tuple<std::string, std::optional<std::int64_t>, std::int64_t>;
+using Key = std::tuple<std::string, std::optional<std::string>, std::optional<std::int64_t>, std::int64_t>;
 
 /// Roundings between the values of a game and an attribution, as in certified_reference().
 constexpr double roundings = 256;
@@ -41,22 +38,22 @@ class Contest {
  public:
   Contest(const ComparisonPlan& plan, const Truth& truth) : plan_(plan), truth_(truth) {}
 
-  reporting::MethodRow row(const Estimator& estimator, std::optional<std::int64_t> budget, std::int64_t repeat) const {
-    const Guarantees guarantees = estimator.guarantees();
-    reporting::MethodRow row;
+  runs::MethodRow row(const methods::Method& method, std::optional<std::int64_t> budget, std::int64_t repeat) const {
+    runs::MethodRow row;
     row.game = plan_.name;
     row.players = plan_.game.players();
     row.truth = truth_.method;
     row.truth_error = truth_.error;
-    row.method = estimator.name();
-    row.access = guarantees.access == Access::values ? "values" : "gradient";
+    row.method = method.name();
+    row.explainer = method.explainer();
+    row.access = method.access();
     row.budget = budget;
     row.repeat = repeat;
-    row.seed = Rng(plan_.seed, estimator.name(), static_cast<std::uint32_t>(repeat),
+    row.seed = Rng(plan_.seed, method.name(), static_cast<std::uint32_t>(repeat),
                    static_cast<std::uint64_t>(budget.value_or(0)))
                    .bits64();
     try {
-      score(row, attribute(estimator, plan_.game, {budget.value_or(0)}, row.seed), guarantees);
+      score(row, method.attribute({plan_.game, plan_.scenario, {budget.value_or(0)}, row.seed}), method);
     } catch (const InvalidArgument& error) {
       row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
     } catch (const NumericalError& error) {
@@ -66,7 +63,7 @@ class Contest {
   }
 
  private:
-  void score(reporting::MethodRow& row, const Attribution& attribution, const Guarantees& guarantees) const {
+  void score(runs::MethodRow& row, const Attribution& attribution, const methods::Method& method) const {
     row.distinct = attribution.distinct;
     row.evaluations = attribution.evaluations;
     row.gradients = attribution.gradients;
@@ -75,7 +72,7 @@ class Contest {
     row.nrmse = metrics::nrmse(truth_.values, attribution.values);
     row.pearson = metrics::pearson(truth_.values, attribution.values);
     row.efficiency_gap = metrics::efficiency_gap(attribution);
-    if (promises_exactness(guarantees, plan_.interaction_order)) {
+    if (promises_exactness(method, plan_.interaction_order)) {
       row.exact = "guarantee";
     } else if (attribution.exact) {
       row.exact = "all coalitions";
@@ -105,39 +102,43 @@ Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_
   return truth;
 }
 
-bool promises_exactness(const Guarantees& guarantees, int interaction_order) {
-  return guarantees.mse_rate == exact_rate || (interaction_order == 1 && guarantees.exact_on_additive) ||
-         ((interaction_order == 1 || interaction_order == 2) && guarantees.exact_on_two_additive);
+bool promises_exactness(const methods::Method& method, int interaction_order) {
+  const std::optional<Guarantees> promised = method.guarantees();
+  if (!promised) return false;
+  return promised->mse_rate == exact_rate || (interaction_order == 1 && promised->exact_on_additive) ||
+         ((interaction_order == 1 || interaction_order == 2) && promised->exact_on_two_additive);
 }
 
-void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<reporting::MethodRow>& done,
-                     const std::function<void(const reporting::MethodRow&)>& store) {
+void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<runs::MethodRow>& done,
+                     const std::function<void(const runs::MethodRow&)>& store) {
   require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
   std::set<Key> known;
-  for (const reporting::MethodRow& row : done) known.emplace(row.method, row.budget, row.repeat);
-  std::vector<Key> runs;
-  for (const std::string& method : plan.methods) {
-    if (!estimators::find(method).guarantees().uses_budget()) {
-      runs.emplace_back(method, std::nullopt, 0);
+  for (const runs::MethodRow& row : done) known.emplace(row.method, row.explainer, row.budget, row.repeat);
+  struct Run {
+    const methods::Method& method;
+    std::optional<std::int64_t> budget;
+    std::int64_t repeat;
+  };
+  std::vector<Run> runs;
+  for (const auto& method : plan.methods) {
+    if (!method->uses_budget()) {
+      runs.push_back({*method, std::nullopt, 0});
       continue;
     }
     for (const std::int64_t budget : plan.budgets) {
-      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) runs.emplace_back(method, budget, repeat);
+      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) runs.push_back({*method, budget, repeat});
     }
   }
   const Contest contest(plan, truth);
   Progress progress("compare", static_cast<std::int64_t>(runs.size()), "runs");
   for (const auto& [method, budget, repeat] : runs) {
     throw_if_stopped("compare");
-    if (known.contains({method, budget, repeat})) {
+    if (known.contains({std::string(method.name()), method.explainer(), budget, repeat})) {
       progress.skip(1);
       continue;
     }
-    const Estimator& registered = estimators::find(method);
-    const auto* solves = plan.minimum_norm ? dynamic_cast<const estimators::LeastSquares*>(&registered) : nullptr;
-    const std::unique_ptr<Estimator> variant = solves != nullptr ? solves->with_minimum_norm() : nullptr;
-    store(contest.row(variant ? *variant : registered, budget, repeat));
-    progress.advance(1, method);
+    store(contest.row(method, budget, repeat));
+    progress.advance(1, std::string(method.name()));
   }
 }
 

@@ -20,7 +20,8 @@
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
-#include "reporting/results.hpp"
+#include "runs/results.hpp"
+#include "runs/units.hpp"
 
 namespace opshap::evaluation {
 
@@ -48,7 +49,7 @@ class Contestants {
   explicit Contestants(const Evaluation& evaluation) {
     for (const methods::Method* explainer : evaluation.explainers) all_.push_back(explainer);
     own(methods::uniform());
-    for (const std::string& name : evaluation.settings.methods) own(methods::find(name));
+    for (const std::string& name : evaluation.settings.methods) own(methods::resolve(name));
   }
 
   const std::vector<const methods::Method*>& all() const { return all_; }
@@ -131,7 +132,7 @@ class Unit {
       return;
     const std::uint64_t seed =
         method.uses_seed() ? Rng(seed_, method.name(), 0, static_cast<std::uint64_t>(budget)).bits64() : 0;
-    reporting::AttributionRow row = row_of(method, takes_budget ? std::optional(budget) : std::nullopt, seed);
+    runs::AttributionRow row = row_of(method, takes_budget ? std::optional(budget) : std::nullopt, seed);
     try {
       const Attribution attribution = method.attribute({*game_, &scenario_, {budget}, seed});
       row.distinct = attribution.distinct;
@@ -147,12 +148,12 @@ class Unit {
     } catch (const InvalidArgument& error) {
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};
     }
-    results_ += reporting::to_json_line(row) + '\n';
+    results_ += runs::to_json_line(row) + '\n';
   }
 
-  reporting::AttributionRow row_of(const methods::Method& method, std::optional<std::int64_t> budget,
-                                   std::uint64_t seed) const {
-    reporting::AttributionRow row;
+  runs::AttributionRow row_of(const methods::Method& method, std::optional<std::int64_t> budget,
+                              std::uint64_t seed) const {
+    runs::AttributionRow row;
     row.pde = evaluation_.data.pde;
     row.shape = scenario_.input.domain.shape();
     row.players = players_;
@@ -170,18 +171,18 @@ class Unit {
 
   void add_values(const std::string& method, const std::optional<std::string>& explainer,
                   std::optional<std::int64_t> budget, const Attribution& attribution) {
-    reporting::ValuesRow row{.pde = evaluation_.data.pde,
-                             .players = players_,
-                             .sample = sample_,
-                             .method = method,
-                             .budget = budget,
-                             .empty = attribution.empty,
-                             .grand = attribution.grand,
-                             .values = attribution.values,
-                             .standard_errors = attribution.standard_errors.value_or(std::vector<double>{}),
-                             .shape = scenario_.input.domain.shape(),
-                             .explainer = explainer};
-    attributions_ += reporting::to_json_line(row) + '\n';
+    runs::ValuesRow row{.pde = evaluation_.data.pde,
+                        .players = players_,
+                        .sample = sample_,
+                        .method = method,
+                        .budget = budget,
+                        .empty = attribution.empty,
+                        .grand = attribution.grand,
+                        .values = attribution.values,
+                        .standard_errors = attribution.standard_errors.value_or(std::vector<double>{}),
+                        .shape = scenario_.input.domain.shape(),
+                        .explainer = explainer};
+    attributions_ += runs::to_json_line(row) + '\n';
   }
 
   const Evaluation& evaluation_;
@@ -208,26 +209,10 @@ std::vector<std::int64_t> test_inputs(const Evaluation& evaluation) {
   return samples;
 }
 
-/// Input, solution and prediction on one grid, with what the game makes of it.
-reporting::FieldsRow shown_fields(const Evaluation& evaluation, std::int64_t sample, const Scenario& scenario,
-                                  const FieldBatch& solution, const FieldBatch& prediction) {
-  const Domain& domain = scenario.input.domain;
-  reporting::FieldsRow row{.pde = evaluation.data.pde,
-                           .sample = sample,
-                           .x = {},
-                           .input = scenario.input.values,
-                           .solution = solution.values,
-                           .prediction = prediction.values,
-                           .shape = domain.shape()};
-  for (const Axis& axis : domain.axes()) {
-    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
-  }
-  for (const pde::Channel& channel : evaluation.data.input_channels) row.input_channels.push_back(channel.name);
-  for (const pde::Channel& channel : evaluation.data.target_channels) row.output_channels.push_back(channel.name);
-  row.query = domain.position(scenario.query.point);
-  row.query_channel = scenario.query.channel;
-  if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
-  return row;
+std::vector<std::string> names_of(const std::vector<pde::Channel>& channels) {
+  std::vector<std::string> names;
+  for (const pde::Channel& channel : channels) names.push_back(channel.name);
+  return names;
 }
 
 /// Backbone errors at every resolution, and the fields behind them: cheap, so always done anew.
@@ -236,27 +221,33 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
   const ScenarioRule rule = data::rule_for(evaluation.settings.scenario, evaluation.data);
   for (const int resolution : evaluation.settings.resolutions) {
     const std::vector<int> shape = shape_of(evaluation.data, resolution);
-    reporting::OperatorRow row{.pde = evaluation.data.pde, .points = 1, .relative_errors = {}, .shape = shape};
+    runs::OperatorRow row{.pde = evaluation.data.pde, .points = 1, .relative_errors = {}, .shape = shape};
     for (const int points : shape) row.points *= points;
     for (const std::int64_t sample : samples) {
       const Scenario scenario = make_scenario(rule, evaluation.data.inputs.one(sample), shape);
       const FieldBatch solution = strided(evaluation.data.targets.one(sample), shape);
       const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
-      fields += reporting::to_json_line(shown_fields(evaluation, sample, scenario, solution, prediction)) + '\n';
+      runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
+      shown.pde = evaluation.data.pde;
+      shown.sample = sample;
+      shown.input_channels = names_of(evaluation.data.input_channels);
+      shown.output_channels = names_of(evaluation.data.target_channels);
+      fields += runs::to_json_line(shown) + '\n';
     }
-    operators += reporting::to_json_line(row) + '\n';
+    operators += runs::to_json_line(row) + '\n';
   }
 }
 
 }  // namespace
 
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
-  const std::filesystem::path folder = run / "units", done = temporary_name(folder);
+  const std::filesystem::path folder = run / "units";
   if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
 
+  runs::Units units(folder, "evaluation", evaluation.identity);
   std::string results, attributions, fields;
   describe_backbone(evaluation, samples, results, fields);
   write_file(run / "fields.jsonl", fields);
@@ -265,10 +256,11 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   for (const int resolution : evaluation.settings.resolutions) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
-      const std::filesystem::path unit = folder / message(resolution, "-", sample, ".jsonl");
-      const bool known = std::filesystem::exists(unit);
-      if (!known) write_file(unit, Unit(evaluation, contestants, resolution, sample).rows());
-      std::istringstream lines(read_file(unit));
+      bool known = true;
+      std::istringstream lines(units.once(message(resolution, "-", sample, ".jsonl"), [&] {
+        known = false;
+        return Unit(evaluation, contestants, resolution, sample).rows();
+      }));
       for (std::string line; std::getline(lines, line);)
         (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
       known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
@@ -276,8 +268,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);
   }
-  std::filesystem::rename(folder, done);  // in one step: without its units an evaluation is finished
-  std::filesystem::remove_all(done);
+  units.finish();  // without its units an evaluation is finished
 }
 
 }  // namespace opshap::evaluation

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "core/operator.hpp"
@@ -18,6 +19,8 @@ struct Evaluation {
   const data::Dataset& data;
   EvaluationSettings settings;
   std::uint64_t seed = 42;
+  /// What decides the rows, as text. Units of a stopped evaluation with another one are not taken over.
+  std::string identity = {};
 };
 
 /// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every resolution, and writes

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,17 +45,22 @@ class Method {
   virtual Attribution attribute(const Question& question) const = 0;
 };
 
-/// The estimator as a method. It is referred to.
+/// The estimator as a method. A registered one is referred to, another one is owned.
 std::unique_ptr<Method> of_estimator(const Estimator& estimator);
+std::unique_ptr<Method> of_estimator(std::unique_ptr<Estimator> estimator);
 
 /// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to v(N) − v(∅). Two evaluations of the game.
-/// The explainer is referred to. `name` tells it apart from others of the same run.
-std::unique_ptr<Method> of_explainer(const Explainer& explainer, std::optional<std::string> name = std::nullopt);
+/// `name` tells it apart from others of the same run.
+std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer,
+                                     std::optional<std::string> name = std::nullopt);
 
 /// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has to beat. Two evaluations.
 std::unique_ptr<Method> uniform();
 
-/// "uniform", or the registered estimator of that name. Throws InvalidArgument naming the nearest estimator.
-std::unique_ptr<Method> find(std::string_view name);
+/// Makers of the methods that are named "kind:argument", by their kind.
+using Kinds = std::map<std::string, std::function<std::unique_ptr<Method>(const std::string& argument)>, std::less<>>;
+
+/// "uniform", the registered estimator of that name, or "kind:argument" of one of `kinds`. Throws InvalidArgument naming the nearest estimator or the kinds.
+std::unique_ptr<Method> resolve(std::string_view name, const Kinds& kinds = {});
 
 }  // namespace opshap::methods

@@ -9,8 +9,8 @@ namespace {
 
 class OfExplainer final : public Method {
  public:
-  OfExplainer(const Explainer& explainer, std::optional<std::string> name)
-      : explainer_(explainer), weights_(std::move(name)) {}
+  OfExplainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name)
+      : explainer_(std::move(explainer)), weights_(std::move(name)) {}
 
   std::string_view name() const override { return "operator_shap"; }
   std::optional<std::string> explainer() const override { return weights_; }
@@ -19,7 +19,7 @@ class OfExplainer final : public Method {
   Attribution attribute(const Question& question) const override {
     const Scenario& scenario = scenario_of(name(), question);
     const auto start = std::chrono::steady_clock::now();
-    const FieldBatch density = explainer_.densities(scenario.input);
+    const FieldBatch density = explainer_->densities(scenario.input);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     Attribution attribution = of_density(name(), density.field(0), question);
     attribution.estimator_seconds = seconds;
@@ -27,14 +27,14 @@ class OfExplainer final : public Method {
   }
 
  private:
-  const Explainer& explainer_;
+  std::unique_ptr<Explainer> explainer_;
   std::optional<std::string> weights_;
 };
 
 }  // namespace
 
-std::unique_ptr<Method> of_explainer(const Explainer& explainer, std::optional<std::string> name) {
-  return std::make_unique<OfExplainer>(explainer, std::move(name));
+std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name) {
+  return std::make_unique<OfExplainer>(std::move(explainer), std::move(name));
 }
 
 }  // namespace opshap::methods

@@ -30,7 +30,7 @@ TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
 std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   const std::vector<int> resolutions = scores.curve_resolutions();
   const auto& training = scores.run().results.training;
-  const auto trained = std::find_if(training.begin(), training.end(), [&scores](const TrainingRow& row) {
+  const auto trained = std::find_if(training.begin(), training.end(), [&scores](const runs::TrainingRow& row) {
     return row.stage == "explainer" && row.pde == scores.run().pde;
   });
   if (resolutions.empty() || trained == training.end()) return std::nullopt;

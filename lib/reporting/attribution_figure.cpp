@@ -10,31 +10,9 @@
 
 namespace opshap::reporting {
 
-namespace {
-
-FieldsRow row_of(const Scenario& scenario, const FieldBatch& output) {
-  const Domain& domain = scenario.input.domain;
-  FieldsRow row{.pde = {},
-                .sample = 0,
-                .x = {},
-                .input = scenario.input.values,
-                .solution = output.values,
-                .prediction = output.values,
-                .shape = domain.shape()};
-  for (const Axis& axis : domain.axes()) {
-    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
-  }
-  row.query = domain.position(scenario.query.point);
-  row.query_channel = scenario.query.channel;
-  if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
-  return row;
-}
-
-}  // namespace
-
 std::string attribution_figure(const Scenario& scenario, const FieldBatch& output, std::string_view method,
                                const std::vector<double>& values) {
-  const FieldsRow row = row_of(scenario, output);
+  const runs::FieldsRow row = runs::fields_row(scenario, output, output);
   const bool line = row.shape.size() == 1;
   std::vector<std::string> panels;
   const auto add = [&](const std::string& id, const std::string& title, const std::vector<double>& field,

@@ -1,5 +1,6 @@
 #include "reporting/claims.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -67,7 +68,7 @@ std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
   return broken;
 }
 
-std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) {
+std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "opshap.claims/1"},
                {"profile", run.profile},
@@ -78,6 +79,7 @@ std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) 
   const auto number = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
   for (const auto& [claim, judgement] : claims) {
     const auto& interval = judgement.interval;
+    const bool bounded = interval && std::isfinite(interval->first) && std::isfinite(interval->second);
     Json tables = Json::array();
     for (const Table& table : judgement.tables) {
       Json columns = Json::array();
@@ -93,7 +95,7 @@ std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run) 
                               {"always", claim.always},
                               {"verdict", to_string(judgement.verdict)},
                               {"value", number(judgement.value)},
-                              {"interval", interval ? Json{interval->first, interval->second} : Json(nullptr)},
+                              {"interval", bounded ? Json{interval->first, interval->second} : Json(nullptr)},
                               {"threshold", number(judgement.threshold)},
                               {"evidence", judgement.evidence},
                               {"tables", tables}});

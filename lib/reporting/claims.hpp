@@ -39,9 +39,9 @@ struct Claim {
   Judgement (*judge)(const Scoreboard& scores) = nullptr;
   bool always = false;  ///< holds in every correct run, whatever its size: `opshap report --check` fails without it
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all runs.
-  std::string (*excluded)(const Run& run) = nullptr;
+  std::string (*excluded)(const runs::Run& run) = nullptr;
 
-  bool applies(const Run& run) const { return excluded == nullptr || excluded(run).empty(); }
+  bool applies(const runs::Run& run) const { return excluded == nullptr || excluded(run).empty(); }
 };
 
 namespace claims {
@@ -74,7 +74,8 @@ std::vector<JudgedClaim> judge(const Scoreboard& scores);
 
 /// claims.json: {"schema":"opshap.claims/1","profile","pde","commit","claims":[{"id","pde","source","statement","where",
 /// "rule","always","verdict","value","interval":[low, high],"threshold","evidence","tables":[{"name","caption","columns",
-/// "rows"}..]}..]}. A value, interval or threshold that does not exist is null.
-std::string claims_json(const std::vector<JudgedClaim>& claims, const Run& run);
+/// "rows"}..]}..]}. A value, interval or threshold that does not exist is null. So is an interval with an end that
+/// nothing bounds.
+std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run);
 
 }  // namespace opshap::reporting

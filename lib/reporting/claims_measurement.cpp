@@ -169,19 +169,19 @@ Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge
 
 Judgement not_run(std::string_view method) { return not_testable(fmt::format("{} was not run.", method)); }
 
-std::string unless_burgers(const Run& run) {
+std::string unless_burgers(const runs::Run& run) {
   return run.pde == "burgers1d"
              ? ""
              : fmt::format("The sentence is about Burgers 1D, and the run is on {}.", pde_label(run.pde));
 }
 
-std::string unless_in_the_papers_table(const Run& run) {
+std::string unless_in_the_papers_table(const runs::Run& run) {
   const bool found = std::any_of(paper_quality().begin(), paper_quality().end(),
                                  [&run](const PaperCell& cell) { return cell.pde == run.pde; });
   return found ? "" : fmt::format("The paper's table has no rows for {}.", pde_label(run.pde));
 }
 
-std::string unless_periodic_line(const Run& run) {
+std::string unless_periodic_line(const runs::Run& run) {
   return paper_domain(run.pde) == "periodic 1D"
              ? ""
              : fmt::format("Cells of two grids are compared on a periodic line, and {} does not live on one.",

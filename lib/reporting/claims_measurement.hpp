@@ -79,8 +79,8 @@ Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge
 Judgement not_run(std::string_view method);
 
 /// Reasons of Claim::excluded.
-std::string unless_burgers(const Run& run);
-std::string unless_in_the_papers_table(const Run& run);
-std::string unless_periodic_line(const Run& run);
+std::string unless_burgers(const runs::Run& run);
+std::string unless_in_the_papers_table(const runs::Run& run);
+std::string unless_periodic_line(const runs::Run& run);
 
 }  // namespace opshap::reporting::claims

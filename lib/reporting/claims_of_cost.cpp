@@ -21,7 +21,7 @@ const std::vector<std::string_view> papers_baselines = {kernel_shap, regression_
 
 /// How many times as long each of the paper's baselines takes as the explainer, at every n.
 Measurements times_longer(const Scoreboard& scores, double threshold) {
-  const PairedScores::Score seconds = [](const AttributionRow& row) -> std::optional<double> {
+  const PairedScores::Score seconds = [](const runs::AttributionRow& row) -> std::optional<double> {
     if (row.evaluations == 0 && row.gradients == 0) return std::nullopt;  // refused
     return row.game_seconds + row.estimator_seconds;
   };
@@ -118,7 +118,7 @@ Claim zero_budget_a_sample() {
       "v(∅)",
       [](const Scoreboard& scores) {
         std::int64_t most = 0, count = 0;
-        for (const AttributionRow& row : scores.run().results.attributions) {
+        for (const runs::AttributionRow& row : scores.run().results.attributions) {
           if (row.method != explainer || row.evaluations == 0) continue;
           most = std::max(most, row.distinct);
           ++count;

@@ -76,9 +76,9 @@ Claim efficiency_at_rounding_level() {
               "double precision)",
           .judge =
               [](const Scoreboard& scores) {
-                const AttributionRow* worst = nullptr;
+                const runs::AttributionRow* worst = nullptr;
                 int count = 0;
-                for (const AttributionRow& row : scores.run().results.attributions) {
+                for (const runs::AttributionRow& row : scores.run().results.attributions) {
                   if (row.access == "gradient" || !row.efficiency_gap.value) continue;
                   ++count;
                   if (worst == nullptr || *row.efficiency_gap.value > *worst->efficiency_gap.value) worst = &row;
@@ -246,7 +246,7 @@ Claim reference_better_known_than_explainer() {
                   const Cell* cell = scores.cell(players, explainer);
                   if (cell == nullptr) continue;
                   PairedScores::Series errors, references;
-                  for (const AttributionRow* row : cell->rows) {
+                  for (const runs::AttributionRow* row : cell->rows) {
                     if (!row->nrmse.value) continue;
                     silent += row->reference != "exact" && row->reference_error == 0;
                     references.scores.push_back(row->reference_error);

@@ -95,7 +95,7 @@ double lowest_in_the_paper(const std::string& pde, std::string_view metric) {
 }
 
 /// The n that the run trained on; the others are those its explainer never saw.
-bool seen(const Run& run, int players) {
+bool seen(const runs::Run& run, int players) {
   return std::find(run.resolutions.begin(), run.resolutions.end(), players) != run.resolutions.end();
 }
 
@@ -157,7 +157,7 @@ Claim transfers_to_unseen_resolutions() {
       "at every n that no training input had, the median NRMSE is at most 0.05 above the larger of those at the two "
       "trained n around it",
       [](const Scoreboard& scores) {
-        const Run& run = scores.run();
+        const runs::Run& run = scores.run();
         Measurements found;
         for (const int players : scores.resolutions()) {
           if (run.resolutions.empty() || seen(run, players)) continue;
@@ -190,7 +190,7 @@ Claim one_model_for_all_resolutions() {
       [](const Scoreboard& scores) {
         const auto& training = scores.run().results.training;
         const auto trainings = std::count_if(training.begin(), training.end(),
-                                             [](const TrainingRow& row) { return row.stage == "explainer"; });
+                                             [](const runs::TrainingRow& row) { return row.stage == "explainer"; });
         if (trainings == 0) return not_testable("There is no row of the explainer's training.");
         Measurements found = {exactly("", static_cast<double>(trainings), 1, Side::at_most)};
         found.back().quantity = "The number of explainers trained";
@@ -306,7 +306,7 @@ Claim same_backbone_on_all_grids() {
                       [](const Scoreboard& scores) {
                         std::string words;
                         std::vector<PairedScores::Series> series(2);
-                        for (const OperatorRow& row : scores.run().results.operators) {
+                        for (const runs::OperatorRow& row : scores.run().results.operators) {
                           if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
                           words += fmt::format("{}{} at {}", words.empty() ? "" : ", ",
                                                show(statistics::quantile(row.relative_errors, 0.5)), row.points);
@@ -338,7 +338,7 @@ Claim normalisation_is_exact() {
       [](const Scoreboard& scores) {
         double largest = 0;
         int count = 0;
-        for (const AttributionRow& row : scores.run().results.attributions) {
+        for (const runs::AttributionRow& row : scores.run().results.attributions) {
           if (row.method != explainer || !row.efficiency_gap.value) continue;
           largest = std::max(largest, *row.efficiency_gap.value);
           ++count;
@@ -356,7 +356,7 @@ Claim exact_reference_at_16_players() {
       "exact_reference_at_16_players", "every attribution at n <= 16 was scored against the exact Shapley values",
       [](const Scoreboard& scores) {
         int exact = 0, rows = 0;
-        for (const AttributionRow& row : scores.run().results.attributions) {
+        for (const runs::AttributionRow& row : scores.run().results.attributions) {
           if (row.players > paper_constant("exact_players")) continue;
           ++rows;
           exact += row.reference == "exact" && row.reference_error == 0;

@@ -51,7 +51,7 @@ Measurement factor_of(double log_ratio, const statistics::Interval& interval, do
 
 /// A method's median NRMSE over the paper's, the geometric mean over all n that both have.
 Judgement column(const Scoreboard& scores, std::string_view method) {
-  const Run& run = scores.run();
+  const runs::Run& run = scores.run();
   std::vector<const Cell*> cells;
   std::vector<double> paper;
   double paper_error = 0;

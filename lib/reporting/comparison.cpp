@@ -49,7 +49,7 @@ std::vector<PaperCell> parse_paper_quality() {
   return cells;
 }
 
-std::string verdict_of(const Comparison& cell, const Run& run) {
+std::string verdict_of(const Comparison& cell, const runs::Run& run) {
   if (!cell.ours) return "not run";
   if (!cell.paper) return "not in the paper";
   if (!run.comparable_with_paper) {

@@ -27,16 +27,16 @@ std::string range_command(char axis, const std::vector<double>& points) {
 
 }  // namespace
 
-std::vector<double> coordinates(const FieldsRow& grid, int axis) {
+std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
   auto begin = grid.x.begin();
   for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
   return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
 }
 
-std::vector<double> density(const FieldsRow& grid, const std::vector<double>& values) {
+std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values) {
   require<DataError>(static_cast<int>(values.size()) == grid.players(), "figures: values=", values.size(),
                      " (the stored field has ", grid.players(), " players). Run the evaluation again.");
-  const auto points = static_cast<std::size_t>(points_of(grid.shape));
+  const auto points = static_cast<std::size_t>(runs::points_of(grid.shape));
   std::vector<double> share(values.size(), grid.player_of.empty() ? 1 : 0);
   for (const int player : grid.player_of) ++share[static_cast<std::size_t>(player)];
   std::vector<double> density;
@@ -47,12 +47,12 @@ std::vector<double> density(const FieldsRow& grid, const std::vector<double>& va
   return density;
 }
 
-std::vector<double> channel(const FieldsRow& grid, const std::vector<double>& values, int index) {
-  const auto points = static_cast<std::ptrdiff_t>(points_of(grid.shape));
+std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index) {
+  const auto points = static_cast<std::ptrdiff_t>(runs::points_of(grid.shape));
   return {values.begin() + index * points, values.begin() + (index + 1) * points};
 }
 
-Panel curves_panel(const FieldsRow& grid, std::string id, std::string title, std::string description,
+Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                    const std::string& label, const std::vector<Curve>& curves) {
   const std::vector<double> x = coordinates(grid, 0);
   std::string data, plots;
@@ -75,7 +75,7 @@ Panel curves_panel(const FieldsRow& grid, std::string id, std::string title, std
                     "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data + "EOD\nplot " + plots + "\n"};
 }
 
-Panel heat_map_panel(const FieldsRow& grid, std::string id, std::string title, std::string description,
+Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                      const std::vector<double>& values, std::optional<double> scale) {
   const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
   double full = scale.value_or(0);

@@ -22,13 +22,13 @@ struct Shown {
 };
 
 /// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
-std::vector<Shown> attributions(const Scoreboard& scores, const Discretisation& on, const FieldsRow& fields) {
+std::vector<Shown> attributions(const Scoreboard& scores, const Discretisation& on, const runs::FieldsRow& fields) {
   std::vector<Shown> shown;
-  if (const ValuesRow* reference = scores.values(on, fields.sample, "reference"))
+  if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
     shown.push_back({"reference", "#009E73", "", density(fields, reference->values)});
   for (const char* access : {"amortised", "gradient"}) {
     for (const std::string& method : scores.methods_with_access(access)) {
-      const ValuesRow* values = scores.values(on, fields.sample, method);
+      const runs::ValuesRow* values = scores.values(on, fields.sample, method);
       if (values == nullptr) continue;
       const MethodStyle style = style_of(method);
       shown.push_back({style.label, style.color, style.dash, density(fields, values->values)});
@@ -52,7 +52,7 @@ LegendEntry channel_entry(const std::string& name, std::size_t index) {
 
 std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
 
-void draw_curves(Figure& figure, const FieldsRow& fields, const std::vector<Shown>& shown) {
+void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
   std::vector<Curve> inputs, outputs, densities;
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     const LegendEntry entry = channel_entry(fields.input_channels[i], i);
@@ -86,7 +86,7 @@ double largest_size(const std::vector<double>& values) {
   return largest;
 }
 
-void draw_heat_maps(Figure& figure, const FieldsRow& fields, const std::vector<Shown>& shown) {
+void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     figure.panels.push_back(
         heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
@@ -110,7 +110,7 @@ void draw_heat_maps(Figure& figure, const FieldsRow& fields, const std::vector<S
   figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
 }
 
-Table numbers_of(const FieldsRow& fields, const std::vector<Shown>& shown) {
+Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
   Table table{
       .name = "example",
       .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point.",
@@ -122,7 +122,7 @@ Table numbers_of(const FieldsRow& fields, const std::vector<Shown>& shown) {
   for (const char* output : {"solution ", "prediction "})
     for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
   for (const Shown& attribution : shown) table.columns.push_back({attribution.label, true});
-  const auto points = static_cast<std::size_t>(points_of(fields.shape));
+  const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
   for (std::size_t point = 0; point < points; ++point) {
     std::vector<std::string> row;
     std::size_t stride = points;
@@ -151,12 +151,12 @@ Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";
   const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
     const auto sample = typical_sample(scores, candidate);
-    const FieldsRow* fields = sample ? fields_of(scores, candidate, *sample) : nullptr;
+    const runs::FieldsRow* fields = sample ? fields_of(scores, candidate, *sample) : nullptr;
     return fields != nullptr && fields->shape.size() <= 2;
   });
   if (!on) return missing(title, "no stored fields and values of the same input on a grid of one or two axes");
   const std::int64_t sample = *typical_sample(scores, *on);
-  const FieldsRow& fields = *fields_of(scores, *on, sample);
+  const runs::FieldsRow& fields = *fields_of(scores, *on, sample);
   const std::vector<Shown> shown = attributions(scores, *on, fields);
   Figure figure{
       .title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = numbers_of(fields, shown), .missing = {}};

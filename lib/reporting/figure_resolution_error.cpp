@@ -17,7 +17,7 @@ namespace {
 std::int64_t position(const std::vector<Discretisation>& all, const Discretisation& on) {
   std::set<int> players;
   for (const Discretisation& other : all) players.insert(other.players);
-  return players.size() == all.size() ? on.players : points_of(on.shape);
+  return players.size() == all.size() ? on.players : runs::points_of(on.shape);
 }
 
 }  // namespace

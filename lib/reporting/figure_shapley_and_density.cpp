@@ -23,7 +23,7 @@ double relative_difference(const std::vector<double>& values, const std::vector<
 }
 
 /// Bars with their standard errors, and a line.
-Panel bars_and_line(const FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
+Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
                     const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
   Panel panel = curves_panel(
       grid, fmt::format("shapley-and-density-{}", on.players), "n = " + on.label(),
@@ -46,7 +46,7 @@ Figure shapley_and_density(const Scoreboard& scores) {
   const std::string title = "Shapley values and the explainer's density";
   const auto drawable = [&](const Discretisation& on) {
     const auto sample = typical_sample(scores, on);
-    const FieldsRow* fields = sample ? fields_of(scores, on, *sample) : nullptr;
+    const runs::FieldsRow* fields = sample ? fields_of(scores, on, *sample) : nullptr;
     return fields != nullptr && fields->shape.size() == 1;
   };
   const auto fine = finest_drawable(scores, drawable);
@@ -69,9 +69,9 @@ Figure shapley_and_density(const Scoreboard& scores) {
       .rows = {}};
   std::string errors_in_words;
   for (const Discretisation& on : shown) {
-    const FieldsRow* grid = fields_of(scores, on, sample);
-    const ValuesRow* reference = scores.values(on, sample, "reference");
-    const ValuesRow* values = scores.values(on, sample, explainer);
+    const runs::FieldsRow* grid = fields_of(scores, on, sample);
+    const runs::ValuesRow* reference = scores.values(on, sample, "reference");
+    const runs::ValuesRow* values = scores.values(on, sample, explainer);
     if (grid == nullptr || reference == nullptr || values == nullptr) continue;
     const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
                               errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)

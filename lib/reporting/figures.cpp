@@ -23,7 +23,7 @@ std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discr
   const Cell* cell = explainers.empty() ? nullptr : scores.cell(on, explainers.front());
   if (cell == nullptr) return std::nullopt;
   std::vector<std::pair<double, std::int64_t>> errors;
-  for (const AttributionRow* row : cell->rows) {
+  for (const runs::AttributionRow* row : cell->rows) {
     const bool stored = scores.values(on, row->sample, "reference") != nullptr &&
                         scores.values(on, row->sample, explainers.front()) != nullptr;
     if (row->nrmse.value && stored) errors.emplace_back(*row->nrmse.value, row->sample);
@@ -33,8 +33,8 @@ std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discr
   return errors[(errors.size() - 1) / 2].second;
 }
 
-const FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
-  for (const FieldsRow& row : scores.run().results.fields) {
+const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::FieldsRow& row : scores.run().results.fields) {
     if (row.pde == scores.run().pde && row.sample == sample && row.shape == on.shape && row.players() == on.players)
       return &row;
   }
@@ -47,10 +47,10 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
   constexpr std::int64_t most_rectangles = 1024;
   std::optional<Discretisation> finest;
   for (const Discretisation& on : scores.discretisations()) {
-    const std::int64_t points = points_of(on.shape);
+    const std::int64_t points = runs::points_of(on.shape);
     const bool fits = on.shape.size() == 1 ? points * narrowest_bar <= panel_width : points <= most_rectangles;
     if (!wanted(on)) continue;
-    if (!finest || (fits && points >= points_of(finest->shape))) finest = on;
+    if (!finest || (fits && points >= runs::points_of(finest->shape))) finest = on;
   }
   return finest;
 }

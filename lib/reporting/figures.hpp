@@ -44,7 +44,7 @@ const std::vector<FigureKind>& all();
 std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discretisation& on);
 
 /// The stored fields of an input on a grid with these players; nullptr when there are none.
-const FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample);
+const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample);
 
 /// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
 /// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.

@@ -22,14 +22,14 @@ const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) 
 template <typename Value>
 statistics::Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
   std::vector<double> values;
-  for (const MethodRow* row : cell.rows) values.push_back(value(*row));
+  for (const runs::MethodRow* row : cell.rows) values.push_back(value(*row));
   return statistics::quartiles(std::move(values));
 }
 
 /// Of the runs that have a score.
-std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, Measured MethodRow::*score) {
+std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, Measured runs::MethodRow::*score) {
   std::vector<double> values;
-  for (const MethodRow* row : cell.rows) {
+  for (const runs::MethodRow* row : cell.rows) {
     if ((row->*score).value) values.push_back(*(row->*score).value);
   }
   if (values.empty()) return std::nullopt;
@@ -56,23 +56,24 @@ bool ranked(const MethodCell* cell) {
 
 statistics::Repeats errors_of(const MethodCell& cell) {
   statistics::Repeats errors;
-  for (const MethodRow* row : cell.rows) errors.push_back(*row->nrmse.value);
+  for (const runs::MethodRow* row : cell.rows) errors.push_back(*row->nrmse.value);
   return errors;
 }
 
 }  // namespace
 
-MethodComparison::MethodComparison(std::vector<MethodRow> rows, std::uint64_t seed) : rows_(std::move(rows)) {
+MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint64_t seed) : rows_(std::move(rows)) {
   require(!rows_.empty(), "compare: rows=0 (nothing to compare). Give a method and a budget.");
   std::set<std::int64_t> budgets;
-  for (const MethodRow& row : rows_) {
+  for (const runs::MethodRow& row : rows_) {
     if (row.budget) budgets.insert(*row.budget);
+    const std::string method = row.explainer ? message(row.method, ":", *row.explainer) : row.method;
     auto place = std::find_if(cells_.begin(), cells_.end(), [&](const MethodCell& cell) {
-      return cell.method == row.method && cell.budget == row.budget;
+      return cell.method == method && cell.budget == row.budget;
     });
     if (place == cells_.end()) {
       cells_.push_back(
-          {.method = row.method, .access = row.access, .budget = row.budget, .rows = {}, .exact = {}, .undefined = {}});
+          {.method = method, .access = row.access, .budget = row.budget, .rows = {}, .exact = {}, .undefined = {}});
       place = cells_.end() - 1;
     }
     place->rows.push_back(&row);
@@ -81,7 +82,7 @@ MethodComparison::MethodComparison(std::vector<MethodRow> rows, std::uint64_t se
   budgets_.assign(budgets.begin(), budgets.end());
   for (MethodCell& cell : cells_) {
     const bool exact =
-        std::none_of(cell.rows.begin(), cell.rows.end(), [](const MethodRow* row) { return row->exact.empty(); });
+        std::none_of(cell.rows.begin(), cell.rows.end(), [](const runs::MethodRow* row) { return row->exact.empty(); });
     if (exact) cell.exact = cell.rows.front()->exact;
   }
   rank(seed);
@@ -129,7 +130,7 @@ std::vector<std::string> MethodComparison::broken_promises() const {
   for (const MethodCell& found : cells_) {
     if (found.exact != "guarantee" && found.exact != "all coalitions") continue;
     double largest = 0;
-    for (const MethodRow* row : found.rows) {
+    for (const runs::MethodRow* row : found.rows) {
       if (row->truth_error == 0 && row->nrmse.value) largest = std::max(largest, *row->nrmse.value);
     }
     if (largest > broken_promise)
@@ -158,11 +159,12 @@ Table MethodComparison::errors() const {
     const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
                                : !found.exact.empty()   ? "exact: " + found.exact
                                                         : "ranked";
-    const auto words = [&found](Measured MethodRow::*score) {
+    const auto words = [&found](Measured runs::MethodRow::*score) {
       return show(scores_of(found, score), found.undefined.empty() ? (found.rows.front()->*score).why : "undefined");
     };
     table.add({found.method, access_label(found.access), show_budget(found.budget), std::to_string(found.rows.size()),
-               words(&MethodRow::nrmse), words(&MethodRow::pearson), words(&MethodRow::efficiency_gap),
+               words(&runs::MethodRow::nrmse), words(&runs::MethodRow::pearson),
+               words(&runs::MethodRow::efficiency_gap),
                remark == "ranked" && found.access != "values" ? "not ranked: " + access_label(found.access) : remark});
   }
   return table;
@@ -185,12 +187,12 @@ Table MethodComparison::runtime() const {
   for (const MethodCell& found : cells_) {
     if (!found.undefined.empty()) continue;
     const auto median = [&found](const auto& value) { return quartiles_of(found, value).median; };
-    const double distinct = median([](const MethodRow& row) { return static_cast<double>(row.distinct); });
-    const double seconds = median([](const MethodRow& row) { return row.estimator_seconds; });
+    const double distinct = median([](const runs::MethodRow& row) { return static_cast<double>(row.distinct); });
+    const double seconds = median([](const runs::MethodRow& row) { return row.estimator_seconds; });
     table.add({found.method, show_budget(found.budget), show_count(distinct),
-               show_count(median([](const MethodRow& row) { return static_cast<double>(row.evaluations); })),
-               show_count(median([](const MethodRow& row) { return static_cast<double>(row.gradients); })),
-               show_seconds(seconds), show_seconds(median([](const MethodRow& row) { return row.game_seconds; })),
+               show_count(median([](const runs::MethodRow& row) { return static_cast<double>(row.evaluations); })),
+               show_count(median([](const runs::MethodRow& row) { return static_cast<double>(row.gradients); })),
+               show_seconds(seconds), show_seconds(median([](const runs::MethodRow& row) { return row.game_seconds; })),
                distinct > 0 ? show(1e6 * seconds / distinct) : "none"});
   }
   return table;
@@ -220,7 +222,7 @@ Table MethodComparison::ranking() const {
 }
 
 std::string MethodComparison::headline() const {
-  const MethodRow& first = rows_.front();
+  const runs::MethodRow& first = rows_.front();
   std::string text = fmt::format("{}, {} players. ", first.game, first.players);
   text += first.truth_error == 0
               ? fmt::format("The truth is {}.", first.truth == "exact" ? "the exact Shapley value" : "a closed form")
@@ -250,7 +252,7 @@ Figure MethodComparison::budget_error() const {
     std::vector<ErrorPoint> points;
     std::size_t drawn = 0, left_out = 0;
     for (const MethodCell& found : cells_) {
-      const auto error = found.method == method ? scores_of(found, &MethodRow::nrmse) : std::nullopt;
+      const auto error = found.method == method ? scores_of(found, &runs::MethodRow::nrmse) : std::nullopt;
       if (!error) continue;
       figure.numbers.add({method, show_budget(found.budget), std::to_string(error->count), figures::digits(error->q25),
                           figures::digits(error->median), figures::digits(error->q75)});

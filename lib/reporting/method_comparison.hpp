@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "reporting/figures.hpp"
-#include "reporting/method_rows.hpp"
 #include "reporting/table.hpp"
+#include "runs/method_rows.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 
 namespace opshap::reporting {
 
 /// All runs of one method at one budget.
 struct MethodCell {
-  std::string method, access;
+  std::string method;  ///< "<method>:<explainer>" for a trained explainer
+  std::string access;
   std::optional<std::int64_t> budget;
-  std::vector<const MethodRow*> rows;
+  std::vector<const runs::MethodRow*> rows;
   std::string exact;      ///< why the method is exact in all of them; empty when it is not
   std::string undefined;  ///< why the first run that has no score has none; empty when all have one
 };
@@ -36,11 +37,12 @@ struct MethodRank {
 class MethodComparison {
  public:
   /// Throws InvalidArgument for no rows. `seed` is that of the bootstrap.
-  MethodComparison(std::vector<MethodRow> rows, std::uint64_t seed);
+  MethodComparison(std::vector<runs::MethodRow> rows, std::uint64_t seed);
+  MethodComparison(MethodComparison&&) = default;
   MethodComparison(const MethodComparison&) = delete;  // cells point to rows
   MethodComparison& operator=(const MethodComparison&) = delete;
 
-  const std::vector<MethodRow>& rows() const { return rows_; }
+  const std::vector<runs::MethodRow>& rows() const { return rows_; }
   const std::vector<MethodCell>& cells() const { return cells_; }
   const std::vector<MethodRank>& ranks() const { return ranks_; }
   /// Budgets at which every ranked method is ranked.
@@ -61,7 +63,7 @@ class MethodComparison {
   const MethodCell* cell(const std::string& method, std::optional<std::int64_t> budget) const;
   std::string headline() const;
 
-  std::vector<MethodRow> rows_;
+  std::vector<runs::MethodRow> rows_;
   std::vector<MethodCell> cells_;
   std::vector<std::int64_t> budgets_, common_budgets_;
   std::vector<MethodRank> ranks_;

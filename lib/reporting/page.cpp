@@ -94,9 +94,9 @@ std::string discretisations_in_words(const Scoreboard& scores) {
 }
 
 /// The commit that each sitting ran, in the order of time: a run that was resumed may have been finished by another one.
-std::string commits_in_words(const Run& run) {
+std::string commits_in_words(const runs::Run& run) {
   std::vector<std::string> commits;
-  for (const Sitting& sitting : run.sittings) {
+  for (const runs::Sitting& sitting : run.sittings) {
     if (sitting.commit.empty()) continue;
     const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
     if (commits.empty() || commits.back() != commit) commits.push_back(commit);
@@ -107,14 +107,14 @@ std::string commits_in_words(const Run& run) {
 }
 
 /// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
-std::string over_sittings(const Run& run, std::string_view key) {
+std::string over_sittings(const runs::Run& run, std::string_view key) {
   if (run.sittings.empty()) return "";
   const std::string first = run.sittings.front().value(key), last = run.sittings.back().value(key);
   if (first == last || first.empty()) return last;
   return fmt::format("{} at the end, {} at the start", last.empty() ? "not stored" : last, first);
 }
 
-std::string head(const Run& run) {
+std::string head(const runs::Run& run) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n"
@@ -183,7 +183,7 @@ std::string figure_html(const DrawnFigure& drawn) {
 constexpr std::string_view leading_figure = "resolution_error";
 
 std::string verdict_header(const ReportContents& contents) {
-  const Run& run = contents.scores.run();
+  const runs::Run& run = contents.scores.run();
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
   text += fmt::format("<h1>{}, profile {}</h1>\n", escape_markup(pde_label(run.pde)), escape_markup(run.profile));
   if (const auto missing = run.missing_resolutions(); !missing.empty()) {
@@ -348,7 +348,7 @@ std::set<int> without_paper(const std::vector<Comparison>& comparisons) {
 }
 
 std::string paper_section(const ReportContents& contents) {
-  const Run& run = contents.scores.run();
+  const runs::Run& run = contents.scores.run();
   std::string text = "<section id=\"paper\">\n<h2>Paper against this run</h2>\n";
   std::string tolerances, absent;
   for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
@@ -395,19 +395,19 @@ std::string key_value_table(const std::vector<std::pair<std::string, std::string
 }
 
 /// Every sitting in a row, with what differs between them in its environment.
-std::string sittings_html(const Run& run) {
+std::string sittings_html(const runs::Run& run) {
   if (run.sittings.size() < 2) {
     return "<h3>Machine and software</h3>\n" +
            (run.sittings.empty() ? std::string() : key_value_table(run.sittings.front().environment));
   }
   std::vector<std::pair<std::string, std::string>> common;
   std::vector<std::string> differing;
-  for (const Sitting& sitting : run.sittings) {
+  for (const runs::Sitting& sitting : run.sittings) {
     for (const auto& [key, value] : sitting.environment) {
       if (std::find(differing.begin(), differing.end(), key) != differing.end()) continue;
       if (std::any_of(common.begin(), common.end(), [&](const auto& entry) { return entry.first == key; })) continue;
       const bool same = std::all_of(run.sittings.begin(), run.sittings.end(),
-                                    [&](const Sitting& other) { return other.value(key) == value; });
+                                    [&](const runs::Sitting& other) { return other.value(key) == value; });
       if (same) {
         common.emplace_back(key, value);
       } else {
@@ -422,7 +422,7 @@ std::string sittings_html(const Run& run) {
               .columns = {{"started"}, {"commit"}},
               .rows = {}};
   for (const std::string& key : differing) table.columns.push_back({key});
-  for (const Sitting& sitting : run.sittings) {
+  for (const runs::Sitting& sitting : run.sittings) {
     std::vector<std::string> row = {sitting.time,
                                     sitting.commit + (sitting.dirty ? " (with uncommitted changes)" : "")};
     for (const std::string& key : differing) row.push_back(sitting.value(key));
@@ -435,11 +435,11 @@ std::string sittings_html(const Run& run) {
          key_value_table(common);
 }
 
-std::string environment_section(const Run& run) {
+std::string environment_section(const runs::Run& run) {
   std::vector<std::pair<std::string, std::string>> provenance = {
       {"command", run.command}, {"profile", run.profile}, {"PDE", run.pde}, {"seed", std::to_string(run.seed)}};
   if (run.sittings.size() == 1) {
-    const Sitting& only = run.sittings.front();
+    const runs::Sitting& only = run.sittings.front();
     provenance.emplace_back("commit", only.commit + (only.dirty ? " (with uncommitted changes)" : ""));
     provenance.emplace_back("started", only.time);
   }
@@ -451,7 +451,7 @@ std::string environment_section(const Run& run) {
          key_value_table(run.settings) + "</details>\n</section>\n";
 }
 
-std::string differences_section(const Run& run) {
+std::string differences_section(const runs::Run& run) {
   std::string text = "<section id=\"differences\">\n<h2>What differs from the paper</h2>\n<h3>In this profile</h3>\n";
   if (run.departures.empty()) {
     text +=
@@ -479,7 +479,7 @@ std::string outliers_html(const Table& outliers) {
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
 std::string json_island(const ReportContents& contents) {
   using Json = nlohmann::ordered_json;
-  const Run& run = contents.scores.run();
+  const runs::Run& run = contents.scores.run();
   Json json = {{"schema", "opshap.report/1"},
                {"manifest", Json::parse(run.manifest)},
                {"claims", Json::parse(claims_json(contents.claims, run))["claims"]}};
@@ -503,7 +503,7 @@ std::string json_island(const ReportContents& contents) {
 }  // namespace
 
 std::string page(const ReportContents& contents) {
-  const Run& run = contents.scores.run();
+  const runs::Run& run = contents.scores.run();
   return head(run) + verdict_header(contents) + "<main>\n" + claims_section(contents) + paper_section(contents) +
          "<section id=\"methods\">\n<h2>All methods</h2>\n" + table_with_caption(contents.methods) +
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +

@@ -26,9 +26,9 @@ double median_of(std::vector<double>& sample) {
 template <typename Add>
 std::vector<PairedScores::Series> series_of(PairedScores::Cells cells, const PairedScores::Score& score,
                                             const Add& add) {
-  std::map<std::int64_t, std::vector<const AttributionRow*>> inputs;
+  std::map<std::int64_t, std::vector<const runs::AttributionRow*>> inputs;
   for (const Cell* cell : cells) {
-    for (const AttributionRow* row : cell->rows) {
+    for (const runs::AttributionRow* row : cell->rows) {
       if (score(*row)) inputs[row->sample].push_back(row);
     }
   }
@@ -45,7 +45,7 @@ std::vector<PairedScores::Series> series_of(PairedScores::Cells cells, const Pai
 }
 
 PairedScores::Score by_metric(std::string_view metric) {
-  return [metric](const AttributionRow& row) { return score(row, metric).value; };
+  return [metric](const runs::AttributionRow& row) { return score(row, metric).value; };
 }
 
 }  // namespace
@@ -53,18 +53,18 @@ PairedScores::Score by_metric(std::string_view metric) {
 PairedScores::PairedScores(std::vector<Series> series) : series_(std::move(series)) {}
 
 PairedScores PairedScores::of(Cells cells, std::string_view metric) {
-  return PairedScores(series_of(cells, by_metric(metric), [metric](const AttributionRow& row, double value) {
+  return PairedScores(series_of(cells, by_metric(metric), [metric](const runs::AttributionRow& row, double value) {
     return std::pair(value, metric == "nrmse" ? row.reference_error : 0.0);
   }));
 }
 
 PairedScores PairedScores::of(Cells cells, const Score& score) {
   return PairedScores(
-      series_of(cells, score, [](const AttributionRow&, double value) { return std::pair(value, 0.0); }));
+      series_of(cells, score, [](const runs::AttributionRow&, double value) { return std::pair(value, 0.0); }));
 }
 
 PairedScores PairedScores::net(Cells cells) {
-  PairedScores scores(series_of(cells, by_metric("nrmse"), [](const AttributionRow& row, double value) {
+  PairedScores scores(series_of(cells, by_metric("nrmse"), [](const runs::AttributionRow& row, double value) {
     const double error = row.reference_error;
     return std::pair(value * value - error * error, 2 * value * error);
   }));

@@ -25,7 +25,7 @@ class PairedScores {
   struct Series {
     std::vector<double> scores, reference_errors;
   };
-  using Score = std::function<std::optional<double>(const AttributionRow& row)>;
+  using Score = std::function<std::optional<double>(const runs::AttributionRow& row)>;
   using Cells = std::span<const Cell* const>;
 
   /// All series of the same length.

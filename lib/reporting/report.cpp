@@ -35,7 +35,7 @@ void write_table(const fs::path& folder, const Table& table) {
 }  // namespace
 
 WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
-  const Run run = read_run(folder);
+  const runs::Run run = runs::read_run(folder);
   const Scoreboard scores(run);
   ReportContents contents{.scores = scores,
                           .claims = judge(scores),

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "metrics/registry.hpp"
@@ -17,21 +14,18 @@ namespace opshap::reporting::tables {
 
 namespace {
 
-/// An error that is so many times the median of its group is explained one by one.
-constexpr double outlier = 10;
-
 std::string budget_of(const Cell& cell) { return cell.budget ? show_count(static_cast<double>(*cell.budget)) : "none"; }
 
 std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
 
 /// The method asked the game for nothing on these inputs: it said why it cannot answer.
-bool refused(const AttributionRow& row) {
+bool refused(const runs::AttributionRow& row) {
   return row.evaluations == 0 && row.gradients == 0 && !row.nrmse.value && !row.efficiency_gap.value;
 }
 
 std::size_t refusals(const Cell& cell) {
   return static_cast<std::size_t>(
-      std::count_if(cell.rows.begin(), cell.rows.end(), [](const AttributionRow* row) { return refused(*row); }));
+      std::count_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); }));
 }
 
 std::string inputs_of(const Cell& cell) {
@@ -49,13 +43,13 @@ std::string scores_of(const Cell& cell, std::string_view metric) {
 void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::string& where) {
   const std::string who = fmt::format("{} at n = {}", style_of(cell.method).label, where);
   const auto first =
-      std::find_if(cell.rows.begin(), cell.rows.end(), [](const AttributionRow* row) { return refused(*row); });
+      std::find_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); });
   if (first != cell.rows.end())
     notes.push_back(
         fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(), (*first)->nrmse.why));
   std::map<std::string, std::map<std::string, std::size_t>> metrics_of_reason;
   for (const metrics::Metric& metric : metrics::all()) {
-    for (const AttributionRow* row : cell.rows) {
+    for (const runs::AttributionRow* row : cell.rows) {
       const Measured& value = score(*row, metric.name);
       if (!value.value && !refused(*row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
     }
@@ -97,95 +91,12 @@ std::vector<std::string> joined(const std::vector<std::string>& notes) {
 std::string largest_gap(const Cell& cell) {
   double largest = 0;
   bool any = false;
-  for (const AttributionRow* row : cell.rows) {
+  for (const runs::AttributionRow* row : cell.rows) {
     if (!row->efficiency_gap.value) continue;
     largest = std::max(largest, *row->efficiency_gap.value);
     any = true;
   }
   return any ? show(largest) : refusals(cell) == cell.rows.size() ? "refused" : "undefined";
-}
-
-double norm(const std::vector<double>& values) {
-  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
-}
-
-double median_of(std::vector<double> values) { return statistics::quantile(std::move(values), 0.5); }
-
-/// An error of one input that is far above the others of its group.
-struct Outlier {
-  std::string what, where;
-  std::int64_t sample = 0;
-  bool known_sample = true;  ///< else `sample` is the position among the test inputs
-  double error = 0, median = 0;
-  std::string cause;
-};
-
-/// Of several outliers of one input by one method the largest.
-void keep_largest(std::vector<Outlier>& all, Outlier found) {
-  const auto same = std::find_if(all.begin(), all.end(), [&](const Outlier& other) {
-    return other.what == found.what && other.sample == found.sample && other.known_sample == found.known_sample;
-  });
-  if (same == all.end()) {
-    all.push_back(std::move(found));
-  } else if (same->error < found.error) {
-    *same = std::move(found);
-  }
-}
-
-/// Why the backbone's relative error is large on an input: the size of its solution, where the run stores fields.
-std::string cause_in_fields(const Scoreboard& scores, const OperatorRow& errors, std::int64_t sample) {
-  std::vector<double> sizes;
-  std::optional<double> size, difference;
-  for (const FieldsRow& row : scores.run().results.fields) {
-    if (row.pde != errors.pde || row.shape != errors.shape) continue;
-    sizes.push_back(norm(row.solution));
-    if (row.sample != sample) continue;
-    size = sizes.back();
-    std::vector<double> gap = row.prediction;
-    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= row.solution[i];
-    difference = norm(gap);
-  }
-  if (!size) {
-    return "The rows do not hold this solution. A relative error above 1 says that the difference is larger than the "
-           "solution itself, as when the solution is near zero.";
-  }
-  const double typical = median_of(sizes);
-  return fmt::format("The solution is {} times the size of the median one; the difference is {} times that size.{}",
-                     show(*size / typical), show(*difference / typical),
-                     *size < typical / outlier ? " The target is near zero." : "");
-}
-
-/// Why a method's error is large on an input: the size of the reference, where the run stores values; else whether the
-/// input is as hard for other methods.
-std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, const std::string& method,
-                            std::int64_t sample) {
-  std::vector<double> sizes;
-  std::optional<double> size;
-  for (const AttributionRow* row : scores.references(on)) {
-    const ValuesRow* reference = scores.values(on, row->sample, "reference");
-    if (reference == nullptr) continue;
-    sizes.push_back(norm(reference->values));
-    if (row->sample == sample) size = sizes.back();
-  }
-  if (size) {
-    const double typical = median_of(sizes);
-    return fmt::format("The reference values are {} times the size of the median input's.{}", show(*size / typical),
-                       *size < typical / outlier ? " The target is near zero." : "");
-  }
-  std::size_t others = 0, hard = 0;
-  for (const std::string& other : scores.methods()) {
-    const Cell* cell = scores.cell(on, other);
-    if (other == method || cell == nullptr) continue;
-    const auto quartiles = cell->quartiles("nrmse");
-    const auto row = std::find_if(cell->rows.begin(), cell->rows.end(),
-                                  [sample](const AttributionRow* candidate) { return candidate->sample == sample; });
-    if (!quartiles || row == cell->rows.end() || !(*row)->nrmse.value) continue;
-    ++others;
-    hard += *(*row)->nrmse.value > quartiles->q75;
-  }
-  return fmt::format(
-      "The rows do not hold these values. {} of {} other methods have this input in their upper quarter{}.", hard,
-      others, 2 * hard > others ? ", as when the target is near zero" : "");
 }
 
 }  // namespace
@@ -285,67 +196,11 @@ Table backbone(const Scoreboard& scores) {
                   "operator, not the PDE.",
               .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}},
               .rows = {}};
-  for (const OperatorRow& row : scores.run().results.operators) {
+  for (const runs::OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-    table.add({shape_in_words(row.shape), std::to_string(row.relative_errors.size()),
+    table.add({runs::shape_in_words(row.shape), std::to_string(row.relative_errors.size()),
                show(statistics::quartiles(row.relative_errors)),
                show(*std::max_element(row.relative_errors.begin(), row.relative_errors.end()))});
-  }
-  return table;
-}
-
-Table outliers(const Scoreboard& scores) {
-  std::vector<Outlier> found;
-  for (const OperatorRow& row : scores.run().results.operators) {
-    if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-    const double median = median_of(row.relative_errors);
-    std::set<std::int64_t> samples;  // errors are in the order of the test inputs, which is that of their indices
-    for (const Discretisation& on : scores.discretisations()) {
-      if (on.shape != row.shape) continue;
-      for (const AttributionRow* reference : scores.references(on)) samples.insert(reference->sample);
-    }
-    const bool known = samples.size() == row.relative_errors.size();
-    for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
-      if (row.relative_errors[i] <= outlier * median) continue;
-      const std::int64_t sample =
-          known ? *std::next(samples.begin(), static_cast<std::ptrdiff_t>(i)) : static_cast<std::int64_t>(i);
-      keep_largest(found, {.what = "backbone, relative error",
-                           .where = shape_in_words(row.shape),
-                           .sample = sample,
-                           .known_sample = known,
-                           .error = row.relative_errors[i],
-                           .median = median,
-                           .cause = cause_in_fields(scores, row, known ? sample : -1)});
-    }
-  }
-  for (const Discretisation& on : scores.discretisations()) {
-    for (const std::string& explainer : scores.methods_with_access("amortised")) {
-      const Cell* cell = scores.cell(on, explainer);
-      const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
-      if (!quartiles) continue;
-      for (const AttributionRow* row : cell->rows) {
-        if (!row->nrmse.value || *row->nrmse.value <= outlier * quartiles->median) continue;
-        keep_largest(found, {.what = style_of(explainer).label + ", NRMSE",
-                             .where = on.label(),
-                             .sample = row->sample,
-                             .error = *row->nrmse.value,
-                             .median = quartiles->median,
-                             .cause = cause_in_values(scores, on, explainer, row->sample)});
-      }
-    }
-  }
-  Table table{
-      .name = "outliers",
-      .caption = fmt::format(
-          "Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, each "
-          "input once at the n where it is worst. Medians and quartiles hardly feel them.",
-          outlier),
-      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}},
-      .rows = {}};
-  for (const Outlier& row : found) {
-    table.add({row.what, row.where,
-               row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample),
-               show(row.error), show(row.median), row.cause});
   }
   return table;
 }
@@ -471,7 +326,7 @@ Table training(const Scoreboard& scores) {
                           {"backbone evaluations", true},
                           {"wall time", true}},
               .rows = {}};
-  for (const TrainingRow& row : scores.run().results.training) {
+  for (const runs::TrainingRow& row : scores.run().results.training) {
     if (row.pde != scores.run().pde) continue;
     table.add({row.explainer ? fmt::format("{} {}", row.stage, *row.explainer) : row.stage, std::to_string(row.epochs),
                std::to_string(row.best_epoch), show(row.best_validation),

@@ -20,7 +20,7 @@ namespace {
 
 std::vector<double> defined(const Cell& cell, std::string_view metric) {
   std::vector<double> values;
-  for (const AttributionRow* row : cell.rows) {
+  for (const runs::AttributionRow* row : cell.rows) {
     if (score(*row, metric).value) values.push_back(*score(*row, metric).value);
   }
   return values;
@@ -30,7 +30,7 @@ std::vector<double> defined(const Cell& cell, std::string_view metric) {
 template <typename Cost>
 std::vector<double> costs(const Cell& cell, const Cost& cost) {
   std::vector<double> values;
-  for (const AttributionRow* row : cell.rows) {
+  for (const runs::AttributionRow* row : cell.rows) {
     if (row->evaluations > 0 || row->gradients > 0) values.push_back(static_cast<double>(std::invoke(cost, *row)));
   }
   return values;
@@ -42,7 +42,7 @@ std::optional<double> median_of(std::vector<double> values) {
 }
 
 /// What the run's profile asked of its references.
-std::optional<double> reference_target(const Run& run) {
+std::optional<double> reference_target(const runs::Run& run) {
   const std::string key = "reference_error = ";
   for (const auto& [name, value] : run.settings) {
     if (name == "reference_error") return std::strtod(value.c_str(), nullptr);
@@ -64,27 +64,27 @@ std::string Cell::undefined(std::string_view metric) const {
   const std::size_t missing = rows.size() - defined(*this, metric).size();
   if (missing == 0) return "";
   const auto first = std::find_if(rows.begin(), rows.end(),
-                                  [metric](const AttributionRow* row) { return !score(*row, metric).value; });
+                                  [metric](const runs::AttributionRow* row) { return !score(*row, metric).value; });
   return message(missing, " of ", rows.size(), " undefined: ", score(**first, metric).why);
 }
 
 std::optional<statistics::Quartiles> Cell::seconds() const {
   std::vector<double> values =
-      costs(*this, [](const AttributionRow& row) { return row.game_seconds + row.estimator_seconds; });
+      costs(*this, [](const runs::AttributionRow& row) { return row.game_seconds + row.estimator_seconds; });
   if (values.empty()) return std::nullopt;
   return opshap::statistics::quartiles(std::move(values));
 }
 
-std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &AttributionRow::evaluations)); }
-std::optional<double> Cell::distinct() const { return median_of(costs(*this, &AttributionRow::distinct)); }
-std::optional<double> Cell::gradients() const { return median_of(costs(*this, &AttributionRow::gradients)); }
+std::optional<double> Cell::evaluations() const { return median_of(costs(*this, &runs::AttributionRow::evaluations)); }
+std::optional<double> Cell::distinct() const { return median_of(costs(*this, &runs::AttributionRow::distinct)); }
+std::optional<double> Cell::gradients() const { return median_of(costs(*this, &runs::AttributionRow::gradients)); }
 
 std::optional<NetError> Cell::net_nrmse() const {
   const std::array<const Cell*, 1> cells = {this};
   const PairedScores scores = PairedScores::net(cells);
   if (scores.inputs() == 0) return std::nullopt;
   std::vector<double> errors;
-  for (const AttributionRow* row : rows) {
+  for (const runs::AttributionRow* row : rows) {
     if (row->nrmse.value) errors.push_back(row->reference_error);
   }
   const double floor = statistics::quantile(std::move(errors), 0.5);
@@ -96,24 +96,24 @@ std::optional<NetError> Cell::net_nrmse() const {
 
 std::set<std::int64_t> Cell::samples() const {
   std::set<std::int64_t> samples;
-  for (const AttributionRow* row : rows) samples.insert(row->sample);
+  for (const runs::AttributionRow* row : rows) samples.insert(row->sample);
   return samples;
 }
 
 Cell Cell::restricted_to(const std::set<std::int64_t>& samples) const {
   Cell part = *this;
-  std::erase_if(part.rows, [&samples](const AttributionRow* row) { return !samples.contains(row->sample); });
+  std::erase_if(part.rows, [&samples](const runs::AttributionRow* row) { return !samples.contains(row->sample); });
   return part;
 }
 
 std::string Discretisation::label() const {
-  const std::string grid = shape_in_words(shape);
-  if (points_of(shape) != players) return message(players, " (of ", grid, " points)");
+  const std::string grid = runs::shape_in_words(shape);
+  if (runs::points_of(shape) != players) return message(players, " (of ", grid, " points)");
   return shape.size() == 1 ? grid : message(players, " (", grid, ")");
 }
 
-Scoreboard::Scoreboard(const Run& run) : run_(run) {
-  for (const AttributionRow& row : run.results.attributions) {
+Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
+  for (const runs::AttributionRow& row : run.results.attributions) {
     if (row.pde != run.pde || !row.explainer) continue;
     std::vector<std::string>& names = explainers_[row.method];
     if (std::find(names.begin(), names.end(), *row.explainer) == names.end()) names.push_back(*row.explainer);
@@ -122,7 +122,7 @@ Scoreboard::Scoreboard(const Run& run) : run_(run) {
   std::set<int> resolutions;
   std::set<Discretisation> discretisations;
   std::set<std::string> methods;
-  for (const AttributionRow& row : run.results.attributions) {
+  for (const runs::AttributionRow& row : run.results.attributions) {
     if (row.pde != run.pde) continue;
     const std::string column = column_of(row);
     Cell& cell = cells[{row.players, row.shape, column, row.budget}];
@@ -177,8 +177,7 @@ namespace {
 template <typename Wanted>
 const Cell* table_cell(const std::vector<Cell>& cells, const Wanted& wanted) {
   const auto distance = [](const Cell& cell) {
-    const double budget =
-        std::max(paper_constant("budget_a_player") * cell.players, paper_constant("least_budget"));
+    const double budget = std::max(paper_constant("budget_a_player") * cell.players, paper_constant("least_budget"));
     return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / budget)) : 0;
   };
   const Cell* best = nullptr;
@@ -248,7 +247,7 @@ std::map<std::int64_t, double> Scoreboard::reference_errors(int players) const {
   std::map<std::int64_t, double> errors;  // one reference an input, however many rows were scored against it
   for (const Cell& cell : cells_) {
     if (cell.players != players) continue;
-    for (const AttributionRow* row : cell.rows) errors[row->sample] = row->reference_error;
+    for (const runs::AttributionRow* row : cell.rows) errors[row->sample] = row->reference_error;
   }
   return errors;
 }
@@ -260,16 +259,12 @@ statistics::Quartiles Scoreboard::reference_error(int players) const {
 }
 
 ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
-  const std::vector<const AttributionRow*> rows = references(on);
+  const std::vector<const runs::AttributionRow*> rows = references(on);
   require(!rows.empty(), "reference: grid=", on.label(), " (is not in the run). Ask for one of discretisations().");
-  ReferenceQuality quality{.kinds = {},
-                           .error = {},
-                           .largest_error = 0,
-                           .evaluations = {},
-                           .target = reference_target(run_),
-                           .missed = 0};
+  ReferenceQuality quality{
+      .kinds = {}, .error = {}, .largest_error = 0, .evaluations = {}, .target = reference_target(run_), .missed = 0};
   std::vector<double> errors, evaluations;
-  for (const AttributionRow* row : rows) {
+  for (const runs::AttributionRow* row : rows) {
     ++quality.kinds[row->reference];
     errors.push_back(row->reference_error);
     evaluations.push_back(static_cast<double>(row->reference_evaluations));
@@ -284,36 +279,37 @@ ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
 double Scoreboard::largest_reference_error(int players) const {
   double largest = 0;
   for (const Cell& cell : cells_) {
-    for (const AttributionRow* row : cell.rows) {
+    for (const runs::AttributionRow* row : cell.rows) {
       if (row->players == players) largest = std::max(largest, row->reference_error);
     }
   }
   return largest;
 }
 
-std::vector<const AttributionRow*> Scoreboard::references(const Discretisation& on) const {
-  std::map<std::int64_t, const AttributionRow*> rows;
+std::vector<const runs::AttributionRow*> Scoreboard::references(const Discretisation& on) const {
+  std::map<std::int64_t, const runs::AttributionRow*> rows;
   for (const Cell& cell : cells_) {
     if (cell.players != on.players || cell.shape != on.shape) continue;
-    for (const AttributionRow* row : cell.rows) rows.emplace(row->sample, row);
+    for (const runs::AttributionRow* row : cell.rows) rows.emplace(row->sample, row);
   }
-  std::vector<const AttributionRow*> found;
+  std::vector<const runs::AttributionRow*> found;
   for (const auto& [sample, row] : rows) found.push_back(row);
   return found;
 }
 
-const ValuesRow* Scoreboard::values(int players, std::int64_t sample, std::string_view method) const {
+const runs::ValuesRow* Scoreboard::values(int players, std::int64_t sample, std::string_view method) const {
   const std::string column_name = column(method);
-  for (const ValuesRow& row : run_.results.values) {
+  for (const runs::ValuesRow& row : run_.results.values) {
     if (row.pde == run_.pde && row.players == players && row.sample == sample && column_of(row) == column_name)
       return &row;
   }
   return nullptr;
 }
 
-const ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t sample, std::string_view method) const {
+const runs::ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t sample,
+                                          std::string_view method) const {
   const std::string column_name = column(method);
-  for (const ValuesRow& row : run_.results.values) {
+  for (const runs::ValuesRow& row : run_.results.values) {
     if (row.pde == run_.pde && row.players == on.players && row.shape == on.shape && row.sample == sample &&
         column_of(row) == column_name)
       return &row;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reporting/run.hpp"
+#include "runs/run.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/quantiles.hpp"
 
@@ -52,7 +52,7 @@ struct Cell {
   std::string method;  ///< as in Scoreboard::methods()
   std::string access;
   std::optional<std::int64_t> budget;
-  std::vector<const AttributionRow*> rows;
+  std::vector<const runs::AttributionRow*> rows;
 
   /// Over the inputs where the metric is defined; none when it is defined on no input.
   std::optional<statistics::Quartiles> quartiles(std::string_view metric) const;
@@ -74,9 +74,9 @@ struct Cell {
 /// The attributions of a run's PDE, by players, method and budget. Keeps a reference to the run.
 class Scoreboard {
  public:
-  explicit Scoreboard(const Run& run);
+  explicit Scoreboard(const runs::Run& run);
 
-  const Run& run() const { return run_; }
+  const runs::Run& run() const { return run_; }
   /// By players, method and budget.
   const std::vector<Cell>& cells() const { return cells_; }
   /// Players n of the run, ascending.
@@ -104,7 +104,7 @@ class Scoreboard {
   std::vector<int> curve_resolutions() const;
 
   /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in all.
-  std::vector<const AttributionRow*> references(const Discretisation& on) const;
+  std::vector<const runs::AttributionRow*> references(const Discretisation& on) const;
   /// The reference on a grid of the run.
   ReferenceQuality reference(const Discretisation& on) const;
   /// The error of the reference of each input at one n, ‖se‖₂/‖φ‖₂; 0 where it is exact.
@@ -113,8 +113,8 @@ class Scoreboard {
   statistics::Quartiles reference_error(int players) const;
   double largest_reference_error(int players) const;
   /// Stored values of a method ("reference" for the reference); nullptr when there are none.
-  const ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
-  const ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
+  const runs::ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
+  const runs::ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
   std::vector<std::int64_t> samples(int players) const;
 
  private:
@@ -123,7 +123,7 @@ class Scoreboard {
   template <typename Row>
   std::string column_of(const Row& row) const;
 
-  const Run& run_;
+  const runs::Run& run_;
   std::vector<Cell> cells_;
   std::vector<int> resolutions_;
   std::vector<Discretisation> discretisations_;

@@ -12,8 +12,8 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "metrics/registry.hpp"
-#include "reporting/results.hpp"
-#include "reporting/run.hpp"
+#include "runs/results.hpp"
+#include "runs/run.hpp"
 
 namespace opshap {
 
@@ -37,18 +37,18 @@ struct SyntheticRun {
             .as_the_paper = true};
   }
 
-  reporting::Results results() const;
+  runs::Results results() const;
   nlohmann::ordered_json manifest() const;
   /// As read_run() would give it, without a folder.
-  reporting::Run run() const;
+  runs::Run run() const;
 };
 
 /// The files of a run folder.
-inline void write_run(const std::filesystem::path& folder, const reporting::Results& results,
+inline void write_run(const std::filesystem::path& folder, const runs::Results& results,
                       const nlohmann::ordered_json& manifest) {
   const auto lines = [](const auto& rows) {
     std::string text;
-    for (const auto& row : rows) text += reporting::to_json_line(row) + '\n';
+    for (const auto& row : rows) text += runs::to_json_line(row) + '\n';
     return text;
   };
   write_file(folder / "manifest.json", manifest.dump(2) + '\n');
@@ -114,13 +114,13 @@ inline double typical_nrmse(const std::string& method, int players, double budge
 
 }  // namespace synthetic
 
-inline reporting::Results SyntheticRun::results() const {
-  reporting::Results results;
+inline runs::Results SyntheticRun::results() const {
+  runs::Results results;
   Rng rng(seed, "synthetic run");
   const auto add = [&](int players, std::int64_t sample, const std::string& method, const std::string& access,
                        std::optional<std::int64_t> budget, const std::vector<double>& reference,
                        const std::vector<double>& values, double r2, double seconds) {
-    reporting::AttributionRow row;
+    runs::AttributionRow row;
     row.pde = "burgers1d";
     row.players = players;
     row.shape = {players};
@@ -158,7 +158,7 @@ inline reporting::Results SyntheticRun::results() const {
     }
   };
   for (const int players : resolutions) {
-    reporting::OperatorRow backbone{.pde = "burgers1d", .points = players, .relative_errors = {}, .shape = {players}};
+    runs::OperatorRow backbone{.pde = "burgers1d", .points = players, .relative_errors = {}, .shape = {players}};
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       const std::vector<double> reference = synthetic::shapley_values(players, sample);
       results.values.push_back(
@@ -195,16 +195,16 @@ inline reporting::Results SyntheticRun::results() const {
         }
       }
       backbone.relative_errors.push_back(0.02 * std::exp(0.4 * rng.normal()));
-      reporting::FieldsRow fields{.pde = "burgers1d",
-                                  .sample = sample,
-                                  .x = {},
-                                  .input = {},
-                                  .solution = {},
-                                  .prediction = {},
-                                  .shape = {players},
-                                  .input_channels = {"u"},
-                                  .output_channels = {"u"},
-                                  .query = {0.5}};
+      runs::FieldsRow fields{.pde = "burgers1d",
+                             .sample = sample,
+                             .x = {},
+                             .input = {},
+                             .solution = {},
+                             .prediction = {},
+                             .shape = {players},
+                             .input_channels = {"u"},
+                             .output_channels = {"u"},
+                             .query = {0.5}};
       for (int i = 0; i < players; ++i) {
         const double x = i / static_cast<double>(players),
                      wave = std::sin(6.283185307179586 * x + 0.7 * static_cast<double>(sample));
@@ -263,8 +263,8 @@ inline nlohmann::ordered_json SyntheticRun::manifest() const {
           {"comparable_with_paper", as_the_paper}};
 }
 
-inline reporting::Run SyntheticRun::run() const {
-  reporting::Run run;
+inline runs::Run SyntheticRun::run() const {
+  runs::Run run;
   run.pde = "burgers1d";
   run.profile = as_the_paper ? "paper" : "smoke";
   if (!as_the_paper)

@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "reporting/results.hpp"
+#include "runs/results.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
+
+/// The schema of the manifests that a report is made from.
+inline constexpr std::string_view manifest_schema = "opshap.manifest/1";
 
 /// One start of the command that made the run. A run that was stopped and resumed has several.
 struct Sitting {
@@ -45,4 +48,4 @@ struct Run {
 /// another schema, or has rows of no attribution at all.
 Run read_run(const std::filesystem::path& folder);
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

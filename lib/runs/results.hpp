@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "core/measured.hpp"
+#include "core/scenario.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
 
 /// A run folder: everything `opshap report` needs, and everything it writes.
 ///
@@ -107,6 +108,9 @@ struct FieldsRow {
   int players() const;
 };
 
+/// The row of a scenario: its field on its grid, who plays, and what is explained. The caller names pde, sample and channels.
+FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const FieldBatch& prediction);
+
 struct Results {
   std::vector<AttributionRow> attributions;
   std::vector<ValuesRow> values;
@@ -137,4 +141,4 @@ const Measured& score(const AttributionRow& row, std::string_view metric);
 /// Throws DataError naming file and line for a line it cannot read.
 Results read_results(const std::filesystem::path& run);
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

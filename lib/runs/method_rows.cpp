@@ -1,11 +1,11 @@
-#include "reporting/method_rows.hpp"
+#include "runs/method_rows.hpp"
 
 #include <utility>
 
 #include "core/file.hpp"
-#include "reporting/json_row.hpp"
+#include "runs/json_row.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
 
 namespace {
 
@@ -16,6 +16,7 @@ void fields(Visitor& visit, Row& row) {
   visit("truth", row.truth);
   visit("truth_error", row.truth_error);
   visit("method", row.method);
+  visit.optional("explainer", row.explainer);
   visit("access", row.access);
   visit("budget", row.budget);
   visit("repeat", row.repeat);
@@ -66,4 +67,4 @@ std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
   return rows;
 }
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

@@ -3,7 +3,8 @@
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/environment.hpp"
-#include "cli/operator_game.hpp"
+#include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/operator_game.hpp"
 
 namespace opshap::cli {
 
@@ -13,7 +14,12 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
     const OperatorGame found = wanted_operator_game(*command, *options, globals);
-    run_compare(globals, *options, found.named, network_environment(globals));
+    const methods::Kinds kinds = {{"explainer", [&](const std::string& file) {
+                                     const Scenario& scenario = *found.named.scenario;
+                                     require_centre("compare", file, scenario.input.domain, {scenario.query.point});
+                                     return trained_explainer(file, globals.device, std::filesystem::path(file).stem());
+                                   }}};
+    run_compare(globals, *options, found.named, network_environment(globals), kinds);
   });
 }
 

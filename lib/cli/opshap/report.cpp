@@ -1,11 +1,12 @@
 // `opshap report`: rebuild report.html, figures, tables and claims of a run from its rows alone.
 
+#include "reporting/report.hpp"
+
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
-#include "reporting/report.hpp"
 
 namespace opshap::cli {
 

@@ -17,7 +17,7 @@
 ///     visit("epochs", row.epochs);             // a row without it is refused
 ///     visit.optional("device", row.device);    // a row without it keeps the default
 ///   }
-namespace opshap::reporting::json_row {
+namespace opshap::runs::json_row {
 
 using Json = nlohmann::ordered_json;
 
@@ -126,4 +126,4 @@ class Reader {
   const Json& json_;
 };
 
-}  // namespace opshap::reporting::json_row
+}  // namespace opshap::runs::json_row

@@ -9,7 +9,7 @@
 
 #include "core/measured.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
 
 /// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
 struct MethodRow {
@@ -17,11 +17,12 @@ struct MethodRow {
 
   std::string game;  ///< "unanimity_sum", "game.json"
   int players = 0;
-  std::string truth;                   ///< "closed form", "exact", "certified", "permutation_antithetic"
-  double truth_error = 0;              ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two
-  std::string method;                  ///< registry name
-  std::string access;                  ///< "values", "gradient"
-  std::optional<std::int64_t> budget;  ///< distinct coalitions allowed; none for methods without one
+  std::string truth;       ///< "closed form", "exact", "certified", "permutation_antithetic"
+  double truth_error = 0;  ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two
+  std::string method;      ///< registry name
+  std::optional<std::string> explainer = std::nullopt;  ///< which one, where the method is a trained explainer
+  std::string access;                                   ///< "values", "gradient", "amortised", "none"
+  std::optional<std::int64_t> budget;                   ///< distinct coalitions allowed; none for methods without one
   std::int64_t repeat = 0;
   std::uint64_t seed = 0;
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
@@ -40,4 +41,4 @@ std::string to_json_line(const MethodRow& row);
 /// Throws DataError naming file and line for a line it cannot read.
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file);
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

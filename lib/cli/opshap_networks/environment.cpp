@@ -1,6 +1,7 @@
+#include "cli/environment.hpp"
+
 #include <fmt/format.h>
 
-#include "cli/environment.hpp"
 #include "engines/kernels.hpp"
 #include "operators/blas.hpp"
 

@@ -2,24 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/manifest.hpp"
+#include "cli/environment.hpp"
+#include "cli/opshap_networks/explainer.hpp"
 #include "cli/profile.hpp"
+#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "evaluation/evaluate.hpp"
-#include "explainers/operator_shap.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
 #include "pde/registry.hpp"
 #include "reporting/report.hpp"
-#include "reporting/results.hpp"
+#include "runs/manifest.hpp"
+#include "runs/results.hpp"
+#include "runs/run.hpp"
 #include "training/training.hpp"
 
 namespace opshap::cli {
@@ -28,37 +30,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a stage and books its wall time, also when it is stopped or fails.
-template <typename Stage>
-auto timed(Manifest& manifest, const std::string& name, const Stage& stage) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto end = [&](bool finished) {
-    manifest.end(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), finished);
-  };
-  manifest.begin(name);
-  try {
-    if constexpr (std::is_void_v<decltype(stage())>) {
-      stage();
-      end(true);
-    } else {
-      auto result = stage();
-      end(true);
-      return result;
+runs::Beginning beginning(const Profile& profile, const Globals& globals) {
+  const std::vector<std::string> sentences = departures(profile);
+  return {.who = "reproduce",
+          .schema = std::string(runs::manifest_schema),
+          .command = globals.arguments,
+          .seed = globals.seed,
+          .commit = version::commit,
+          .dirty = version::dirty,
+          .environment = network_environment(globals),
+          .subject = {{"profile", profile.name},
+                      {"pde", profile.data.pde},
+                      {"settings",
+                       {{"summary", profile.summary},
+                        {"train_samples", profile.data.train},
+                        {"validation_samples", profile.data.validation},
+                        {"test_inputs", profile.evaluation.inputs},
+                        {"resolutions", profile.resolutions},
+                        {"toml", to_toml(profile)}}},
+                      {"departures", sentences},
+                      {"comparable_with_paper", sentences.empty()}}};
+}
+
+/// Whether a run that stored these settings is one of this profile. Settings that cannot be read are another version's.
+runs::SameSettings run_of(const Profile& profile) {
+  return [wanted = identity(profile)](const nlohmann::ordered_json& settings) {
+    try {
+      return identity(parse_profile(settings.value("toml", ""), "manifest.json")) == wanted;
+    } catch (const Error&) {
+      return false;
     }
-  } catch (const Error&) {
-    end(false);
-    throw;
-  }
+  };
 }
 
 std::string training_line(const Profile& profile, const std::string& stage, const training::TrainingSummary& summary) {
-  return reporting::to_json_line(reporting::TrainingRow{.pde = profile.data.pde,
-                                                        .stage = stage,
-                                                        .epochs = summary.epochs,
-                                                        .best_epoch = summary.best_epoch,
-                                                        .best_validation = summary.best_validation,
-                                                        .operator_evaluations = summary.operator_evaluations,
-                                                        .seconds = summary.seconds}) +
+  return runs::to_json_line(runs::TrainingRow{.pde = profile.data.pde,
+                                              .stage = stage,
+                                              .epochs = summary.epochs,
+                                              .best_epoch = summary.best_epoch,
+                                              .best_validation = summary.best_validation,
+                                              .operator_evaluations = summary.operator_evaluations,
+                                              .seconds = summary.seconds}) +
          '\n';
 }
 
@@ -78,12 +90,11 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   operators::require_fast_blas();
   require_recipes(profile);
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-  make_folder(run);
-  Manifest manifest(run, profile, globals);
+  runs::Manifest manifest(run, beginning(profile, globals), run_of(profile));
   write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
-  timed(manifest, "data", [&] {
+  manifest.stage("data", [&] {
     data::generate({.pde = profile.data.pde,
                     .parameters = {},
                     .samples = profile.data.samples(),
@@ -96,26 +107,25 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   });
   const data::Dataset data = data::read_dataset(data_file);
 
-  const training::TrainingSummary backbone_summary = timed(manifest, "backbone", [&] {
-    return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone");
-  });
+  const training::TrainingSummary backbone_summary = manifest.stage(
+      "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
   const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
                                                  operators::Precision::float32, globals.engine);
 
-  const training::TrainingSummary explainer_summary = timed(manifest, "explainer", [&] {
+  const training::TrainingSummary explainer_summary = manifest.stage("explainer", [&] {
     return training::train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
   });
-  const auto explainer = explainers::load_explainer(run / "explainer" / "model.safetensors");
-  const auto explained = methods::of_explainer(*explainer);
+  const auto explained = trained_explainer(run / "explainer" / "model.safetensors", "cpu");
   write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
                                          training_line(profile, "explainer", explainer_summary));
 
-  timed(manifest, "evaluation", [&] {
+  manifest.stage("evaluation", [&] {
     evaluation::evaluate({.backbone = *backbone,
                           .explainers = {explained.get()},
                           .data = data,
                           .settings = profile.evaluation,
-                          .seed = globals.seed},
+                          .seed = globals.seed,
+                          .identity = message(identity(profile), "seed=", globals.seed)},
                          run);
   });
   return reporting::write_report(run).page;

@@ -1,12 +1,13 @@
 // `opshap doctor` with LibTorch loaded: everything the light one says, and what matrix products cost here.
 
+#include "cli/doctor.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <string>
 
 #include "cli/commands.hpp"
-#include "cli/doctor.hpp"
 #include "core/fast_blas.hpp"
 #include "operators/blas.hpp"
 

@@ -7,11 +7,11 @@
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
-#include "cli/operator_game.hpp"
+#include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/operator_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"
-#include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "reporting/attribution_figure.hpp"
@@ -26,31 +26,20 @@ struct Answers {
   std::vector<std::vector<Attribution>> attributions;
 };
 
-/// The trained explainer of --explainer as a method, with the weights it refers to; none without the option.
-class WantedExplainer {
- public:
-  WantedExplainer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
-    if (options.explainer.empty()) return;
-    require(asked.queries == std::vector<std::int64_t>{asked.inputs.domain.centre()}, "attribute: --query (",
-            options.explainer.filename().string(),
-            " was trained for the centre of the domain). Leave --query out, or use a --method.");
-    require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
-            "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
-    explainer_ = explainers::load_explainer(options.explainer, globals.device);
-    method_ = methods::of_explainer(*explainer_);
-  }
-
-  const methods::Method* get() const { return method_.get(); }
-
- private:
-  std::unique_ptr<Explainer> explainer_;
-  std::unique_ptr<methods::Method> method_;
-};
+/// The trained explainer of --explainer as a method; none without the option.
+std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
+                                                  const Globals& globals) {
+  if (options.explainer.empty()) return nullptr;
+  require_centre("attribute", options.explainer, asked.inputs.domain, asked.queries);
+  require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
+          "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
+  return trained_explainer(options.explainer, globals.device);
+}
 
 Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
-  const WantedExplainer explainer(options, asked, globals);
-  if (explainer.get() == nullptr) require_method(options);
-  Answers answers{.method = explainer.get() != nullptr ? std::string(explainer.get()->name()) : options.method};
+  const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
+  if (explainer == nullptr) require_method(options);
+  Answers answers{.method = explainer != nullptr ? std::string(explainer->name()) : options.method};
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
     Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
     answers.attributions.emplace_back();
@@ -58,8 +47,8 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
       scenario.query.point = query;
       const auto game = games::cell_mask_game(*asked.op, scenario);
       answers.path = game->path();
-      answers.attributions.back().push_back(explainer.get() != nullptr
-                                                ? explainer.get()->attribute({*game, &scenario, {}, globals.seed})
+      answers.attributions.back().push_back(explainer != nullptr
+                                                ? explainer->attribute({*game, &scenario, {}, globals.seed})
                                                 : run_method(options, *game, globals.seed));
     }
   }

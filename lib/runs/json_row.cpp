@@ -1,9 +1,9 @@
-#include "reporting/json_row.hpp"
+#include "runs/json_row.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace opshap::reporting::json_row {
+namespace opshap::runs::json_row {
 
 namespace {
 
@@ -68,4 +68,4 @@ void Reader::read(const char* key, const Json& json, Measured& measured) {
   measured = Measured::undefined(json["why"].get<std::string>());
 }
 
-}  // namespace opshap::reporting::json_row
+}  // namespace opshap::runs::json_row

@@ -1,4 +1,4 @@
-#include "reporting/run.hpp"
+#include "runs/run.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
 
 namespace {
 
@@ -48,9 +48,9 @@ Sitting sitting_of(const Json& json, const char* time) {
 void read_manifest(Run& run, const std::filesystem::path& path) {
   run.manifest = read_file(path);
   const Json manifest = Json::parse(run.manifest, nullptr, false);
-  require<DataError>(manifest.is_object() && manifest.value("schema", "") == "opshap.manifest/1",
-                     "manifest: path=", path.string(),
-                     " (is not an opshap.manifest/1). Name the folder of a run of this version.");
+  require<DataError>(manifest.is_object() && manifest.value("schema", "") == manifest_schema,
+                     "manifest: path=", path.string(), " (is not an ", manifest_schema,
+                     "). Name the folder of a run of this version.");
   try {
     run.profile = manifest.at("profile").get<std::string>();
     run.pde = manifest.at("pde").get<std::string>();
@@ -109,4 +109,4 @@ Run read_run(const std::filesystem::path& folder) {
   return run;
 }
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

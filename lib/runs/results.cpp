@@ -1,4 +1,4 @@
-#include "reporting/results.hpp"
+#include "runs/results.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -12,9 +12,9 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
-#include "reporting/json_row.hpp"
+#include "runs/json_row.hpp"
 
-namespace opshap::reporting {
+namespace opshap::runs {
 
 namespace {
 
@@ -258,6 +258,21 @@ int FieldsRow::players() const {
   return 1 + *std::max_element(player_of.begin(), player_of.end());
 }
 
+FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const FieldBatch& prediction) {
+  const Domain& domain = scenario.input.domain;
+  FieldsRow row{.input = scenario.input.values,
+                .solution = solution.values,
+                .prediction = prediction.values,
+                .shape = domain.shape(),
+                .query = domain.position(scenario.query.point),
+                .query_channel = scenario.query.channel};
+  for (const Axis& axis : domain.axes()) {
+    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
+  }
+  if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
+  return row;
+}
+
 std::int64_t points_of(const std::vector<int>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
@@ -289,4 +304,4 @@ Results read_results(const std::filesystem::path& run) {
   return reader.take();
 }
 
-}  // namespace opshap::reporting
+}  // namespace opshap::runs

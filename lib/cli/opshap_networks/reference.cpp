@@ -1,7 +1,7 @@
 // `opshap reference --operator`: a certified reference of an operator's prediction.
 
 #include "cli/commands.hpp"
-#include "cli/operator_game.hpp"
+#include "cli/opshap_networks/operator_game.hpp"
 #include "cli/reference_options.hpp"
 
 namespace opshap::cli {

@@ -1,9 +1,10 @@
 // `opshap doctor`: is this machine fit, and what repairs it.
 
+#include "cli/doctor.hpp"
+
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/doctor.hpp"
 
 namespace opshap::cli {
 

@@ -1,9 +1,10 @@
+#include "cli/opshap_networks/operator_game.hpp"
+
 #include <charconv>
 #include <string>
 #include <utility>
 
 #include "cli/input_field.hpp"
-#include "cli/operator_game.hpp"
 #include "core/error.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
@@ -93,7 +94,8 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
   scenario.query.point = asked.queries.front();
   OperatorGame found{.op = std::move(asked.op), .named = {.name = options.op.filename().string(), .game = nullptr}};
-  found.named.game = games::cell_mask_game(*found.op, std::move(scenario));
+  found.named.game = games::cell_mask_game(*found.op, scenario);
+  found.named.scenario = std::make_unique<Scenario>(std::move(scenario));
   return found;
 }
 

@@ -1,0 +1,97 @@
+// `opshap evaluate`: score explainers and estimators on the test inputs of a data set.
+
+#include "evaluation/evaluate.hpp"
+
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/environment.hpp"
+#include "cli/opshap_networks/explainer.hpp"
+#include "cli/profile.hpp"
+#include "cli/version.hpp"
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "operators/weights.hpp"
+#include "runs/manifest.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+struct Options {
+  std::filesystem::path data, operator_file;
+  std::vector<std::filesystem::path> explainers;
+  std::string profile = "smoke";
+};
+
+/// By its own name where there is one alone, else by those of the files, which then must differ.
+std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& options, const Globals& globals) {
+  std::vector<std::unique_ptr<methods::Method>> explainers;
+  for (const std::filesystem::path& file : options.explainers) {
+    std::optional<std::string> name;
+    if (options.explainers.size() > 1) name = file.stem();
+    for (const auto& other : explainers)
+      require(other->explainer() != name, "evaluate: --explainer=", file.string(),
+              " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
+    explainers.push_back(trained_explainer(file, globals.device, name));
+  }
+  return explainers;
+}
+
+/// What decides the rows: settings, and files by their contents.
+nlohmann::ordered_json settings_of(const Options& options, const Profile& profile, const data::Dataset& data) {
+  nlohmann::ordered_json settings = {{"toml", identity(profile)},
+                                     {"data", data.content_hash},
+                                     {"operator", xxh64(read_file(options.operator_file))},
+                                     {"explainers", nlohmann::ordered_json::object()}};
+  for (const std::filesystem::path& file : options.explainers)
+    settings["explainers"][file.stem().string()] = xxh64(read_file(file));
+  return settings;
+}
+
+void run(const Options& options, const Globals& globals) {
+  require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
+  const Profile profile = load_profile(options.profile, globals.config);
+  const data::Dataset data = data::read_dataset(options.data);
+  const auto backbone =
+      operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
+  const auto explainers = trained_explainers(options, globals);
+  const nlohmann::ordered_json settings = settings_of(options, profile, data);
+  runs::Manifest manifest(globals.out,
+                          {.who = "evaluate",
+                           .schema = "opshap.evaluation/1",
+                           .command = globals.arguments,
+                           .seed = globals.seed,
+                           .commit = version::commit,
+                           .dirty = version::dirty,
+                           .environment = network_environment(globals),
+                           .subject = {{"pde", data.pde}, {"settings", settings}}},
+                          runs::equal_to(settings));
+  evaluation::Evaluation evaluation{.backbone = *backbone,
+                                    .explainers = {},
+                                    .data = data,
+                                    .settings = profile.evaluation,
+                                    .seed = globals.seed,
+                                    .identity = message(settings.dump(), "seed=", globals.seed)};
+  for (const auto& explainer : explainers) evaluation.explainers.push_back(explainer.get());
+  manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, globals.out); });
+  std::cout << (globals.out / "results.jsonl").string() << '\n';
+}
+
+}  // namespace
+
+void add_network_evaluate(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand(
+      "evaluate", "Score explainers and estimators on the test inputs against a reference; --out gets results.jsonl");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--data", options->data, "Data set (.h5)")->required();
+  command->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
+  command->add_option("--explainer", options->explainers, "Explainers (.safetensors); several are told apart by name")
+      ->required();
+  command->add_option("--profile", options->profile, "Profile whose [evaluation] is used")->capture_default_str();
+  command->callback([options, &globals] { run(*options, globals); });
+}
+
+}  // namespace opshap::cli

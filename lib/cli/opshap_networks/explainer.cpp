@@ -1,0 +1,21 @@
+#include "cli/opshap_networks/explainer.hpp"
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "explainers/operator_shap.hpp"
+
+namespace opshap::cli {
+
+std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& weights, const std::string& device,
+                                                   std::optional<std::string> name) {
+  return methods::of_explainer(explainers::load_explainer(weights, device), std::move(name));
+}
+
+void require_centre(const std::string& who, const std::filesystem::path& weights, const Domain& domain,
+                    const std::vector<std::int64_t>& queries) {
+  require(queries == std::vector<std::int64_t>{domain.centre()}, who, ": --query (", weights.filename().string(),
+          " was trained for the centre of the domain). Ask for the centre, or use other methods.");
+}
+
+}  // namespace opshap::cli

@@ -1,0 +1,114 @@
+#include "evaluation/comparison_run.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "reporting/gnuplot.hpp"
+
+namespace opshap::evaluation {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+enum Purpose : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
+
+std::uint64_t stream(std::uint64_t seed, Purpose purpose) { return Rng(seed, "compare", purpose).bits64(); }
+
+/// The truth of this folder, or a new one that is put there.
+Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
+  const fs::path path = folder / "truth.json";
+  if (!folder.empty() && fs::exists(path)) {
+    const Json found = Json::parse(read_file(path), nullptr, false);
+    try {
+      return {.method = found.at("method").get<std::string>(),
+              .values = found.at("values").get<std::vector<double>>(),
+              .error = found.at("error").get<double>(),
+              .rounding = found.at("rounding").get<double>()};
+    } catch (const Json::exception& error) {
+      throw DataError(message("compare: path=", path.string(), " (", error.what(), "). Remove the folder."));
+    }
+  }
+  const Truth truth = truth_of(game, settings, seed);
+  if (!folder.empty()) {
+    const Json object = {
+        {"method", truth.method}, {"error", truth.error}, {"rounding", truth.rounding}, {"values", truth.values}};
+    write_file(path, object.dump() + '\n');
+  }
+  return truth;
+}
+
+std::vector<runs::MethodRow> run_rows(const ComparisonPlan& plan, const Truth& truth, const fs::path& folder) {
+  std::vector<runs::MethodRow> rows;
+  if (folder.empty()) {
+    compare_methods(plan, truth, {}, [&rows](const runs::MethodRow& row) { rows.push_back(row); });
+    return rows;
+  }
+  rows = runs::read_method_rows(folder / "results.jsonl");
+  LineLog log(folder / "results.jsonl");
+  compare_methods(plan, truth, std::vector<runs::MethodRow>(rows), [&](const runs::MethodRow& row) {
+    log.append(runs::to_json_line(row));
+    rows.push_back(row);
+  });
+  return rows;
+}
+
+void write_table(const fs::path& folder, const reporting::Table& table) {
+  write_file(folder / (table.name + ".csv"), table.csv());
+  write_file(folder / (table.name + ".md"), table.markdown());
+}
+
+void write_folder(const fs::path& folder, const reporting::MethodComparison& comparison, const std::string& note) {
+  std::string summary = comparison.markdown() + note;
+  const reporting::Figure figure = comparison.budget_error();
+  if (figure.missing.empty()) {
+    std::vector<std::string> panels;
+    for (const reporting::Panel& panel : figure.panels) panels.push_back(reporting::draw(panel));
+    write_file(folder / "figures" / "budget_error.svg",
+               reporting::compose(figure.title, figure.finding, panels, figure.legend));
+    write_file(folder / "figures" / "budget_error.csv", figure.numbers.csv());
+    summary +=
+        "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
+  } else {
+    summary += "\nNo figure: " + figure.missing + ".\n";
+  }
+  write_table(folder / "tables", comparison.errors());
+  write_table(folder / "tables", comparison.runtime());
+  if (!comparison.ranks().empty()) write_table(folder / "tables", comparison.ranking());
+  write_file(folder / "summary.md", summary);
+}
+
+}  // namespace
+
+std::string fingerprint(const Game& game) {
+  constexpr int coalitions = 32;
+  Rng rng(0, "compare", fingerprint_stream);
+  Coalitions some(game.players());
+  some.append_empty();
+  some.append_grand();
+  for (int k = 0; k < coalitions; ++k) {
+    some.append_empty();
+    for (int player = 0; player < game.players(); ++player) {
+      if ((rng.bits32() & 1) != 0) some.insert(some.size() - 1, player);
+    }
+  }
+  const std::vector<double> values = game.values(some);
+  return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(values))));
+}
+
+ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& reference, const fs::path& folder,
+                             const std::string& note) {
+  const std::uint64_t seed = plan.seed;
+  plan.seed = stream(seed, runs_stream);
+  Truth truth = truth_in(folder, plan.game, reference, stream(seed, truth_stream));
+  reporting::MethodComparison comparison(run_rows(plan, truth, folder), stream(seed, bootstrap_stream));
+  if (!folder.empty()) write_folder(folder, comparison, note);
+  return {std::move(truth), std::move(comparison)};
+}
+
+}  // namespace opshap::evaluation

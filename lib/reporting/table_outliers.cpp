@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "reporting/methods.hpp"
+#include "reporting/report_tables.hpp"
+
+namespace opshap::reporting::tables {
+
+namespace {
+
+/// An error that is so many times the median of its group is explained one by one.
+constexpr double outlier = 10;
+
+double norm(const std::vector<double>& values) {
+  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+}
+
+double median_of(std::vector<double> values) { return statistics::quantile(std::move(values), 0.5); }
+
+/// An error of one input that is far above the others of its group.
+struct Outlier {
+  std::string what, where;
+  std::int64_t sample = 0;
+  bool known_sample = true;  ///< else `sample` is the position among the test inputs
+  double error = 0, median = 0;
+  std::string cause;
+};
+
+/// Of several outliers of one input by one method the largest.
+void keep_largest(std::vector<Outlier>& all, Outlier found) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Outlier& other) {
+    return other.what == found.what && other.sample == found.sample && other.known_sample == found.known_sample;
+  });
+  if (same == all.end()) {
+    all.push_back(std::move(found));
+  } else if (same->error < found.error) {
+    *same = std::move(found);
+  }
+}
+
+/// Why the backbone's relative error is large on an input: the size of its solution, where the run stores fields.
+std::string cause_in_fields(const Scoreboard& scores, const runs::OperatorRow& errors, std::int64_t sample,
+                            double error) {
+  std::vector<double> sizes;
+  std::optional<double> size, difference;
+  for (const runs::FieldsRow& row : scores.run().results.fields) {
+    if (row.pde != errors.pde || row.shape != errors.shape) continue;
+    sizes.push_back(norm(row.solution));
+    if (row.sample != sample) continue;
+    size = sizes.back();
+    std::vector<double> gap = row.prediction;
+    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= row.solution[i];
+    difference = norm(gap);
+  }
+  if (!size) {
+    return fmt::format("The rows do not hold this solution.{}",
+                       error > 1 ? " A relative error above 1 says that the difference is larger than the solution "
+                                   "itself, as when the solution is near zero."
+                                 : "");
+  }
+  const double typical = median_of(sizes);
+  return fmt::format("The solution is {} times the size of the median one; the difference is {} times that size.{}",
+                     show(*size / typical), show(*difference / typical),
+                     *size < typical / outlier ? " The target is near zero." : "");
+}
+
+/// Why a method's error is large on an input: the size of the reference, where the run stores values; else whether the
+/// input is as hard for other methods.
+std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, const std::string& method,
+                            std::int64_t sample) {
+  std::vector<double> sizes;
+  std::optional<double> size;
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    const runs::ValuesRow* reference = scores.values(on, row->sample, "reference");
+    if (reference == nullptr) continue;
+    sizes.push_back(norm(reference->values));
+    if (row->sample == sample) size = sizes.back();
+  }
+  if (size) {
+    const double typical = median_of(sizes);
+    return fmt::format("The reference values are {} times the size of the median input's.{}", show(*size / typical),
+                       *size < typical / outlier ? " The target is near zero." : "");
+  }
+  std::size_t others = 0, hard = 0;
+  for (const std::string& other : scores.methods()) {
+    const Cell* cell = scores.cell(on, other);
+    if (other == method || cell == nullptr) continue;
+    const auto quartiles = cell->quartiles("nrmse");
+    const auto row =
+        std::find_if(cell->rows.begin(), cell->rows.end(),
+                     [sample](const runs::AttributionRow* candidate) { return candidate->sample == sample; });
+    if (!quartiles || row == cell->rows.end() || !(*row)->nrmse.value) continue;
+    ++others;
+    hard += *(*row)->nrmse.value > quartiles->q75;
+  }
+  return fmt::format(
+      "The rows do not hold these values. {} of {} other methods have this input in their upper quarter{}.", hard,
+      others, 2 * hard > others ? ", as when the target is near zero" : "");
+}
+
+}  // namespace
+
+Table outliers(const Scoreboard& scores) {
+  std::vector<Outlier> found;
+  for (const runs::OperatorRow& row : scores.run().results.operators) {
+    if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
+    const double median = median_of(row.relative_errors);
+    std::set<std::int64_t> samples;  // errors are in the order of the test inputs, which is that of their indices
+    for (const Discretisation& on : scores.discretisations()) {
+      if (on.shape != row.shape) continue;
+      for (const runs::AttributionRow* reference : scores.references(on)) samples.insert(reference->sample);
+    }
+    const bool known = samples.size() == row.relative_errors.size();
+    for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
+      if (row.relative_errors[i] <= outlier * median) continue;
+      const std::int64_t sample =
+          known ? *std::next(samples.begin(), static_cast<std::ptrdiff_t>(i)) : static_cast<std::int64_t>(i);
+      keep_largest(found, {.what = "backbone, relative error",
+                           .where = runs::shape_in_words(row.shape),
+                           .sample = sample,
+                           .known_sample = known,
+                           .error = row.relative_errors[i],
+                           .median = median,
+                           .cause = cause_in_fields(scores, row, known ? sample : -1, row.relative_errors[i])});
+    }
+  }
+  for (const Discretisation& on : scores.discretisations()) {
+    for (const std::string& explainer : scores.methods_with_access("amortised")) {
+      const Cell* cell = scores.cell(on, explainer);
+      const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
+      if (!quartiles) continue;
+      for (const runs::AttributionRow* row : cell->rows) {
+        if (!row->nrmse.value || *row->nrmse.value <= outlier * quartiles->median) continue;
+        keep_largest(found, {.what = style_of(explainer).label + ", NRMSE",
+                             .where = on.label(),
+                             .sample = row->sample,
+                             .error = *row->nrmse.value,
+                             .median = quartiles->median,
+                             .cause = cause_in_values(scores, on, explainer, row->sample)});
+      }
+    }
+  }
+  Table table{
+      .name = "outliers",
+      .caption = fmt::format(
+          "Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, each "
+          "input once at the n where it is worst. Medians and quartiles hardly feel them.",
+          outlier),
+      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}},
+      .rows = {}};
+  for (const Outlier& row : found) {
+    table.add({row.what, row.where,
+               row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample),
+               show(row.error), show(row.median), row.cause});
+  }
+  return table;
+}
+
+}  // namespace opshap::reporting::tables

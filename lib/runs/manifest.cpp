@@ -1,0 +1,83 @@
+#include "runs/manifest.hpp"
+
+#include <ctime>
+#include <utility>
+
+namespace opshap::runs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "2026-01-31T12:00:00Z".
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+Json new_manifest(const Beginning& beginning) {
+  Json json = {{"schema", beginning.schema}};
+  json.update(beginning.subject);
+  json.update({{"seed", beginning.seed},
+               {"command", beginning.command},
+               {"commit", beginning.commit},
+               {"dirty", beginning.dirty},
+               {"started", now_utc()},
+               {"seconds", Json::object()},
+               {"environment", beginning.environment}});
+  // The program's own path would name a folder of this machine.
+  if (!beginning.command.empty()) json["command"][0] = "opshap";
+  return json;
+}
+
+Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const SameSettings& same) {
+  Json json = Json::parse(read_file(path), nullptr, false);
+  require<DataError>(json.is_object() && json.value("schema", Json()) == beginning.schema && json.contains("settings"),
+                     beginning.who, ": path=", path.string(), " (is not a manifest of schema ", beginning.schema,
+                     "). Choose another --out, or remove the folder.");
+  require(same(json["settings"]) && json.value("seed", Json()) == beginning.seed, beginning.who,
+          ": --out=", path.parent_path().string(),
+          " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
+  Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};
+  if (beginning.environment != json.value("environment", Json())) sitting["environment"] = beginning.environment;
+  json["resumed"].push_back(std::move(sitting));
+  return json;
+}
+
+}  // namespace
+
+SameSettings equal_to(Json settings) {
+  return [wanted = std::move(settings)](const Json& found) { return found == wanted; };
+}
+
+Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same)
+    : path_((make_folder(folder), folder / "manifest.json")),
+      log_(folder / "log.jsonl"),
+      json_(std::filesystem::exists(path_) ? found_manifest(path_, beginning, same) : new_manifest(beginning)) {
+  write();
+}
+
+void Manifest::write() const { write_file(path_, json_.dump(2) + '\n'); }
+
+Manifest::Clock::Clock(Manifest& manifest, const std::string& stage)
+    : manifest_(manifest), stage_(stage), start_(std::chrono::steady_clock::now()) {
+  manifest_.log_.append(Json{{"time", now_utc()}, {"stage", stage_}, {"event", "begins"}}.dump());
+}
+
+void Manifest::Clock::stop(bool finished) {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  manifest_.log_.append(Json{
+      {"time", now_utc()},
+      {"stage", stage_},
+      {"event", finished ? "finished" : "stopped"},
+      {"seconds", seconds}}.dump());
+  Json& booked = manifest_.json_["seconds"];
+  booked[stage_] = booked.value(stage_, 0.0) + seconds;
+  manifest_.write();
+}
+
+}  // namespace opshap::runs

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace opshap::runs {
+
+/// What a program knows of a run when it begins.
+struct Beginning {
+  std::string who;                   ///< the command: "reproduce", "compare". It starts the messages.
+  std::string schema;                ///< of the manifest: "opshap.manifest/1"
+  std::vector<std::string> command;  ///< argv
+  std::uint64_t seed = 0;
+  std::string commit;                  ///< that the program was built from
+  bool dirty = false;                  ///< it had uncommitted changes
+  nlohmann::ordered_json environment;  ///< processor, threads, libraries
+  nlohmann::ordered_json subject;      ///< what is run, as further keys; `settings` must be one of them
+};
+
+/// Whether a run that stored these settings is the one that begins. Settings of another version, which cannot be read, are not.
+using SameSettings = std::function<bool(const nlohmann::ordered_json& settings)>;
+
+/// The same numbers, words and lists.
+SameSettings equal_to(nlohmann::ordered_json settings);
+
+/// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported number needs beside it.
+///
+/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run that was stopped and begun
+/// again also has resumed: a list of {time, commit, dirty, environment (where it is another one)}.
+class Manifest {
+ public:
+  /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when the folder's manifest is of another schema,
+  /// and InvalidArgument when it is that of a run with other settings or another seed.
+  Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same);
+
+  /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is stopped or fails. The log gets a line before and one after.
+  template <typename Work>
+  std::invoke_result_t<Work> stage(const std::string& name, const Work& work) {
+    Clock clock(*this, name);
+    try {
+      if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+        work();
+        clock.stop(true);
+      } else {
+        auto result = work();
+        clock.stop(true);
+        return result;
+      }
+    } catch (const Error&) {
+      clock.stop(false);
+      throw;
+    }
+  }
+
+ private:
+  class Clock {
+   public:
+    Clock(Manifest& manifest, const std::string& stage);
+    void stop(bool finished);
+
+   private:
+    Manifest& manifest_;
+    std::string stage_;
+    std::chrono::steady_clock::time_point start_;
+  };
+
+  void write() const;
+
+  std::filesystem::path path_;
+  LineLog log_;
+  nlohmann::ordered_json json_;
+};
+
+}  // namespace opshap::runs
