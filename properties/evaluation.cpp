@@ -95,6 +95,45 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   }
 }
 
+TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
+  evaluation::EvaluationSettings settings = small_settings();
+  settings.unseen = {12};
+  evaluation::evaluate(
+      {.backbone = backbone_, .explainers = {explainer_method_.get()}, .data = data_, .settings = settings, .seed = 5},
+      run_);
+  const runs::Results results = runs::read_results(run_);
+  int unseen = 0;
+  for (const runs::AttributionRow& row : results.attributions) {
+    if (row.players != 12) continue;
+    ++unseen;
+    EXPECT_TRUE(row.method == "operator_shap" || row.method == "uniform") << row.method;
+    EXPECT_EQ("exact", row.reference);
+    EXPECT_TRUE(row.nrmse.value.has_value());
+  }
+  EXPECT_EQ(2 * 2, unseen);  // two inputs, two methods
+  EXPECT_EQ(3u, results.operators.size());
+}
+
+// An evaluation that was stopped goes on with its own units only.
+TEST_F(EvaluateTest, DoesNotTakeOverUnitsOfAnotherIdentity) {
+  const StoppingOperator stopping(70);
+  const auto evaluate_with = [&](const Operator& backbone, std::uint64_t seed) {
+    evaluation::evaluate({.backbone = backbone,
+                          .explainers = {explainer_method_.get()},
+                          .data = data_,
+                          .settings = small_settings(),
+                          .seed = seed,
+                          .identity = std::to_string(seed)},
+                         run_);
+  };
+  EXPECT_THROW(evaluate_with(stopping, 6), Stopped);
+  evaluate_with(backbone_, 5);
+  const std::string after_another = read_file(run_ / "attributions.jsonl");
+  fs::remove_all(run_);
+  evaluate_with(backbone_, 5);
+  EXPECT_EQ(read_file(run_ / "attributions.jsonl"), after_another);
+}
+
 TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   run();
   const std::string whole = read_file(run_ / "attributions.jsonl");

@@ -66,6 +66,14 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
   EXPECT_GE(runs, 3);
 }
 
+TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {
+  cli::Profile profile = embedded().front();
+  profile.evaluation.unseen = {48, 384};
+  EXPECT_EQ(profile.evaluation.unseen, cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.unseen);
+  profile.evaluation.unseen = {profile.resolutions.front()};
+  EXPECT_THROW(cli::parse_profile(cli::to_toml(profile), "stored.toml"), InvalidArgument);
+}
+
 TEST(Profiles, ABrokenTextIsRefused) {
   EXPECT_THROW(cli::parse_profile("summary = ", "stored.toml"), DataError);
   EXPECT_THROW(cli::parse_profile("summary = \"no more\"\n", "stored.toml"), InvalidArgument);

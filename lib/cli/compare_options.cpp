@@ -127,7 +127,9 @@ Json json_of(const Json& settings, const evaluation::Truth& truth, const reporti
 
 void add_compare_options(CLI::App& command, CompareOptions& options) {
   add_game_options(command, options);
-  command.add_option("--methods", options.methods, "Names of `opshap list estimators`, separated by commas, or all")
+  command
+      .add_option("--methods", options.methods,
+                  "Names of `opshap list estimators`, separated by commas, or all; with --operator also explainer:FILE")
       ->delimiter(',')
       ->required();
   command.add_option("--budgets", options.budgets,

@@ -142,15 +142,16 @@ void merge(toml::table& into, const toml::table& from) {
   }
 }
 
-std::vector<int> resolutions(Section& root) {
+/// Points per axis, ascending.
+std::vector<int> resolutions(Section& section, const std::string& key) {
   std::vector<int> sizes;
-  for (const std::int64_t size : root.list<std::int64_t>("resolutions")) {
-    require(size >= 2 && size <= 1 << 15, "profile: resolutions=", size, " (needs 2..32768 points). Correct the list.");
+  for (const std::int64_t size : section.list<std::int64_t>(key)) {
+    require(size >= 2 && size <= 1 << 15, "profile: ", key, "=", size, " (needs 2..32768 points). Correct the list.");
     sizes.push_back(static_cast<int>(size));
   }
-  require(!sizes.empty() && sizes.size() < 256, "profile: resolutions=", sizes.size(),
+  require(!sizes.empty() && sizes.size() < 256, "profile: ", key, "=", sizes.size(),
           " entries (needs 1..255). Correct the list.");
-  require(std::is_sorted(sizes.begin(), sizes.end()), "profile: resolutions (are not ascending). Sort the list.");
+  require(std::is_sorted(sizes.begin(), sizes.end()), "profile: ", key, " (are not ascending). Sort the list.");
   return sizes;
 }
 
@@ -198,6 +199,7 @@ evaluation::EvaluationSettings read_evaluation(Section section) {
   settings.exact_players = section.count("exact_players");
   settings.reference_error = section.positive("reference_error");
   settings.reference_budget = section.count<std::int64_t>("reference_budget", 2);
+  if (section.has("unseen")) settings.unseen = resolutions(section, "unseen");
   const toml::array* curves = section.node("curves").as_array();
   require(curves != nullptr, "profile: evaluation.curves (is not a list). Give a list of tables.");
   for (const toml::node& element : *curves) {
@@ -218,7 +220,7 @@ Profile read(const toml::table& table, const std::string& name) {
   Profile profile;
   profile.name = name;
   profile.summary = root.get<std::string>("summary");
-  profile.resolutions = resolutions(root);
+  profile.resolutions = resolutions(root, "resolutions");
 
   Section data = root.section("data");
   profile.data = {.pde = data.get<std::string>("pde"),
@@ -255,6 +257,10 @@ Profile read(const toml::table& table, const std::string& name) {
   if (root.has("scenario")) profile.evaluation.scenario = read_scenario(root.section("scenario"));
   profile.explainer.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
+  for (const int size : profile.evaluation.unseen) {
+    require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
+            "profile: evaluation.unseen=", size, " (the explainer is trained at this size). Take it out of the list.");
+  }
   require(profile.evaluation.inputs <= profile.data.test, "profile: evaluation.inputs=", profile.evaluation.inputs,
           " (there are ", profile.data.test, " test samples). Lower it or raise data.test.");
   root.finish();
@@ -371,6 +377,7 @@ toml::table settings_of(const Profile& profile) {
                                                {"reference_budget", evaluation.reference_budget},
                                                {"curves", std::move(curves)}}}};
   if (const toml::table scenario = table_of(evaluation.scenario); !scenario.empty()) table.insert("scenario", scenario);
+  if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
   if (explainer.target != training::ExplainerRecipe{}.target)
     table["explainer"].as_table()->insert("target", explainer.target);
   return table;

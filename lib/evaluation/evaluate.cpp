@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/interpolation.hpp"
 #include "core/kernel_law.hpp"
 #include "core/progress.hpp"
 #include "core/scenario.hpp"
@@ -43,6 +44,28 @@ std::vector<int> shape_of(const data::Dataset& data, int resolution) {
   return std::vector<int>(data.inputs.domain.shape().size(), resolution);
 }
 
+bool unseen(const Evaluation& evaluation, int resolution) {
+  const std::vector<int>& all = evaluation.settings.unseen;
+  return std::find(all.begin(), all.end(), resolution) != all.end();
+}
+
+/// The fields of a sample at a resolution: every s-th point, or interpolated to a grid that the data were not made for.
+FieldBatch at_resolution(const Evaluation& evaluation, const FieldBatch& native, int resolution) {
+  const std::vector<int> shape = shape_of(evaluation.data, resolution);
+  return unseen(evaluation, resolution) ? interpolated(native, shape) : strided(native, shape);
+}
+
+Scenario scenario_of(const Evaluation& evaluation, int resolution, std::int64_t sample) {
+  return make_scenario(data::rule_for(evaluation.settings.scenario, evaluation.data),
+                       at_resolution(evaluation, evaluation.data.inputs.one(sample), resolution));
+}
+
+std::vector<int> all_resolutions(const EvaluationSettings& settings) {
+  std::vector<int> all = settings.resolutions;
+  all.insert(all.end(), settings.unseen.begin(), settings.unseen.end());
+  return all;
+}
+
 /// What is scored: the run's explainers, the uniform attribution, and the methods of the settings.
 class Contestants {
  public:
@@ -72,8 +95,7 @@ class Unit {
         contestants_(contestants),
         resolution_(resolution),
         sample_(sample),
-        scenario_(make_scenario(data::rule_for(evaluation.settings.scenario, evaluation.data),
-                                evaluation.data.inputs.one(sample), shape_of(evaluation.data, resolution))),
+        scenario_(scenario_of(evaluation, resolution, sample)),
         players_(scenario_.partition.players),
         game_(games::cell_mask_game(evaluation.backbone, scenario_)),
         seed_(Rng(evaluation.seed, "evaluation", estimate_stream, item()).bits64()) {}
@@ -85,7 +107,11 @@ class Unit {
     add_values("reference", {}, {}, reference_.attribution);
     draw_faithfulness_coalitions();
     const std::int64_t table_budget = std::max<std::int64_t>(2 * players_, evaluation_.settings.minimum_budget);
-    for (const methods::Method* method : contestants_.all()) score(*method, table_budget);
+    const bool all = !unseen(evaluation_, resolution_);
+    for (const methods::Method* method : contestants_.all()) {
+      if (all || !method->guarantees()) score(*method, table_budget);
+    }
+    if (!all) return results_ + attributions_;
     for (const BudgetCurve& curve : evaluation_.settings.curves) {
       if (curve.players != players_ || !in_curve(curve)) continue;
       for (const methods::Method* method : contestants_.all()) {
@@ -218,14 +244,13 @@ std::vector<std::string> names_of(const std::vector<pde::Channel>& channels) {
 /// Backbone errors at every resolution, and the fields behind them: cheap, so always done anew.
 void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
                        std::string& fields) {
-  const ScenarioRule rule = data::rule_for(evaluation.settings.scenario, evaluation.data);
-  for (const int resolution : evaluation.settings.resolutions) {
+  for (const int resolution : all_resolutions(evaluation.settings)) {
     const std::vector<int> shape = shape_of(evaluation.data, resolution);
     runs::OperatorRow row{.pde = evaluation.data.pde, .points = 1, .relative_errors = {}, .shape = shape};
     for (const int points : shape) row.points *= points;
     for (const std::int64_t sample : samples) {
-      const Scenario scenario = make_scenario(rule, evaluation.data.inputs.one(sample), shape);
-      const FieldBatch solution = strided(evaluation.data.targets.one(sample), shape);
+      const Scenario scenario = scenario_of(evaluation, resolution, sample);
+      const FieldBatch solution = at_resolution(evaluation, evaluation.data.targets.one(sample), resolution);
       const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
       runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
@@ -251,9 +276,9 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   std::string results, attributions, fields;
   describe_backbone(evaluation, samples, results, fields);
   write_file(run / "fields.jsonl", fields);
-  Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * evaluation.settings.resolutions.size()),
-                    "inputs");
-  for (const int resolution : evaluation.settings.resolutions) {
+  const std::vector<int> resolutions = all_resolutions(evaluation.settings);
+  Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * resolutions.size()), "inputs");
+  for (const int resolution : resolutions) {
     for (const std::int64_t sample : samples) {
       throw_if_stopped("evaluation");
       bool known = true;

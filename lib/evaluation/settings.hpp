@@ -19,6 +19,8 @@ struct BudgetCurve {
 struct EvaluationSettings {
   ScenarioRule scenario;         ///< how an input at a resolution becomes a game
   std::vector<int> resolutions;  ///< grid points per axis
+  /// Grid points per axis that no training input had. Inputs come there by interpolated(). Only trained explainers and the uniform attribution are scored.
+  std::vector<int> unseen;
   int inputs = 30;               ///< test inputs
   std::vector<std::string>
       methods;  ///< registry names of estimators; the explainer and the uniform attribution are always there

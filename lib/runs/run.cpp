@@ -63,7 +63,10 @@ void read_manifest(Run& run, const std::filesystem::path& path) {
         run.seconds.emplace_back(stage, seconds.get<double>());
     }
     run.settings = pairs_in_words(manifest, "settings");
-    if (manifest.contains("settings")) run.resolutions = manifest["settings"].value("resolutions", std::vector<int>{});
+    if (manifest.contains("settings")) {
+      run.resolutions = manifest["settings"].value("resolutions", std::vector<int>{});
+      run.unseen = manifest["settings"].value("unseen_resolutions", std::vector<int>{});
+    }
     if (manifest.contains("resumed")) {
       for (const Json& sitting : manifest["resumed"]) run.sittings.push_back(sitting_of(sitting, "time"));
     }
@@ -91,6 +94,7 @@ double Run::total_seconds() const {
 
 std::vector<int> Run::missing_resolutions() const {
   std::set<int> missing(resolutions.begin(), resolutions.end());
+  missing.insert(unseen.begin(), unseen.end());
   for (const AttributionRow& row : results.attributions) missing.erase(row.players);
   return {missing.begin(), missing.end()};
 }

@@ -47,6 +47,7 @@ runs::Beginning beginning(const Profile& profile, const Globals& globals) {
                         {"validation_samples", profile.data.validation},
                         {"test_inputs", profile.evaluation.inputs},
                         {"resolutions", profile.resolutions},
+                        {"unseen_resolutions", profile.evaluation.unseen},
                         {"toml", to_toml(profile)}}},
                       {"departures", sentences},
                       {"comparable_with_paper", sentences.empty()}}};

@@ -1,0 +1,119 @@
+// Units of work are done once, whole and by one process; a manifest knows its run again.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "runs/manifest.hpp"
+#include "runs/units.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+class RunFolders : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Json manifest() const { return Json::parse(read_file(folder_ / "manifest.json")); }
+
+  static runs::Beginning beginning(std::uint64_t seed = 1) {
+    return {.who = "test",
+            .schema = "opshap.test/1",
+            .command = {"/somewhere/opshap-networks", "test"},
+            .seed = seed,
+            .commit = "abc",
+            .dirty = false,
+            .environment = {{"processor", "one"}},
+            .subject = {{"settings", {{"n", 3}}}}};
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("opshap_runs_" + std::to_string(getpid()));
+  runs::SameSettings same_ = runs::equal_to({{"n", 3}});
+};
+
+TEST_F(RunFolders, AUnitIsMadeOnce) {
+  int made = 0;
+  const auto make = [&made] { return "unit " + std::to_string(++made); };
+  {
+    runs::Units units(folder_ / "units", "test", "work");
+    EXPECT_EQ("", units.bytes("a"));
+    EXPECT_EQ("unit 1", units.once("a", make));
+    EXPECT_EQ("unit 1", units.once("a", make));
+  }
+  runs::Units again(folder_ / "units", "test", "work");
+  EXPECT_EQ("unit 1", again.once("a", make));
+  EXPECT_EQ(1, made);
+  again.finish();
+  EXPECT_FALSE(fs::exists(folder_ / "units"));
+}
+
+TEST_F(RunFolders, UnitsThatChangedOrBelongToOtherWorkAreNotDone) {
+  runs::Units(folder_ / "units", "test", "work").store("a", "bytes");
+  EXPECT_EQ("bytes", runs::Units(folder_ / "units", "test", "work").bytes("a"));
+  EXPECT_EQ("", runs::Units(folder_ / "units", "test", "other work").bytes("a"));
+  write_file(folder_ / "units" / "a", std::string_view("bytez"));
+  EXPECT_EQ("", runs::Units(folder_ / "units", "test", "work").bytes("a"));
+  fs::remove(folder_ / "units" / "a");
+  EXPECT_EQ("", runs::Units(folder_ / "units", "test", "work").bytes("a"));
+}
+
+TEST_F(RunFolders, OneProcessAtATimeWorksInAFolder) {
+  {
+    const runs::Units units(folder_ / "units", "test", "work");
+    EXPECT_THROW(runs::Units(folder_ / "units", "test", "work"), InvalidArgument);
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "units")) << "a folder without a unit is removed";
+  EXPECT_NO_THROW(runs::Units(folder_ / "units", "test", "work"));
+}
+
+TEST_F(RunFolders, AManifestHoldsWhatRanWhereAndHow) {
+  runs::Manifest manifest(folder_, beginning(), same_);
+  EXPECT_EQ(7, manifest.stage("first", [] { return 7; }));
+  manifest.stage("second", [] {});
+  EXPECT_THROW(manifest.stage("third", [] { throw NumericalError("no"); }), NumericalError);
+  const Json found = this->manifest();
+  for (const char* key :
+       {"schema", "settings", "seed", "command", "commit", "dirty", "started", "seconds", "environment"})
+    EXPECT_TRUE(found.contains(key)) << key;
+  EXPECT_EQ("opshap", found["command"][0]) << "the program's own path is nobody's business";
+  EXPECT_EQ(3u, found["seconds"].size());
+  EXPECT_FALSE(found.contains("resumed"));
+  const std::string log = read_file(folder_ / "log.jsonl");
+  EXPECT_EQ(6, std::count(log.begin(), log.end(), '\n'));
+  EXPECT_NE(std::string::npos, log.find("\"stage\":\"third\",\"event\":\"stopped\""));
+}
+
+TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
+  runs::Manifest(folder_, beginning(), same_).stage("first", [] {});
+  const double seconds = manifest()["seconds"]["first"];
+  runs::Beginning elsewhere = beginning();
+  elsewhere.environment = {{"processor", "two"}};
+  runs::Manifest(folder_, elsewhere, same_).stage("first", [] {});
+  EXPECT_EQ("two", manifest()["resumed"][0]["environment"]["processor"]);
+  EXPECT_GE(manifest()["seconds"]["first"], seconds) << "sittings add up";
+  runs::Manifest(folder_, beginning(), same_);
+  EXPECT_FALSE(manifest()["resumed"][1].contains("environment")) << "where it is the first one's";
+
+  const std::string before = read_file(folder_ / "manifest.json");
+  EXPECT_THROW(runs::Manifest(folder_, beginning(2), same_), InvalidArgument);
+  EXPECT_THROW(runs::Manifest(folder_, beginning(), runs::equal_to({{"n", 4}})), InvalidArgument);
+  runs::Beginning other = beginning();
+  other.schema = "opshap.test/2";
+  EXPECT_THROW(runs::Manifest(folder_, other, same_), DataError);
+  EXPECT_EQ(before, read_file(folder_ / "manifest.json"));
+  for (const char* text : {"", "[]", "{}", "{\"schema\":7,\"settings\":{}}", "{\"schema\":\"opshap.test/1\"}"}) {
+    write_file(folder_ / "manifest.json", std::string_view(text));
+    EXPECT_THROW(runs::Manifest(folder_, beginning(), same_), DataError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace opshap
