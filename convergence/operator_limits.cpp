@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <numbers>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interpolation.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "estimators/integrated_gradients.hpp"
@@ -95,22 +95,7 @@ bool is_run() { return std::getenv("OPSHAP_RUN") != nullptr; }
 
 /// The field on n points: every (N/n)-th one, or the trigonometric interpolant where n does not divide N.
 FieldBatch on_grid(const FieldBatch& native, int n) {
-  const int points = native.domain.shape()[0];
-  if (points % n == 0) return strided(native, {n});
-  FieldBatch field = FieldBatch::zeros(Domain::unit({n}), 1, 1);
-  for (int k = 0; 2 * k < points; ++k) {
-    double re = 0, im = 0;
-    for (int x = 0; x < points; ++x) {
-      const double angle = 2 * std::numbers::pi * (k * x % points) / points;
-      re += native.values[static_cast<std::size_t>(x)] * std::cos(angle) / points;
-      im -= native.values[static_cast<std::size_t>(x)] * std::sin(angle) / points;
-    }
-    for (int j = 0; j < n; ++j) {
-      const double angle = 2 * std::numbers::pi * k * j / n;
-      field.values[static_cast<std::size_t>(j)] += (k == 0 ? 1 : 2) * (re * std::cos(angle) - im * std::sin(angle));
-    }
-  }
-  return field;
+  return native.domain.shape()[0] % n == 0 ? strided(native, {n}) : interpolated(native, {n});
 }
 
 double norm(const std::vector<double>& values) {

@@ -143,6 +143,56 @@ TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
   EXPECT_EQ(Json::parse(one.out)["values"], json["values"][1][6]);
 }
 
+TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
+  const std::string common =
+      " --operator " + weights("backbone") + " --input " + field({2, 8, 8}) +
+      " --players 16 --budgets 128 --repeats 2 --json --methods permutation_antithetic,explainer:" +
+      weights("explainer");
+  const Outcome outcome = opshap("compare --query 4,4" + common);
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ((std::vector<std::string>{"permutation_antithetic", "explainer:model"}),
+            json["methods"].get<std::vector<std::string>>());
+  int explained = 0;
+  for (const Json& row : json["rows"]) {
+    if (row["method"] != "operator_shap") continue;
+    ++explained;
+    EXPECT_EQ("model", row["explainer"]);
+    EXPECT_EQ("amortised", row["access"]);
+    EXPECT_EQ(2, row["distinct"]);
+    EXPECT_TRUE(row["nrmse"].is_number());
+  }
+  EXPECT_EQ(1, explained) << "it takes no budget, so it runs once";
+  expect_refusal("compare --query 0,0" + common, 2, "trained for the centre");
+  expect_refusal("compare --game glove_market --players 4 --budgets 8 --methods explainer:" + weights("explainer"), 2,
+                 "not known here");
+}
+
+TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) {
+  fs::copy_file(weights("explainer"), path("copy.safetensors"));
+  const std::string command = "evaluate --data " + (run_ / "data" / "synthetic2d.h5").string() + " --operator " +
+                              weights("backbone") + " --profile " + OPSHAP_SOURCE_DIR +
+                              "/properties/support/two_channels.toml --out " + path("scores") + " --explainer " +
+                              weights("explainer");
+  const std::string both = command + " " + path("copy.safetensors");
+  const Outcome outcome = opshap(both);
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  std::map<std::string, std::vector<double>> scores;
+  for (const runs::AttributionRow& row : runs::read_results(path("scores")).attributions) {
+    if (row.method == "operator_shap") scores[row.explainer.value_or("none")].push_back(row.nrmse.value.value_or(-1));
+  }
+  ASSERT_EQ(2u, scores.size());
+  EXPECT_EQ(4u, scores["model"].size());
+  EXPECT_EQ(scores["model"], scores["copy"]);
+
+  const std::string rows = read_file(path("scores/results.jsonl"));
+  EXPECT_EQ(0, opshap(both).code) << "done is done";
+  expect_refusal(command, 2, "other settings");
+  expect_refusal(both + " --seed 7", 2, "another seed");
+  expect_refusal(command + " " + weights("explainer"), 2, "same file name");
+  EXPECT_EQ(rows, read_file(path("scores/results.jsonl")));
+}
+
 TEST_F(TwoChannels, WhatDoesNotFitIsRefusedByName) {
   const std::string op = "attribute --operator " + weights("backbone") + " --method mean_field --input ";
   const std::string input = field({2, 8, 8});

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/opshap_networks/operator_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"
@@ -45,36 +46,15 @@ void golden(const GoldenOptions& options, const Globals& globals) {
   }
 }
 
-/// X is [B, C, n] or [B, C, n0, n1].
-FieldBatch fields_of(const data::NpyArray& array, const Operator& op, const std::filesystem::path& file) {
-  const auto axes = static_cast<std::size_t>(op.dimension());
-  require(array.shape.size() == axes + 2, "operator run: --input=", file.string(), " (has ", array.shape.size(),
-          " dimensions; the operator needs [B, C, ", axes == 1 ? "n" : "n0, n1", "]). Reshape the array.");
-  std::vector<int> shape;
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    const std::int64_t size = array.shape[axis + 2];
-    require(size >= 1 && size <= 1 << 24, "operator run: --input=", file.string(), " (axis ", axis + 2, " has ", size,
-            " points). Give fields with points.");
-    shape.push_back(static_cast<int>(size));
-  }
-  require(array.shape[1] == op.input_channels(), "operator run: --input=", file.string(), " (has ", array.shape[1],
-          " channels; the operator takes ", op.input_channels(), "). Give fields with that many channels.");
-  FieldBatch fields{.domain = op.domain(shape),
-                    .batch = array.shape[0],
-                    .channels = op.input_channels(),
-                    .values = array.reals("operator run: --input")};
-  require_finite(fields, "operator run: --input");
-  return fields;
-}
-
 void run_operator(const RunOptions& options, const Globals& globals) {
   const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype));
   const data::NpyArray input = data::read_npy(options.input);
-  FieldBatch outputs = op->apply(fields_of(input, *op, options.input));
-  data::NpyArray output{.shape = input.shape,
+  FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed));
+  data::NpyArray output{.shape = {outputs.batch, outputs.channels},
                         .dtype = options.dtype == "float64" ? data::Dtype::float64 : data::Dtype::float32,
                         .values = std::move(outputs.values)};
-  output.shape[1] = op->output_channels();
+  const std::vector<int>& points = outputs.domain.shape();
+  output.shape.insert(output.shape.end(), points.begin(), points.end());
   data::write_npy(globals.out, output);
 }
 
@@ -100,7 +80,8 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   auto* run_command = command->add_subcommand("run", "Output fields of an operator; --out Y.npy");
   const auto run_options = std::make_shared<RunOptions>();
   run_command->add_option("weights", run_options->weights, "Operator (.safetensors)")->required();
-  run_command->add_option("--input", run_options->input, "Fields [B, C, n] or [B, C, n0, n1] (.npy)")->required();
+  run_command->add_option("--input", run_options->input, "Fields [B, C, n] or [B, C, n0, n1], or one without B (.npy)")
+      ->required();
   run_command->add_option("--dtype", run_options->dtype, "Precision of the computation")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str();

@@ -14,14 +14,6 @@ namespace opshap::cli {
 
 namespace {
 
-FieldBatch read_field(const std::filesystem::path& path, const Operator& op) {
-  const data::NpyArray array = data::read_npy(path);
-  FieldBatch field =
-      input_field(array.shape, array.reals(path.string()), op.dimension(), op.input_channels(), path.string());
-  field.domain = op.domain(field.domain.shape());
-  return field;
-}
-
 /// An index of the grid, as --query has it.
 std::vector<int> index_of(const std::string& who, const std::vector<std::string>& texts) {
   std::vector<int> index;
@@ -51,6 +43,13 @@ void read_players(const std::string& who, const GameOptions& options, const Doma
 
 }  // namespace
 
+FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several) {
+  FieldBatch fields = (several == Several::allowed ? input_fields : input_field)(
+      array.shape, array.reals(name), op.dimension(), op.input_channels(), name);
+  fields.domain = op.domain(fields.domain.shape());
+  return fields;
+}
+
 OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
                                  Several several, bool needs_query) {
   const std::string& who = command.get_name();
@@ -64,17 +63,14 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   OperatorQuestion asked;
   asked.op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
   const data::NpyArray array = data::read_npy(options.input);
-  const std::string name = options.input.string();
+  asked.inputs = fields_of(array, options.input.string(), *asked.op, several);
   asked.batched =
       several == Several::allowed && array.shape.size() == static_cast<std::size_t>(asked.op->dimension()) + 2;
-  asked.inputs = (several == Several::allowed ? input_fields : input_field)(
-      array.shape, array.reals(name), asked.op->dimension(), asked.op->input_channels(), name);
-  asked.inputs.domain = asked.op->domain(asked.inputs.domain.shape());
   const Domain& domain = asked.inputs.domain;
   read_players(who, options, domain, asked.rule);
   if (options.baseline != "0") {
     asked.rule.baseline = ScenarioRule::Hidden::field;
-    asked.rule.hidden = read_field(options.baseline, *asked.op);
+    asked.rule.hidden = fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused);
   }
   asked.rule.channel = options.query_channel;
   asked.rule.masked = options.masked;

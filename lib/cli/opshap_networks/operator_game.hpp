@@ -8,6 +8,7 @@
 #include "cli/globals.hpp"
 #include "core/operator.hpp"
 #include "core/scenario.hpp"
+#include "data/npy.hpp"
 
 namespace opshap::cli {
 
@@ -27,6 +28,10 @@ struct OperatorQuestion {
 };
 
 enum class Several { refused, allowed };
+
+/// The field of an array, or the fields, on the operator's domain. `name` starts the messages.
+/// Throws DataError for a number that is not finite, InvalidArgument for a shape that the operator does not take.
+FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several);
 
 /// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is meant without --query.
 /// Throws InvalidArgument naming the subcommand when options are missing or do not go together, DataError for broken files.
