@@ -1,4 +1,5 @@
-// What a coalition of a trained FNO costs by the engine: coalitions a second, operations, where the time goes, preparation, memory.
+// What a coalition of a trained FNO costs by the engine: coalitions a second, operations, where the time goes,
+// preparation, memory.
 
 #include <benchmark/benchmark.h>
 
@@ -77,7 +78,8 @@ void evaluate(const Question& question, const Coalitions& coalitions, std::vecto
   });
 }
 
-/// Operations of a forward pass that knows of no coalitions: all layers at all points, fast Fourier transforms (5/2·P·log₂ P for a real one).
+/// Operations of a forward pass that knows of no coalitions: all layers at all points, fast Fourier transforms
+/// (5/2·P·log₂ P for a real one).
 double plain_flops(const FnoCase& of) {
   const engines::PaddedGrid grid(of.shape, of.padding, of.both_sides);
   const auto points = static_cast<double>(grid.points()), all = static_cast<double>(grid.padded_points());
@@ -104,7 +106,8 @@ KernelMeter operations(int dimension, std::int64_t side) {
   return one;
 }
 
-/// The largest resident memory of this program. Not getrusage's, which begins with that of the program that started this one.
+/// The largest resident memory of this program. Not getrusage's, which begins with that of the program that started
+/// this one.
 double peak_megabytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -132,7 +135,8 @@ void coalitions(benchmark::State& state, int dimension) {
   state.counters["batch"] = static_cast<double>(batch);
 }
 
-/// Activations a second of one thread, in the first-level cache: the best of many short whiles, for the processor's vector units take some to wake up.
+/// Activations a second of one thread, in the first-level cache: the best of many short whiles, for the processor's
+/// vector units take some to wake up.
 double activation_rate() {
   const engines::Kernels& set = engines::kernels();
   engines::AlignedFloats values(2048, 0.3F), out(values.size());
@@ -147,7 +151,8 @@ double activation_rate() {
   return calls * static_cast<double>(values.size()) / best;
 }
 
-/// Shares of the time of one thread. What no kernel does is `rest`; `gelu`, within blocks and query, is what their activations would take by themselves.
+/// Shares of the time of one thread. What no kernel does is `rest`; `gelu`, within blocks and query, is what their
+/// activations would take by themselves.
 void shares(benchmark::State& state, int dimension) {
   const Question& asked = question(dimension, state.range(0), true);
   const std::size_t count = 4 * asked.engine.batch();

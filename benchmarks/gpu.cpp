@@ -1,4 +1,5 @@
-// Coalitions a second of an FNO of the paper's size by LibTorch on a device: bench_gpu [--device cuda:0] [--benchmark_...]. benchmarks/gpu/run compares them with the peer's.
+// Coalitions a second of an FNO of the paper's size by LibTorch on a device: bench_gpu [--device cuda:0]
+// [--benchmark_...]. benchmarks/gpu/run compares them with the peer's.
 
 #include <benchmark/benchmark.h>
 
@@ -50,8 +51,9 @@ Coalitions random_coalitions(int players, std::size_t count) {
   return coalitions;
 }
 
-/// A network with these options. Its parameters depend on the config alone, are numbers of single precision, and are twice as large as at the start of a
-/// training: values then differ enough between coalitions for an error to be told from rounding.
+/// A network with these options. Its parameters depend on the config alone, are numbers of single precision, and are
+/// twice as large as at the start of a training: values then differ enough between coalitions for an error to be told
+/// from rounding.
 std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, const torch::TensorOptions& options) {
   auto on_cpu = operators::make_network(config, torch::kFloat32);
   operators::initialise(*on_cpu, 1);

@@ -8,9 +8,11 @@
 
 namespace opshap {
 
-/// What went through metered kernels. Two operations for each product added to a sum; additions alone are left out, activations counted apart.
+/// What went through metered kernels. Two operations for each product added to a sum; additions alone are left out,
+/// activations counted apart.
 struct KernelMeter {
-  /// What enters the first block; the first of two axes; mixing; blocks with their transforms along a line; last block and projection at the query.
+  /// What enters the first block; the first of two axes; mixing; blocks with their transforms along a line; last block
+  /// and projection at the query.
   enum Part { first, axis, mixing, blocks, query, parts };
   static constexpr std::array<const char*, parts> names = {"first", "axis", "mixing", "blocks", "query"};
 
@@ -24,7 +26,8 @@ struct KernelMeter {
   }
 };
 
-/// Kernels of an instruction set that note in kernel_meter what they are asked for and how long they take. On one thread, for networks of one width.
+/// Kernels of an instruction set that note in kernel_meter what they are asked for and how long they take. On one
+/// thread, for networks of one width.
 const engines::Kernels& metered(const engines::Kernels& kernels, std::int64_t width);
 inline KernelMeter kernel_meter;
 
@@ -63,7 +66,8 @@ inline const engines::Kernels& metered(const engines::Kernels& kernels, std::int
   network_width = width;
   metered = kernels;
   metered.multiply = [](const engines::Product& p) {
-    // Besides what is done at the query only few players' shares of the first block's coefficients are multiplied this way.
+    // Besides what is done at the query only few players' shares of the first block's coefficients are multiplied this
+    // way.
     const bool shares = p.columns == network_width && p.out_stride == network_width;
     const Call call(shares ? KernelMeter::first : KernelMeter::query, product(p.rows, p.inner, p.columns));
     inner->multiply(p);

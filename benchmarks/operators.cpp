@@ -1,5 +1,6 @@
-// What every registered neural operator costs at the paper's size: fields a second forward, at a point, with gradient; its Shapley value by the mean field; samples a
-// second in training as a backbone and as an explainer. And what the machine's matrix products give, to measure all of it by.
+// What every registered neural operator costs at the paper's size: fields a second forward, at a point, with gradient;
+// its Shapley value by the mean field; samples a second in training as a backbone and as an explainer. And what the
+// machine's matrix products give, to measure all of it by.
 
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -118,7 +119,8 @@ using Loss = std::function<torch::Tensor(const torch::Tensor& outputs, std::int6
 
 constexpr std::int64_t training_batch = 32;
 
-/// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations alone.
+/// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations
+/// alone.
 void step(benchmark::State& state, const Subject& subject, bool fused, const Loss& loss) {
   const auto network = operators::make_network(subject.config(), torch::kFloat32);
   network->set_fused(fused);

@@ -1,4 +1,5 @@
-// Discrete Shapley values under refinement: the rate and constant with which they reach the Aumann–Shapley value, and games with no such limit.
+// Discrete Shapley values under refinement: the rate and constant with which they reach the Aumann–Shapley value, and
+// games with no such limit.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +30,8 @@ namespace {
 using std::numbers::ln2;
 using std::numbers::pi;
 
-/// The one graded map of all smooth families: cells x(k/n) .. x((k+1)/n), e times as large on the right. Uniform cells would hide the error, which is
-/// then 0 by symmetry.
+/// The one graded map of all smooth families: cells x(k/n) .. x((k+1)/n), e times as large on the right. Uniform cells
+/// would hide the error, which is then 0 by symmetry.
 double graded(double xi) { return std::expm1(xi) / std::expm1(1.0); }
 
 /// Cells of four sizes, each of a quarter of the players.
@@ -264,14 +265,16 @@ TEST(AumannShapley, IsReplacedByTheMeasureForWeightedVoting) {
   EXPECT_NEAR(-1, vote(512).constant, 20.0 / 512);
 }
 
-// The operator of Burgers' equation, smooth and not a polynomial. At n <= 24 the next term is still a tenth of the first.
+// The operator of Burgers' equation, smooth and not a polynomial. At n <= 24 the next term is still a tenth of the
+// first.
 TEST(AumannShapley, IsReachedByBurgersEquation) {
   const statistics::Study study = burgers_study();
   EXPECT_NEAR(-1, study.fit().slope, 0.1) << study.markdown();
   EXPECT_NEAR(2, study.points()[2].error / study.points()[3].error, 0.1) << study.markdown();
 }
 
-/// ¼ + (1/2π) arcsin(σ_i²/√((σ_i²+σ_j²)(σ_i²+σ_k²))), σ² = 1/gloves: the chance that of three independent normal fluctuations one is the lowest.
+/// ¼ + (1/2π) arcsin(σ_i²/√((σ_i²+σ_j²)(σ_i²+σ_k²))), σ² = 1/gloves: the chance that of three independent normal
+/// fluctuations one is the lowest.
 double share_of_hand(double own, double other, double third) {
   const double a = 1 / own, b = 1 / other, c = 1 / third;
   return 0.25 + std::asin(a / std::sqrt((a + b) * (a + c))) / (2 * pi);
@@ -386,7 +389,8 @@ TEST(RefinementLimits, DifferBetweenTwoRefinementsOfOneGame) {
     shares.push_back(path.share(path.finest));
     limits.push_back(path.limit(path.finest));
     if (study.size() > 0) {
-      // 1/n; for gloves (log n)/n, from the ends of the diagonal, where few have joined or are missing; 1/√n for the sign.
+      // 1/n; for gloves (log n)/n, from the ends of the diagonal, where few have joined or are missing; 1/√n for the
+      // sign.
       EXPECT_GE(study.fit().slope, path.lowest_slope) << study.markdown();
       EXPECT_LE(study.fit().slope, path.highest_slope) << study.markdown();
       evidence.studies.push_back(study);

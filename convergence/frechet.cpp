@@ -1,4 +1,5 @@
-// A neural operator with smooth activations is continuously Fréchet differentiable between Sobolev spaces, and a ReLU is not: observed orders.
+// A neural operator with smooth activations is continuously Fréchet differentiable between Sobolev spaces, and a ReLU
+// is not: observed orders.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,7 +24,8 @@ using torch::Tensor;
 
 constexpr std::int64_t points = 64;
 constexpr int width = 12, modes = 12;
-/// H^s with s > d/2 = 1/2, where the theorem needs it: fields are continuous and products of them are in the space again.
+/// H^s with s > d/2 = 1/2, where the theorem needs it: fields are continuous and products of them are in the space
+/// again.
 constexpr double smoothness = 1;
 
 /// Real fields as functions: [points, B, C] to the same shape.
@@ -103,7 +105,8 @@ statistics::Study remainder_study(const std::string& title, const Map& map,
   return study;
 }
 
-// A smooth map's remainder falls with the step. At u = 0 a ReLU is no better than its one-sided slope in any direction, while GELU is smooth there.
+// A smooth map's remainder falls with the step. At u = 0 a ReLU is no better than its one-sided slope in any direction,
+// while GELU is smooth there.
 TEST_F(FrechetDifferentiability, TheRemainderFallsWithTheStepForSmoothActivationsOnly) {
   const auto zero = [](std::uint64_t) { return torch::zeros({points, 1, 1}, torch::kFloat64); };
   const auto half_zero = [](std::uint64_t item) {

@@ -1,4 +1,5 @@
-// The rate at which sampling estimators' errors fall, every registered one against what its guarantees say; and the constant of draws of the Shapley kernel.
+// The rate at which sampling estimators' errors fall, every registered one against what its guarantees say; and the
+// constant of draws of the Shapley kernel.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,10 +24,12 @@ namespace {
 
 constexpr int players = 40;
 constexpr int replicates = 48;
-/// Of methods that learn the slope is only bounded, which fewer replicates show; a fit takes them a hundred times as long.
+/// Of methods that learn the slope is only bounded, which fewer replicates show; a fit takes them a hundred times as
+/// long.
 constexpr int replicates_of_learners = 4;
 
-/// Interactions of three to five players: no method is exact, and with forty players no size but the smallest two is ever enumerated.
+/// Interactions of three to five players: no method is exact, and with forty players no size but the smallest two is
+/// ever enumerated.
 std::vector<games::UnanimityTerm> interactions(int players, std::uint64_t item) {
   Rng rng(12, "interacting", 0, item);
   std::vector<games::UnanimityTerm> terms(200);
@@ -66,7 +69,8 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
     const bool learns = estimator->guarantees().learns;
     if (rate == exact_rate || rate == 0) continue;
     statistics::Study study(std::string(estimator->name()), "budget", "mean squared error");
-    // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of strata.
+    // Below eighty coalitions per player the slope still shows the second order of regression's law, and the warm-up of
+    // strata.
     const std::int64_t first =
         std::max<std::int64_t>((learns ? 40 : 80) * players, estimator->minimum(players).coalitions);
     for (std::int64_t budget = first; budget <= (learns ? 4 : 8) * first; budget *= 2) {
@@ -89,8 +93,8 @@ double squared_distance(const std::vector<double>& a, const std::vector<double>&
   return sum;
 }
 
-/// m times the mean squared error of m independent draws of the Shapley kernel, where r(S) = v(S) − v(∅) − Σ_{i∈S} a_i is what they average:
-/// 4H²_{n−1}·E[r(S)²·s(n−s)/n] − |ψ(r) − r(N)/n|².
+/// m times the mean squared error of m independent draws of the Shapley kernel, where r(S) = v(S) − v(∅) − Σ_{i∈S} a_i
+/// is what they average: 4H²_{n−1}·E[r(S)²·s(n−s)/n] − |ψ(r) − r(N)/n|².
 double variance_constant(const SolvedGame& game, const std::vector<double>& additive) {
   const int n = game.players();
   const Coalitions all = Coalitions::enumerate(n, 0, std::uint64_t{1} << n);
@@ -125,7 +129,8 @@ struct KernelMethod {
   std::function<Attribution(std::int64_t draws, std::uint64_t replicate)> estimate;
 };
 
-// One law for all of them. The plain mean pays for the size of the values, the centred one for all but equal shares, regression for interactions only.
+// One law for all of them. The plain mean pays for the size of the values, the centred one for all but equal shares,
+// regression for interactions only.
 TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKernel) {
   constexpr int few = 12, runs = 1000;
   std::vector<games::UnanimityTerm> terms = interactions(few, 0);

@@ -1,4 +1,5 @@
-// Which limit the Shapley values of a trained operator have: gradients in the game of the theorem, the mean field in the game of the experiments.
+// Which limit the Shapley values of a trained operator have: gradients in the game of the theorem, the mean field in
+// the game of the experiments.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -104,7 +105,8 @@ double norm(const std::vector<double>& values) {
   return std::sqrt(sum);
 }
 
-/// ‖found − truth‖/‖truth‖ with the part that the truth's own standard errors explain taken out of the square, and without the player `but`.
+/// ‖found − truth‖/‖truth‖ with the part that the truth's own standard errors explain taken out of the square, and
+/// without the player `but`.
 double relative_distance(const std::vector<double>& found, const Attribution& truth, int but = -1) {
   double sum = 0, scale = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -229,8 +231,9 @@ struct SmoothLimits : Limits {
   }
 };
 
-// One backbone, two games. With hard masks the Shapley values go to the mean field, an ocean of cells and one atom at the query, and not to integrated
-// gradients, because a hard mask reaches a nonlinear operator only weakly. With masks that stay while the cells are refined, gradients are the limit.
+// One backbone, two games. With hard masks the Shapley values go to the mean field, an ocean of cells and one atom at
+// the query, and not to integrated gradients, because a hard mask reaches a nonlinear operator only weakly. With masks
+// that stay while the cells are refined, gradients are the limit.
 TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWithSmoothOnes) {
   const CellMaskLimits hard(is_run() ? std::vector<int>{4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024}
                                      : std::vector<int>{4, 8, 16, 32, 64});
@@ -357,7 +360,8 @@ TEST(OperatorLimits, OnALinearOperatorEverythingCoincides) {
        .tables = {differences}});
 }
 
-// Every smooth operator is linear for small inputs: the three answers meet like the square of the amplitude, since terms of degree two are exact for all.
+// Every smooth operator is linear for small inputs: the three answers meet like the square of the amplitude, since
+// terms of degree two are exact for all.
 TEST(OperatorLimits, ForSmallInputsEverythingCoincidesAtSecondOrder) {
   constexpr int n = 12;
   statistics::Study ig("IG", "amplitude", "distance");

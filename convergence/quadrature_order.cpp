@@ -1,4 +1,5 @@
-// Integrated gradients converge in their nodes at the order of the rule: second for midpoints, geometrically for Gauss–Legendre.
+// Integrated gradients converge in their nodes at the order of the rule: second for midpoints, geometrically for
+// Gauss–Legendre.
 
 #include <gtest/gtest.h>
 

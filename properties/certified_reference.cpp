@@ -1,4 +1,5 @@
-// References state errors that hold, two estimates that disagree are found out, and of two attributions the nearer one is told.
+// References state errors that hold, two estimates that disagree are found out, and of two attributions the nearer one
+// is told.
 
 #include "evaluation/certified_reference.hpp"
 
@@ -92,8 +93,9 @@ TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
 }
 
 TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
-  // Mean squared errors against mean squared standard errors, over 60 games: the sum of 60·23 squares in units of their variance has a relative standard
-  // deviation of √(2/(60·23)) = 0.04 for independent ones; players share interactions of up to four, hence √4 times that, five times over.
+  // Mean squared errors against mean squared standard errors, over 60 games: the sum of 60·23 squares in units of their
+  // variance has a relative standard deviation of √(2/(60·23)) = 0.04 for independent ones; players share interactions
+  // of up to four, hence √4 times that, five times over.
   for (const std::int64_t evaluations : {std::int64_t{0}, std::int64_t{6000}}) {
     double errors = 0, promised = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -118,7 +120,8 @@ TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
     const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
     EXPECT_TRUE(found.reached);
     EXPECT_LE(found.error, wanted);
-    // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first step is enough).
+    // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first
+    // step is enough).
     EXPECT_TRUE(found.error > wanted / 4 ||
                 found.attribution.evaluations <= evaluation::minimum_reference_evaluations(40));
     EXPECT_LE(distance(found.attribution.values, game->shapley_values()),
@@ -137,7 +140,8 @@ TEST(CertifiedReference, IsTheSameForTheSameSeedOnly) {
 }
 
 TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
-  // Both estimates are exact here, to rounding that the offset of a million makes large: nothing to disagree about, and nothing to gain from more evaluations.
+  // Both estimates are exact here, to rounding that the offset of a million makes large: nothing to disagree about, and
+  // nothing to gain from more evaluations.
   Rng rng(5);
   std::vector<double> weights(64);
   for (double& weight : weights) weight = rng.normal();

@@ -115,7 +115,8 @@ TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
     };
     const std::vector<double> exact = values_of(*of.precise), found = values_of(*of.engine),
                               torch = values_of(*of.plain);
-    // LibTorch rounds as often as the engine does: where a network is so ill conditioned that it errs by more, so may the engine.
+    // LibTorch rounds as often as the engine does: where a network is so ill conditioned that it errs by more, so may
+    // the engine.
     EXPECT_LT(largest_difference(found, exact), 2e-5 * spread(exact) + 4 * largest_difference(torch, exact))
         << "trial " << trial << ": " << of.describe();
   }

@@ -1,4 +1,5 @@
-// The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light commands.
+// The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light
+// commands.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

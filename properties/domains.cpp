@@ -1,4 +1,5 @@
-// Domains and scenarios: grids and meshes share out their volume among their points, and one rule makes one game of a field.
+// Domains and scenarios: grids and meshes share out their volume among their points, and one rule makes one game of a
+// field.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +50,8 @@ Domain random_grid(Rng& rng) {
   return Domain::grid(std::move(axes));
 }
 
-/// The unit square cut into nx × ny rectangles, each cut into two triangles. Inner nodes are moved by up to a fifth of a rectangle.
+/// The unit square cut into nx × ny rectangles, each cut into two triangles. Inner nodes are moved by up to a fifth of
+/// a rectangle.
 Domain random_triangulation(Rng& rng) {
   const int nx = 1 + static_cast<int>(rng.below(4)), ny = 1 + static_cast<int>(rng.below(4));
   std::vector<double> points;
@@ -101,7 +103,8 @@ FieldBatch random_field(const Domain& domain, int channels, Rng& rng) {
   return field;
 }
 
-/// G(u)(x) = (1 + x₀)·(∫u₀ + ½∫u₁)² on any domain: its Shapley values are the player's own term times the whole, for a baseline of 0.
+/// G(u)(x) = (1 + x₀)·(∫u₀ + ½∫u₁)² on any domain: its Shapley values are the player's own term times the whole, for a
+/// baseline of 0.
 class SquaredIntegral final : public Operator {
  public:
   explicit SquaredIntegral(int dimension) : dimension_(dimension) {}

@@ -1,4 +1,5 @@
-// The estimators that are means over draws, or over strata: what they have in the mean, how far they scatter, and what they say of it.
+// The estimators that are means over draws, or over strata: what they have in the mean, how far they scatter, and what
+// they say of it.
 
 #include <gtest/gtest.h>
 
@@ -76,8 +77,8 @@ class LastSeen final : public Game {
   const Game& game_;
 };
 
-// Without statistics: with the least budget the estimate is a function of one draw, and every draw comes up for some seed. Weighted with the probabilities of the
-// draws these estimates add up to the Shapley values.
+// Without statistics: with the least budget the estimate is a function of one draw, and every draw comes up for some
+// seed. Weighted with the probabilities of the draws these estimates add up to the Shapley values.
 TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
   for (const DrawMean& studied : draw_means) {
     for (const int players : {2, 3, 4, 6}) {
@@ -194,8 +195,9 @@ double squared_distance(const std::vector<double>& a, const std::vector<double>&
   return sum;
 }
 
-// One draw gives x = n·w(S)·r(S)(1_S − s/n) with |1_S − s/n|² = s(n−s)/n and w(S) = 1/(q_s·s(n−s)), so that m draws have
-// E|φ̂ − ψ|² = (Σ_s q_s E_s[r²] n/(q_s² s(n−s)) − |ψ − Δ/n|²)/m: for the kernel law (4H²_{n−1}·E[r(S)²·s(n−s)/n] − |ψ − Δ/n|²)/m.
+// One draw gives x = n·w(S)·r(S)(1_S − s/n) with |1_S − s/n|² = s(n−s)/n and w(S) = 1/(q_s·s(n−s)), so that m draws
+// have E|φ̂ − ψ|² = (Σ_s q_s E_s[r²] n/(q_s² s(n−s)) − |ψ − Δ/n|²)/m: for the kernel law (4H²_{n−1}·E[r(S)²·s(n−s)/n] −
+// |ψ − Δ/n|²)/m.
 TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
   constexpr int players = 8, replicates = 2000;
   constexpr std::int64_t draws = 60;
@@ -235,7 +237,8 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
   }
 }
 
-// The same law with r = u − ψ(S) for regression, to first order in 1/m: what its error comes from is the part of the game that is not additive.
+// The same law with r = u − ψ(S) for regression, to first order in 1/m: what its error comes from is the part of the
+// game that is not additive.
 TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
   constexpr int players = 8, replicates = 600;
   constexpr std::int64_t draws = 3000;
@@ -286,7 +289,8 @@ TEST(StratifiedMeans, StandardErrorsAreAsLargeAsTheErrors) {
   }
 }
 
-// What is exact in every sample: games that depend on the size alone, and for svarm all that happens at sizes 1 and n − 1.
+// What is exact in every sample: games that depend on the size alone, and for svarm all that happens at sizes 1 and n
+// − 1.
 TEST(StratifiedMeans, SizesAndTheBorderAreExplainedExactly) {
   constexpr int players = 9;
   Rng rng(35, "border");
@@ -336,8 +340,9 @@ Solved biased_game() {
   return Solved::of(5, table);
 }
 
-/// n·(1[0 ∈ S] − s/n)·target, averaged over the coalitions of each size: what a row of that size adds to player 0 for a weight of 1, when the players are
-/// relabelled at random. The law of the sample does not change under relabelling, so the mean stays and most of the noise goes.
+/// n·(1[0 ∈ S] − s/n)·target, averaged over the coalitions of each size: what a row of that size adds to player 0 for a
+/// weight of 1, when the players are relabelled at random. The law of the sample does not change under relabelling, so
+/// the mean stays and most of the noise goes.
 std::vector<double> relabelled_pulls(const Solved& solved, estimators::Pairing pairing) {
   std::vector<double> pulls(5, 0.0);
   for (std::size_t mask = 1; mask < 31; ++mask) {
@@ -350,8 +355,8 @@ std::vector<double> relabelled_pulls(const Solved& solved, estimators::Pairing p
   return pulls;
 }
 
-// Six interior coalitions of five players. The expected biases come from summing over all orders in which new sizes can come up, with geometric numbers of
-// repetitions between them.
+// Six interior coalitions of five players. The expected biases come from summing over all orders in which new sizes can
+// come up, with geometric numbers of repetitions between them.
 TEST(DrawMeans, StoppingAtANumberOfDistinctCoalitionsBiasesThem) {
   const Solved solved = biased_game();
   EXPECT_EQ("", mismatch(6.5, solved.shapley[0], rounding(64, 16)));

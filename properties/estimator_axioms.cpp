@@ -1,4 +1,5 @@
-// What each registered estimator promises in guarantees(), on every sample. A new estimator gets all of it by its line in the registry.
+// What each registered estimator promises in guarantees(), on every sample. A new estimator gets all of it by its line
+// in the registry.
 
 #include <gtest/gtest.h>
 
@@ -117,7 +118,8 @@ TEST_P(EstimatorAxioms, ValuesAddUpToGrandMinusEmptyValue) {
     const Table table = *any_game(most_players);
     const Attribution found = estimate(table, *any_effort());
     RC_TAG(table.players);
-    // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ |c_T| |T|³.
+    // The midpoint rule with K = 50 nodes errs by max|f'''|/(24K²), and f(t, …, t) = Σ_T c_T t^|T| has |f'''| <= Σ
+    // |c_T| |T|³.
     const double third_derivative =
         std::pow(table.players, 3) * largest(moebius_coefficients(table).values) * std::pow(2, table.players);
     const Tolerance tolerance = promise().efficiency == Efficiency::exact
@@ -259,8 +261,9 @@ TEST_P(EstimatorAxioms, TheBudgetIsObeyedAndEachCoalitionEvaluatedOnce) {
   });
 }
 
-// shap #4433: a method that silently leaves half of its budget unused. Draws that fall on a coalition again cost nothing, and of forty players' coalitions
-// those of one player or of all but one are drawn again and again: a quarter of the draws for the Shapley kernel.
+// shap #4433: a method that silently leaves half of its budget unused. Draws that fall on a coalition again cost
+// nothing, and of forty players' coalitions those of one player or of all but one are drawn again and again: a quarter
+// of the draws for the Shapley kernel.
 TEST_P(EstimatorAxioms, TheBudgetIsUsed) {
   if (!promise().uses_budget()) GTEST_SKIP() << "takes what it needs";
   Rng rng(4, "budget");
@@ -284,8 +287,8 @@ TEST_P(EstimatorAxioms, BudgetsBelowTheMinimumAreRefused) {
   }
 }
 
-// From the declared minimum on. Least squares may find that the coalitions it drew are not independent: it then names their rank, and the solution of least
-// norm is there. Nothing else may be refused.
+// From the declared minimum on. Least squares may find that the coalitions it drew are not independent: it then names
+// their rank, and the solution of least norm is there. Nothing else may be refused.
 TEST_P(EstimatorAxioms, BudgetsFromTheMinimumOnAreEnoughUnlessARankIsTooLow) {
   const auto* solves = dynamic_cast<const estimators::LeastSquares*>(&estimator());
   ASSERT_EQ(promise().refusal == Refusal::by_rank, solves != nullptr && !GetParam().minimum_norm);

@@ -1,4 +1,5 @@
-// The mean of an unbiased estimator is the Shapley value: by enumerating its units or its choices where they can be listed, and by replicates end to end.
+// The mean of an unbiased estimator is the Shapley value: by enumerating its units or its choices where they can be
+// listed, and by replicates end to end.
 
 #include <gtest/gtest.h>
 
@@ -219,7 +220,8 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
   }
 }
 
-// All samples of four players, whatever the numbers of draws are: two orderings of the warm-up, and coalitions of two players.
+// All samples of four players, whatever the numbers of draws are: two orderings of the warm-up, and coalitions of two
+// players.
 TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
   Rng rng(13, "svarm");
   const auto game = games::random_table_game(4, rng);
@@ -237,9 +239,10 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
   }
 }
 
-// With five players groups have to be filled up. Choices 0..8 are: for size 2 an ordering and a player to fill up with for those in it, two for those left
-// out, and a coalition for all; for size 3 the same without the coalition. The estimate is a sum of functions of {0, 1, 4}, {2, 3, 4}, {5, 6} and {7, 8}, so
-// its mean follows from going through these alone.
+// With five players groups have to be filled up. Choices 0..8 are: for size 2 an ordering and a player to fill up with
+// for those in it, two for those left out, and a coalition for all; for size 3 the same without the coalition. The
+// estimate is a sum of functions of {0, 1, 4}, {2, 3, 4}, {5, 6} and {7, 8}, so its mean follows from going through
+// these alone.
 TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   Rng rng(14, "svarm");
   const auto game = games::random_table_game(5, rng);
@@ -263,8 +266,9 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(1e4, table.scale())));
 }
 
-// End to end, with every registered estimator that claims no bias. 400 replicates, or 120; six sigma, or seven, is beyond the 1 - 1e-6/2K quantile of t
-// with 399, or 119, degrees of freedom for all K = estimators x games x players comparisons here.
+// End to end, with every registered estimator that claims no bias. 400 replicates, or 120; six sigma, or seven, is
+// beyond the 1 - 1e-6/2K quantile of t with 399, or 119, degrees of freedom for all K = estimators x games x players
+// comparisons here.
 TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyValue) {
   for (const auto& estimator : estimators::all()) {
     const Guarantees promise = estimator->guarantees();
@@ -298,8 +302,8 @@ TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyVal
   }
 }
 
-// Methods whose bias vanishes: it is at most a fifth of the standard deviation with ten times as many coalitions as players. Those that learn need
-// forty times as many, and have fewer replicates for what they cost.
+// Methods whose bias vanishes: it is at most a fifth of the standard deviation with ten times as many coalitions as
+// players. Those that learn need forty times as many, and have fewer replicates for what they cost.
 TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
   constexpr int players = 10;
   Rng rng(2, "bias");

@@ -77,7 +77,8 @@ class EvaluateTest : public ::testing::Test {
 TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   run();
   const runs::Results results = runs::read_results(run_);
-  // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one input at n = 8.
+  // Two resolutions × two inputs × (explainer, uniform, three methods), and two budgets of two sampling methods on one
+  // input at n = 8.
   EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
   EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
   EXPECT_EQ(2u, results.operators.size());
@@ -89,7 +90,8 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
     }
   }
   for (const runs::OperatorRow& row : results.operators) {
-    // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is not.
+    // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is
+    // not.
     for (const double error : row.relative_errors)
       EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
   }

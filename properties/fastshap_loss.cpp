@@ -69,7 +69,8 @@ void expect_stored(const golden::Json& entry, const Players& players) {
                      rounding(100, 1)));
 }
 
-// The file has the loss with shifts by equal shares, which is players of equal volume, and by areas. It also has one without a shift, which is not ours.
+// The file has the loss with shifts by equal shares, which is players of equal volume, and by areas. It also has one
+// without a shift, which is not ours.
 TEST(FastShapLoss, HasTheStoredValueAndGradient) {
   int found = 0;
   for (const golden::Json& entry : golden::cases("fastshap_loss")) {

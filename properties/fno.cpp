@@ -132,7 +132,8 @@ TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
   }
 }
 
-// All inputs of small grids. The difference quotient is off by h²/6 times the third derivative, and by rounding over h, which is smaller.
+// All inputs of small grids. The difference quotient is off by h²/6 times the third derivative, and by rounding over h,
+// which is smaller.
 TEST(Fno, GradientIsTheOneOfCentralDifferences) {
   constexpr double h = 1e-5;
   const std::vector<std::vector<int>> shapes = {{8}, {5}, {4, 4}};

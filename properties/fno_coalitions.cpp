@@ -86,7 +86,8 @@ void for_all_questions(const Property& property) {
   });
 }
 
-/// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the start of a training, so that the layers are not nearly linear.
+/// Networks with the same parameters, all of them float32 numbers, in this precision. They are twice as large as at the
+/// start of a training, so that the layers are not nearly linear.
 std::unique_ptr<operators::Network> network(const operators::FnoConfig& config, std::uint64_t seed,
                                             torch::Dtype dtype) {
   auto made = operators::make_network(config, torch::kFloat32);
@@ -116,8 +117,8 @@ std::vector<double> plain_values(const Operator& op, const Question& question) {
       ->values(question.coalitions);
 }
 
-/// What an error is measured by: the standard deviation over the coalitions, since single values may be near 0; for a network that hardly sees its input, 1 %
-/// of the values, since they have no more digits than their precision.
+/// What an error is measured by: the standard deviation over the coalitions, since single values may be near 0; for a
+/// network that hardly sees its input, 1 % of the values, since they have no more digits than their precision.
 double spread(const std::vector<double>& values) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double square = 0;

@@ -131,8 +131,9 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
   return question;
 }
 
-/// Against the spread of v over the coalitions, since v itself may be far larger or near zero: what is asked for, 2e-5; and where the network is so ill
-/// conditioned that a rounding of its weights moves v by more, some such roundings: each of its dozen layers rounds its sums anew.
+/// Against the spread of v over the coalitions, since v itself may be far larger or near zero: what is asked for, 2e-5;
+/// and where the network is so ill conditioned that a rounding of its weights moves v by more, some such roundings:
+/// each of its dozen layers rounds its sums anew.
 double tolerance(const Question& question) { return 2e-5 + 16 * question.rounding; }
 
 }  // namespace
@@ -314,7 +315,8 @@ TEST(FnoEngine, RefusesAnInstructionSetThatIsNotThere) {
 }
 
 TEST(PaddedGrid, RoundsHalvesToEvenAsPythonDoes) {
-  // round(0.5·n) of the reference: 2 of 5, 4 of 7, 4 of 9; its configurations have padding of half the grid, and grids are odd sometimes.
+  // round(0.5·n) of the reference: 2 of 5, 4 of 7, 4 of 9; its configurations have padding of half the grid, and grids
+  // are odd sometimes.
   const std::vector<std::pair<int, int>> added = {{4, 2}, {5, 2}, {7, 4}, {9, 4}};
   for (const auto& [points, padding] : added) {
     const engines::PaddedGrid both({points}, 0.5, true), end({points}, 0.5, false), plane({points, 6}, 0.5, true);

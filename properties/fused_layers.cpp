@@ -1,4 +1,5 @@
-// The layers of an FNO as kernels of our own: against LibTorch's operations and their derivatives, and against difference quotients.
+// The layers of an FNO as kernels of our own: against LibTorch's operations and their derivatives, and against
+// difference quotients.
 
 #include "operators/fused_layers.hpp"
 
@@ -218,7 +219,8 @@ Layer perceptron_layer(std::int64_t rows, std::int64_t inputs, std::int64_t wide
 std::vector<Layer> layers() {
   std::vector<Layer> all;
   for (const bool last : {false, true}) {
-    // A line and a plane; the input in all of it or in a part, the output likewise or at one point; tiles that are full and not.
+    // A line and a plane; the input in all of it or in a part, the output likewise or at one point; tiles that are full
+    // and not.
     for (const operators::BlockBoxes& boxes : {operators::BlockBoxes{{0, 1, 0, 90}, {0, 1, 0, 90}},
                                                {{0, 1, 20, 50}, {0, 1, 0, 90}},
                                                {{0, 1, 0, 90}, {0, 1, 20, 50}},
@@ -396,7 +398,8 @@ TEST(FusedTraining, HasTheGradientsOfLibTorch) {
   }
 }
 
-// Training spreads rounding errors. How much is seen from LibTorch's own: its float32 losses against its float64 losses.
+// Training spreads rounding errors. How much is seen from LibTorch's own: its float32 losses against its float64
+// losses.
 TEST(FusedTraining, HasTheLossesOfLibTorchForFiftySteps) {
   for (const std::vector<int>& shape : {std::vector{64}, std::vector{8, 8}}) {
     const operators::FnoConfig model = config(static_cast<int>(shape.size()));

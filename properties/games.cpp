@@ -232,7 +232,8 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
   }
 }
 
-// G = L + cL³ with baseline 0: the Aumann-Shapley value is ℓ_k(1 + cL²), the Shapley value ℓ_k(1 + cL²) + cℓ_k(M2 − Lℓ_k)/2 with M2 = Σ ℓ².
+// G = L + cL³ with baseline 0: the Aumann-Shapley value is ℓ_k(1 + cL²), the Shapley value ℓ_k(1 + cL²) + cℓ_k(M2 −
+// Lℓ_k)/2 with M2 = Σ ℓ².
 TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   constexpr double cubic = 0.3;
   const Domain domain = Domain::unit({12});

@@ -56,7 +56,8 @@ class Waves {
   std::vector<Term> terms_;
 };
 
-/// A value is a sum of as many products as an axis has points, each with a weight of order 1 from an angle with a few roundings, once for each axis.
+/// A value is a sum of as many products as an axis has points, each with a weight of order 1 from an angle with a few
+/// roundings, once for each axis.
 double rounding(const Domain& from) {
   double points = 0;
   for (const int axis : from.shape()) points += axis;

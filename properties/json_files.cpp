@@ -1,4 +1,5 @@
-// Game files: what they mean, what is refused and how it is said, and that no text can crash the reader or make it take much memory.
+// Game files: what they mean, what is refused and how it is said, and that no text can crash the reader or make it take
+// much memory.
 
 #include <gtest/gtest.h>
 #include <malloc.h>

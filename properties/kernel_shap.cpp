@@ -1,4 +1,5 @@
-// The regression behind KernelSHAP: its identities, its sample, its rank, and its agreement with a dense least-squares solution.
+// The regression behind KernelSHAP: its identities, its sample, its rank, and its agreement with a dense least-squares
+// solution.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +59,8 @@ double harmonic(int n) {
   return sum;
 }
 
-// Charnes, Golany, Keane, Rousseau (1988): the Shapley value is the kernel-weighted least-squares fit of an additive game with φ(N) = v(N).
+// Charnes, Golany, Keane, Rousseau (1988): the Shapley value is the kernel-weighted least-squares fit of an additive
+// game with φ(N) = v(N).
 TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(10), [](const Table& any) { return any.players >= 2; });
@@ -70,7 +72,8 @@ TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
   });
 }
 
-// Σ_S W_S (1_S − s/n)(1_S − s/n)ᵀ = (I − 11ᵀ/n)/n with W_S = 1/(C(n,s)·s(n−s)): in population the problem is perfectly conditioned.
+// Σ_S W_S (1_S − s/n)(1_S − s/n)ᵀ = (I − 11ᵀ/n)/n with W_S = 1/(C(n,s)·s(n−s)): in population the problem is perfectly
+// conditioned.
 TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
   for (int players = 2; players <= 12; ++players) {
     const estimators::CoalitionSample sample = whole_kernel(players);
@@ -178,7 +181,8 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
   });
 }
 
-// (players, interior budget) to the smallest half of the enumerated sizes and the budget left, computed by hand from the rule.
+// (players, interior budget) to the smallest half of the enumerated sizes and the budget left, computed by hand from
+// the rule.
 TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
   struct Case {
     int players;

@@ -79,7 +79,8 @@ TEST(MeanField, TheGradientIsTheSlopeOfTheValue) {
       sides.field(0)[point] += step;
       sides.field(1)[point] -= step;
       const auto values = op->mean_field_at(input, baseline, sides, query).values;
-      // A central difference errs by h²/6 times a third derivative, of size 1 for these weights, and by rounding over h.
+      // A central difference errs by h²/6 times a third derivative, of size 1 for these weights, and by rounding over
+      // h.
       EXPECT_EQ("", mismatch((values[0] - values[1]) / (2 * step), gradient[point], discretisation(10, step, 2)));
     }
   }
@@ -100,7 +101,8 @@ TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
   EXPECT_EQ("", mismatch(alone.values[0], one.values[123], network_rounding));
 }
 
-/// What the closure claims to be: with many cells, the mean value over random masks. Gradients on the diagonal evaluate the operator at t·u instead.
+/// What the closure claims to be: with many cells, the mean value over random masks. Gradients on the diagonal evaluate
+/// the operator at t·u instead.
 TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
   constexpr int points = 512, masks = 4000;
   const double t = 0.3;
@@ -135,7 +137,8 @@ TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
   EXPECT_NE("", mismatch(mean, weak_limit, sampling(error))) << "this test could not tell them apart";
 }
 
-// With G = m + c·m³ of a linear m with shares ℓ, L = Σ ℓ: the closure's values are ℓ_k(1 + cL²), the Shapley values ℓ_k(1 + c(L² + (Σℓ² − Lℓ_k)/2)).
+// With G = m + c·m³ of a linear m with shares ℓ, L = Σ ℓ: the closure's values are ℓ_k(1 + cL²), the Shapley values
+// ℓ_k(1 + c(L² + (Σℓ² − Lℓ_k)/2)).
 TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
   constexpr double cubic = 0.7;
   const WeightedMeanOperator op(cubic);

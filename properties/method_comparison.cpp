@@ -102,7 +102,8 @@ TEST(BootstrapRanks, OrderTheErrorsAndAddUp) {
       RC_ASSERT(rank.rank >= 1 && rank.rank <= competitors);
       RC_ASSERT(rank.low <= rank.high);
     }
-    // Every condition hands out 1 + … + k; a quarter of an integer each time, so the mean over conditions loses a few bits only.
+    // Every condition hands out 1 + … + k; a quarter of an integer each time, so the mean over conditions loses a few
+    // bits only.
     RC_ASSERT(std::abs(sum - competitors * (competitors + 1) / 2.0) < 1e-12 * competitors);
   });
 }
@@ -125,8 +126,9 @@ TEST(BootstrapRanks, AreSureWhereTheErrorsAreFarApartAndUnsureWhereTheyAreNot) {
 }
 
 TEST(BootstrapRanks, CoverTheRankOfTheLimit) {
-  // The better of two by a tenth at a spread of 0.3 and 12 repeats: nobody can be sure. 95 % intervals must hold rank 1 in at least 90 of 100 repetitions
-  // (binomial, five standard deviations below 95 would be 84; the percentile bootstrap of a median is a little too narrow).
+  // The better of two by a tenth at a spread of 0.3 and 12 repeats: nobody can be sure. 95 % intervals must hold rank 1
+  // in at least 90 of 100 repetitions (binomial, five standard deviations below 95 would be 84; the percentile
+  // bootstrap of a median is a little too narrow).
   int covered = 0, wide = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng(seed, "coverage of ranks");

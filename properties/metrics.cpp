@@ -110,7 +110,8 @@ TEST(WeightedR2, OfTheWeightsOfAnAdditiveGameIsOne) {
 }
 
 TEST(WeightedR2, ComparesResidualsWithTheSpread) {
-  // Two players, v = |S|² on {∅, {0}, {1}, {0,1}}: gains 0, 1, 1, 4, mean 3/2, spread 9. Values (1, 1) leave 0, 0, 0, 2.
+  // Two players, v = |S|² on {∅, {0}, {1}, {0,1}}: gains 0, 1, 1, 4, mean 3/2, spread 9. Values (1, 1) leave 0, 0,
+  // 0, 2.
   const Sums game({0, 0}, 1);
   EXPECT_DOUBLE_EQ(1 - 4.0 / 9, *metrics::weighted_r2(Vector{1, 1}, game.coalitions, game.gains).value);
   // Nothing explained: residuals are the gains themselves, 18, more than the spread.

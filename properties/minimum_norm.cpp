@@ -1,4 +1,5 @@
-// Least squares from samples that do not determine the values: refused, or on request answered with the solution of least norm.
+// Least squares from samples that do not determine the values: refused, or on request answered with the solution of
+// least norm.
 
 #include <gtest/gtest.h>
 
@@ -105,7 +106,8 @@ TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
   EXPECT_GE(deficient, 20);
 }
 
-// Of an additive game every sample is consistent: its equations hold, and what solves them too differs by a direction that is orthogonal to the solution.
+// Of an additive game every sample is consistent: its equations hold, and what solves them too differs by a direction
+// that is orthogonal to the solution.
 TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
   constexpr int players = 12;
   const estimators::CoalitionSample sample = sample_of(players, 9, estimators::Pairing::none, 1);

@@ -1,4 +1,5 @@
-// The three games of an operator: hard masks of cells, fixed smooth masks held by shares, and smooth masks that are the players.
+// The three games of an operator: hard masks of cells, fixed smooth masks held by shares, and smooth masks that are the
+// players.
 
 #include <gtest/gtest.h>
 
@@ -121,7 +122,8 @@ TEST(SmoothOperatorGame, IsAFunctionOfTheSharesThatACoalitionHolds) {
   });
 }
 
-// The masks repeat after half of the line; a relabelling swaps some points with those half a line away. The input does not repeat.
+// The masks repeat after half of the line; a relabelling swaps some points with those half a line away. The input does
+// not repeat.
 TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
   for_all([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
@@ -148,7 +150,8 @@ TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
     RC_ASSERT(mismatch(as_table(*game).values, as_table(*other).values, rounded) == "");
     RC_ASSERT(mismatch(shapley_values(*game), shapley_values(*other), rounded) == "");
     RC_ASSERT(mismatch(aumann_shapley_values(*game), aumann_shapley_values(*other), rounded) == "");
-    // Cells 0 and 1 are the two copies of one set: coalitions with either of them hold the same, and the two are worth the same.
+    // Cells 0 and 1 are the two copies of one set: coalitions with either of them hold the same, and the two are worth
+    // the same.
     std::vector<std::int64_t> twins(24, 2);
     for (std::size_t point = 0; point < 12; ++point) {
       if (point % 4 != 0) continue;
@@ -216,7 +219,8 @@ TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
   });
 }
 
-// ∂f/∂a_k at (t, …, t) of the three f by central differences, whose error is h²/6 times a third derivative, below 600 here.
+// ∂f/∂a_k at (t, …, t) of the three f by central differences, whose error is h²/6 times a third derivative, below 600
+// here.
 TEST(OperatorGames, HaveTheGradientsOfTheirExtensions) {
   for_all_questions([](const Question& question, Rng& rng) {
     constexpr double h = 1e-4;
@@ -304,7 +308,8 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
   });
 }
 
-// Finer and finer graded cells of one game: the value of a fixed half of the line converges to the diagonal formula like 1/n.
+// Finer and finer graded cells of one game: the value of a fixed half of the line converges to the diagonal formula
+// like 1/n.
 TEST(SmoothOperatorGame, OfFinerCellsHasShapleyValuesNearerToTheDiagonalFormula) {
   Rng rng(11);
   const Domain domain = Domain::unit({256});
@@ -377,7 +382,8 @@ TEST(OperatorGames, AreThreeGames) {
   }
 }
 
-// Σ_j Attr^{η_j} = Σ_q w_q DG(u_b + t_q h)[h] for every partition of unity and every rule; with enough nodes that is G(u) − G(u_b).
+// Σ_j Attr^{η_j} = Σ_q w_q DG(u_b + t_q h)[h] for every partition of unity and every rule; with enough nodes that is
+// G(u) − G(u_b).
 TEST(MaskedAttributions, AddUpToTheSameForEveryPartitionOfUnity) {
   for (const auto& shape : std::vector<std::vector<int>>{{24}, {6, 6}}) {
     const Domain domain = Domain::unit(shape);

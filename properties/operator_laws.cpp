@@ -1,4 +1,5 @@
-// What every registered neural operator promises: shapes, batches, resolutions, gradients, files, and the paths that must agree.
+// What every registered neural operator promises: shapes, batches, resolutions, gradients, files, and the paths that
+// must agree.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

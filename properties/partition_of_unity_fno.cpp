@@ -1,4 +1,5 @@
-// Masked attributions of Fourier neural operators add up to F(u)(x*) − F(u_b)(x*) for every partition of unity (OperatorSHAP, theorem on partitions of unity).
+// Masked attributions of Fourier neural operators add up to F(u)(x*) − F(u_b)(x*) for every partition of unity
+// (OperatorSHAP, theorem on partitions of unity).
 
 #include <gtest/gtest.h>
 

@@ -136,7 +136,8 @@ TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
     EXPECT_TRUE(is_refused(bad[index])) << bad[index].substr(8, 100);
 }
 
-/// One random change: a bit, a byte, a piece left out, repeated or moved, another header length, or a digit for a digit.
+/// One random change: a bit, a byte, a piece left out, repeated or moved, another header length, or a digit for a
+/// digit.
 void mutate(std::string& bytes, Rng& rng) {
   const auto place = [&] { return static_cast<std::size_t>(rng.below(bytes.size())); };
   if (bytes.size() < 16) return;

@@ -93,7 +93,8 @@ TEST(SizeLaw, DrawnSizesFollowIt) {
   }
 }
 
-// P(i, j ∈ S) = Σ_s q_s s(s−1)/(n(n−1)), for every two players alike. For the kernel it is (1 − 1/H_{n−1})/2 (Covert & Lee 2021).
+// P(i, j ∈ S) = Σ_s q_s s(s−1)/(n(n−1)), for every two players alike. For the kernel it is (1 − 1/H_{n−1})/2 (Covert &
+// Lee 2021).
 TEST(Samplers, PairsOfPlayersAreDrawnTogetherEquallyOften) {
   constexpr int players = 7, draws = 100000;
   for (const estimators::SizeMass mass : all_masses) {
@@ -214,8 +215,9 @@ TEST(Samplers, CountsWithoutReplacementFillTheBudgetEvenly) {
   }
 }
 
-// Σ_rows weight·f(S) has the mean Σ_{0<s<n} W_S f(S) when, as subsets of a size are uniform, the weights of each size add up to 1/(s(n−s)) in the mean:
-// without replacement they do so in every sample; a draw's do so times its probability.
+// Σ_rows weight·f(S) has the mean Σ_{0<s<n} W_S f(S) when, as subsets of a size are uniform, the weights of each size
+// add up to 1/(s(n−s)) in the mean: without replacement they do so in every sample; a draw's do so times its
+// probability.
 TEST(Samplers, WeightsOfEachSizeAddUpToTheShapleyKernel) {
   for (const estimators::SizeMass mass : all_masses) {
     for (const estimators::Pairing pairing : all_pairings) {

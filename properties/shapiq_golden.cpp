@@ -136,7 +136,8 @@ TEST(ShapiqKernelShap, IsTheConstrainedRegressionButForItsSoftEfficiency) {
     const std::vector<double> ours = Rows(entry).regression(), constrained = numbers(entry.at("constrained")),
                               theirs = numbers(entry.at("shapiq"));
     EXPECT_EQ("", mismatch(constrained, ours, solved(constrained))) << title(entry);
-    // shapiq gives the grand coalition the weight 1e8 where the other rows weigh about 1: a defect of 1e-8, and a matrix of condition number about 1e8 n.
+    // shapiq gives the grand coalition the weight 1e8 where the other rows weigh about 1: a defect of 1e-8, and a
+    // matrix of condition number about 1e8 n.
     EXPECT_EQ("", mismatch(theirs, ours, rounding(1e10, largest(theirs)))) << title(entry);
   }
 }

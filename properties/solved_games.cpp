@@ -231,7 +231,8 @@ TEST(SolvedGames, AProductOfTwoMeasuresIsBilinear) {
                          games::product_of_measures({first, second})->shapley_values(), rounding(1e4, 1)));
 }
 
-// v = q(S, S, S) has ψ_k = Σ_{jl} q(k,j,l) + ½ Σ_j (q(k,j,j) − q(k,k,j)): no other terms, so the leading error is all of it.
+// v = q(S, S, S) has ψ_k = Σ_{jl} q(k,j,l) + ½ Σ_j (q(k,j,j) − q(k,k,j)): no other terms, so the leading error is all
+// of it.
 TEST(SolvedGames, TheDiscretisationErrorOfACubicFormIsAllOfTheDifference) {
   Rng rng(7, "cubic");
   std::vector<games::Measure> factors;
@@ -301,7 +302,8 @@ TEST(SolvedGames, IntegratedGradientsOfAStepAreZero) {
   EXPECT_EQ(1, grand_minus_empty(*game));
 }
 
-/// The heat kernel of the circle [0, 1) after time κt, integrated over [from, to) and read at x: by images, or by Fourier modes.
+/// The heat kernel of the circle [0, 1) after time κt, integrated over [from, to) and read at x: by images, or by
+/// Fourier modes.
 double heat_by_images(double x, double diffused, double from, double to) {
   double total = 0;
   for (int image = -8; image <= 8; ++image) {
@@ -337,7 +339,8 @@ TEST(SolvedGames, TheHeatEquationIsAdditive) {
   }
 }
 
-/// u(x, t) as Hopf (1950) writes it: ∫ ((x−y)/t) e^{−Φ/2ν} dy / ∫ e^{−Φ/2ν} dy, by adaptive quadrature between the edges and beyond.
+/// u(x, t) as Hopf (1950) writes it: ∫ ((x−y)/t) e^{−Φ/2ν} dy / ∫ e^{−Φ/2ν} dy, by adaptive quadrature between the
+/// edges and beyond.
 double hopf_solution(const games::BurgersProblem& problem, const std::vector<double>& heights) {
   const auto potential = [&](double y) {
     double integral = 0;

@@ -1,4 +1,5 @@
-// Our code beside rational arithmetic, mpmath and numpy (reference_data/shapiq.md): closed forms, the kernel of many players, quadratures, scores.
+// Our code beside rational arithmetic, mpmath and numpy (reference_data/shapiq.md): closed forms, the kernel of many
+// players, quadratures, scores.
 
 #include <gtest/gtest.h>
 

@@ -36,7 +36,8 @@ std::vector<double> numbers(const torch::Tensor& tensor) {
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
-/// The convolution of fields [n0, n1, Cin] (n0 = 1 on a line) by weights [Cin, Cout, m0, m1/2+1, 2], as a sum over points and frequencies.
+/// The convolution of fields [n0, n1, Cin] (n0 = 1 on a line) by weights [Cin, Cout, m0, m1/2+1, 2], as a sum over
+/// points and frequencies.
 torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tensor& weights, bool plane, int first_modes,
                                  int last_modes) {
   const std::int64_t n0 = fields.size(0), n1 = fields.size(1), inputs = fields.size(2), outputs = weights.size(1);

@@ -114,8 +114,9 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const training::TrainingSummary whole =
       training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
 
-  // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1 call for the identity, 8 for v(∅) and
-  // v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of its 16 samples.
+  // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
+  // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
+  // its 16 samples.
   for (const int calls : {45, 36}) {
     const StoppingOperator stopping(calls);
     EXPECT_THROW(training::train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
@@ -155,7 +156,8 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
     const std::vector<double> ours = curve(folder_ / "engine", key), theirs = curve(folder_ / "plain", key);
     ASSERT_EQ(ours.size(), 13U);
     ASSERT_EQ(theirs.size(), 13U);
-    // Targets differ by 1e-7 of their size; AdamW's steps have the size of the learning rate however small a gradient is, so near zero they may differ by more.
+    // Targets differ by 1e-7 of their size; AdamW's steps have the size of the learning rate however small a gradient
+    // is, so near zero they may differ by more.
     for (std::size_t epoch = 0; epoch < ours.size(); ++epoch)
       EXPECT_NEAR(ours[epoch], theirs[epoch], 1e-4 * theirs[epoch]) << key << ", epoch " << epoch;
   }
@@ -195,7 +197,8 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   EXPECT_EQ(data.inputs.domain, backbone->domain({8, 8}));
   EXPECT_EQ(Domain::grid({Axis::cells(16), Axis::nodes(4, 2)}), backbone->domain({16, 4}));
 
-  // Blocks as players, another query and a channel that is always shown: the explainer is trained on the games of that rule.
+  // Blocks as players, another query and a channel that is always shown: the explainer is trained on the games of that
+  // rule.
   training::ExplainerRecipe explainer = small_explainer(1);
   explainer.resolutions = {4, 8};
   explainer.scenario.players = ScenarioRule::Players::blocks;
@@ -257,7 +260,8 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
   const WeightedMeanOperator backbone(0);
   training::train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
   const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors");
-  // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform attribution misses.
+  // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform
+  // attribution misses.
   const data::Dataset fresh = small_data(64, 16);
   for (const int points : {16, 32}) {
     double missed = 0, missed_by_uniform = 0;
@@ -280,7 +284,8 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
 }
 
 TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
-  // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of Loshchilov & Hutter (2019), algorithm 2.
+  // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of
+  // Loshchilov & Hutter (2019), algorithm 2.
   torch::Tensor parameter = torch::tensor({0.7F});
   parameter.set_requires_grad(true);
   training::AdamW optimiser({{"p", parameter}}, 0.1);

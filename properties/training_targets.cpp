@@ -44,7 +44,8 @@ class CountingOperator final : public Operator {
   mutable std::int64_t evaluations_ = 0;
 };
 
-/// Games of a linear operator, whose Shapley values are known: φ of a player is the sum of weight(x*, y)·u(y) over its points.
+/// Games of a linear operator, whose Shapley values are known: φ of a player is the sum of weight(x*, y)·u(y) over its
+/// points.
 struct Subject {
   CountingOperator op;
   FieldBatch fields = FieldBatch::zeros(Domain::unit({12}), samples, 1);
@@ -103,7 +104,8 @@ class EveryTarget : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Registered, EveryTarget, ::testing::ValuesIn(training::targets::names()),
                          [](const auto& name) { return name.param; });
 
-// Labels and densities are float32 numbers of size 1. A squared error of some roundings is below a hundred squared roundings.
+// Labels and densities are float32 numbers of size 1. A squared error of some roundings is below a hundred squared
+// roundings.
 constexpr double squared_rounding = 100 * 1.2e-7 * 1.2e-7;
 
 TEST_P(EveryTarget, HasNoLossAtTheExactValuesAndSomeElsewhere) {

@@ -72,7 +72,8 @@ TEST(TreeShapley, OfHandMadeLeavesIsWhatOrderingsGive) {
     EXPECT_EQ("", mismatch(shapley_values_by_orderings(table_of(4, leaves)),
                            estimators::shapley_values_of_leaves(4, leaves), rounding(100, 10)));
   }
-  // 1 required, 2 forbidden: pivotal first of three, 1/3; a forbidden one comes after the required one and before the other, 1/6.
+  // 1 required, 2 forbidden: pivotal first of three, 1/3; a forbidden one comes after the required one and before the
+  // other, 1/6.
   EXPECT_EQ("", mismatch({2, -1, -1},
                          estimators::shapley_values_of_leaves(3, std::vector<estimators::TreeLeaf>{{{0}, {1, 2}, 6}}),
                          rounding(10, 6)));
@@ -156,7 +157,8 @@ TEST(BoostedTrees, LearnWhichPlayersMatter) {
   std::vector<double> targets;
   for (std::size_t row = 0; row < all.size(); ++row) targets.push_back(all.contains(row, 2) ? 8 : 0);
   const std::vector<double> values = estimators::BoostedTrees::fit(all, targets).shapley_values();
-  // XGBoost makes no split that gains less than 1e-6. Where two leaves of 32 rows are off by r it gains 2(32r)²/33, so r < 1.3e-4 of the scale.
+  // XGBoost makes no split that gains less than 1e-6. Where two leaves of 32 rows are off by r it gains 2(32r)²/33, so
+  // r < 1.3e-4 of the scale.
   EXPECT_EQ("", mismatch({0, 0, 8, 0, 0, 0}, values, discretisation(2 * 8, std::sqrt(1e-6 * 33 / 2) / 32, 1)));
 }
 

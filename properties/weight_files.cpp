@@ -152,7 +152,8 @@ double distance_from_neuraloperator(const std::string& file, const std::string& 
   return std::sqrt(difference / size);
 }
 
-// reference_data/neuraloperator.md says how the files were made. Both sides compute in float32: a dozen layers of a few roundings each.
+// reference_data/neuraloperator.md says how the files were made. Both sides compute in float32: a dozen layers of a few
+// roundings each.
 constexpr double float32_layers = 1e-5;
 
 TEST(FilesOfNeuraloperator, ThatNameNoPaddingAreNotPadded) {

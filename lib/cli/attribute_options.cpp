@@ -27,7 +27,8 @@ std::unique_ptr<Estimator> wanted_quadrature(const AttributeOptions& options) {
   return estimators::integrated_gradients(rule, options.nodes.value_or(estimators::default_quadrature_nodes));
 }
 
-/// A least-squares method that answers with minimum-norm solutions where it must, or nullptr when that is not asked for.
+/// A least-squares method that answers with minimum-norm solutions where it must, or nullptr when that is not asked
+/// for.
 std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) {
   if (!options.minimum_norm) return nullptr;
   const auto* solves = dynamic_cast<const estimators::LeastSquares*>(&estimators::find(options.method));

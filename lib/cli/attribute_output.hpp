@@ -9,19 +9,22 @@
 
 namespace opshap::cli {
 
-/// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none), empty, grand, efficiency_gap, distinct, evaluations, gradients,
-/// seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a system that does not determine the values), path (how the game
-/// was computed, Game::path, where it tells).
+/// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
+/// empty, grand, efficiency_gap, distinct, evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm
+/// (null, or the rank and needed_rank of a system that does not determine the values), path (how the game was computed,
+/// Game::path, where it tells).
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
                                         const Attribution& attribution, const std::string& path);
 
-/// Prints attributions of several inputs or queries, [B][Q], on standard output: with --json one object whose values are [B][n], or [B][Q][n] with several queries, as are
-/// standard_errors, and whose empty, grand, efficiency_gap, distinct, evaluations and gradients are [B] or [B][Q]. Otherwise a line for each input and query.
+/// Prints attributions of several inputs or queries, [B][Q], on standard output: with --json one object whose values
+/// are [B][n], or [B][Q][n] with several queries, as are standard_errors, and whose empty, grand, efficiency_gap,
+/// distinct, evaluations and gradients are [B] or [B][Q]. Otherwise a line for each input and query.
 void print_attributions(const Globals& globals, const std::string& method,
                         const std::vector<std::vector<Attribution>>& attributions,
                         const std::vector<std::int64_t>& queries, const std::string& path);
 
-/// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and what they cost.
+/// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and
+/// what they cost.
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
                        const std::string& path);
 

@@ -12,7 +12,8 @@ namespace opshap::cli {
 
 namespace {
 
-/// Operators in float32 give values that differ in the last digits between batches; another game differs in the first ones.
+/// Operators in float32 give values that differ in the last digits between batches; another game differs in the first
+/// ones.
 constexpr double same_value = 1e-3;
 
 void require_same(const nlohmann::json& file, const char* key, double value, double scale, const std::string& who) {

@@ -14,8 +14,8 @@ struct StoredAttribution {
   std::vector<double> values;  ///< [n]
 };
 
-/// Reads {"values":[n numbers], ...}; "method", "players", "empty" and "grand" are optional and the last three must be those of the game. "-" is standard input.
-/// Throws DataError naming the key, also for an attribution of another game.
+/// Reads {"values":[n numbers], ...}; "method", "players", "empty" and "grand" are optional and the last three must be
+/// those of the game. "-" is standard input. Throws DataError naming the key, also for an attribution of another game.
 StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game);
 
 }  // namespace opshap::cli

@@ -28,7 +28,8 @@ const estimators::LeastSquares* least_squares(const std::string& name) {
   return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(name));
 }
 
-/// What was asked for: every registered estimator for "all", else the methods that were named. An unknown name stops here.
+/// What was asked for: every registered estimator for "all", else the methods that were named. An unknown name stops
+/// here.
 std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const CompareOptions& options,
                                                                    const methods::Kinds& kinds) {
   const bool all = options.methods == std::vector<std::string>{"all"};

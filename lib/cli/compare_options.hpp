@@ -21,13 +21,14 @@ struct CompareOptions : GameOptions {
 /// Adds them to the subcommand.
 void add_compare_options(CLI::App& command, CompareOptions& options);
 
-/// Runs the methods and prints the summary as Markdown, or one JSON object with --json. Into the folder --out go manifest.json (with `environment`),
-/// truth.json, results.jsonl (a row a run, written as they end: the same command again goes on where it was stopped), summary.md, tables/ and figures/.
+/// Runs the methods and prints the summary as Markdown, or one JSON object with --json. Into the folder --out go
+/// manifest.json (with `environment`), truth.json, results.jsonl (a row a run, written as they end: the same command
+/// again goes on where it was stopped), summary.md, tables/ and figures/.
 ///
-/// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, minimum_norm (only when asked for), reference, truth {method, error},
-/// exact [{method, budget, why}], undefined [{method, budget, why}], ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
-/// `kinds` makes the methods that are no estimators.
-/// Throws CheckFailed after printing when a method that promises to be exact on this game is not.
+/// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, minimum_norm (only when asked for),
+/// reference, truth {method, error}, exact [{method, budget, why}], undefined [{method, budget, why}], ranks [{method,
+/// rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows. `kinds` makes the methods that are no
+/// estimators. Throws CheckFailed after printing when a method that promises to be exact on this game is not.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds = {});
 

@@ -16,7 +16,8 @@ struct Finding {
   std::string fix;  ///< the command that repairs it; empty when fit
 };
 
-/// What can be said without LibTorch: processor, threads, memory, disk, gnuplot, whether the network program is there. Takes milliseconds.
+/// What can be said without LibTorch: processor, threads, memory, disk, gnuplot, whether the network program is there.
+/// Takes milliseconds.
 std::vector<Finding> examine_machine(const std::filesystem::path& out);
 
 /// Prints the findings and throws EnvironmentError with the fixes when one is unfit.

@@ -14,7 +14,8 @@
 
 namespace opshap::cli {
 
-/// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options in both programs.
+/// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options
+/// in both programs.
 struct GameOptions {
   std::string game;                 ///< --game: a game file, or the name of a family
   std::uint64_t game_seed = 0;      ///< --game-seed: which member of the family
@@ -40,8 +41,9 @@ struct NamedGame {
   std::unique_ptr<Scenario> scenario = nullptr;  ///< the field behind it; none for a game without one
 };
 
-/// The game of --game: the random member number --game-seed of a family with --players players, or that of a file ("-" is standard input).
-/// Throws InvalidArgument when neither --game nor --operator is given or options do not go together, naming the subcommand; DataError for a broken file.
+/// The game of --game: the random member number --game-seed of a family with --players players, or that of a file ("-"
+/// is standard input). Throws InvalidArgument when neither --game nor --operator is given or options do not go
+/// together, naming the subcommand; DataError for a broken file.
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options);
 
 }  // namespace opshap::cli

@@ -20,17 +20,20 @@ struct Globals {
   std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
 };
 
-/// Adds --config, --seed, --threads, --device, --no-engine, --out, --json, -q, -v to the application. Values are stored in `globals`, threads and verbosity set at once.
+/// Adds --config, --seed, --threads, --device, --no-engine, --out, --json, -q, -v to the application. Values are stored
+/// in `globals`, threads and verbosity set at once.
 void add_globals(CLI::App& app, Globals& globals);
 
-/// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error and its exit code.
-/// 0 ok, 1 a check failed, 2 usage, 3 missing or corrupt input, 4 unfit environment, 6 stopped (resumable), 7 bug.
+/// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error
+/// and its exit code. 0 ok, 1 a check failed, 2 usage, 3 missing or corrupt input, 4 unfit environment, 6 stopped
+/// (resumable), 7 bug.
 int run(CLI::App& app, Globals& globals, int argc, char** argv);
 
 /// A check failed: the subcommand has printed its results and wants exit code 1.
 struct CheckFailed {};
 
-/// Replaces this process by opshap-networks (beside this program) with the same arguments. Returns only by throwing EnvironmentError.
+/// Replaces this process by opshap-networks (beside this program) with the same arguments. Returns only by throwing
+/// EnvironmentError.
 [[noreturn]] void run_networks(const Globals& globals);
 
 /// Numbers of JSON that may be absent: NaN and infinity are written as {"value":null,"why":why}.

@@ -9,18 +9,21 @@
 
 namespace opshap::cli {
 
-/// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may be left out when `channels` is 1.
+/// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may
+/// be left out when `channels` is 1.
 ///
 /// The grid is the unit interval or square. `who` starts the messages.
 /// Throws InvalidArgument for another shape, DataError for values that are not finite.
 FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
                        int channels, std::string_view who);
 
-/// Several fields from an array of shape [B, C, n] or [B, C, nx, ny], or one from an array that input_field() takes. Throws as input_field().
+/// Several fields from an array of shape [B, C, n] or [B, C, nx, ny], or one from an array that input_field() takes.
+/// Throws as input_field().
 FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
                         int channels, std::string_view who);
 
-/// The labels of a grid, shape [n] or [nx, ny], as a partition. Throws InvalidArgument when the shape is not the grid's or labels have gaps.
+/// The labels of a grid, shape [n] or [nx, ny], as a partition. Throws InvalidArgument when the shape is not the grid's
+/// or labels have gaps.
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 

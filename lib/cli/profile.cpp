@@ -338,7 +338,8 @@ toml::table table_of(const ScenarioRule& rule) {
   return table;
 }
 
-/// The table that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep their identity.
+/// The table that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep
+/// their identity.
 toml::table settings_of(const Profile& profile) {
   const training::BackboneRecipe& backbone = profile.backbone;
   const training::ExplainerRecipe& explainer = profile.explainer;

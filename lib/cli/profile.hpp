@@ -34,8 +34,9 @@ struct Profile {
   evaluation::EvaluationSettings evaluation;
 };
 
-/// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over it.
-/// Throws InvalidArgument for an unknown name or key and for values that cannot work (naming key and line), DataError for a file that cannot be parsed.
+/// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over
+/// it. Throws InvalidArgument for an unknown name or key and for values that cannot work (naming key and line),
+/// DataError for a file that cannot be parsed.
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides);
 
 /// The profile of a TOML text in which every key is present, such as to_toml() writes. `source` starts the messages.

@@ -21,11 +21,13 @@ void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& se
 /// Adds the options of `opshap reference` to the subcommand.
 void add_reference_options(CLI::App& command, ReferenceOptions& options);
 
-/// Finds the reference of a game and prints it, or writes it to --out; with --certify also which of the two attributions is nearer to the truth.
+/// Finds the reference of a game and prints it, or writes it to --out; with --certify also which of the two
+/// attributions is nearer to the truth.
 ///
-/// JSON keys: those of an attribution (so that a reference can be certified itself), and relative_error, rounding, reached, cross_check {statistic,
-/// degrees_of_freedom [2], p_value, agrees} or null, estimates [{method, values, standard_errors, evaluations}], certification {...} or null.
-/// Throws CheckFailed after printing when the two estimates disagree or the error was not reached.
+/// JSON keys: those of an attribution (so that a reference can be certified itself), and relative_error, rounding,
+/// reached, cross_check {statistic, degrees_of_freedom [2], p_value, agrees} or null, estimates [{method, values,
+/// standard_errors, evaluations}], certification {...} or null. Throws CheckFailed after printing when the two
+/// estimates disagree or the error was not reached.
 void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game);
 
 }  // namespace opshap::cli

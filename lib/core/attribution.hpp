@@ -15,7 +15,8 @@ struct MatrixRank {
 
 /// What each player contributed, and what it cost to find out.
 ///
-/// Values are per cell (they add up to v(N) − v(∅) where the method is efficient), never densities; a density is value / volume.
+/// Values are per cell (they add up to v(N) − v(∅) where the method is efficient), never densities; a density is value
+/// / volume.
 struct Attribution {
   std::vector<double> values;                          ///< [n]
   std::optional<std::vector<double>> standard_errors;  ///< [n], where the method has them

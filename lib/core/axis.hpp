@@ -20,7 +20,8 @@ struct Axis {
   Centring centring = Centring::node;
   bool periodic = true;
 
-  /// x_j = origin + j·extent/points: a period without its end. Throws InvalidArgument unless points >= 1 and extent > 0; so do the others.
+  /// x_j = origin + j·extent/points: a period without its end. Throws InvalidArgument unless points >= 1 and extent >
+  /// 0; so do the others.
   static Axis ring(int points, double extent = 1, double origin = 0);
   /// x_j = origin + (j + ½)·extent/points: the middles of equal cells.
   static Axis cells(int points, double extent = 1, double origin = 0, bool periodic = false);
@@ -29,11 +30,14 @@ struct Axis {
 
   double spacing() const { return extent / intervals; }
   double coordinate(int index) const { return origin + (index + offset) * extent / intervals; }
-  /// Length of the part of the axis that belongs to a point. Equal for cells and on periodic axes. Otherwise it ends half-way to the next point, or at an end of the axis.
+  /// Length of the part of the axis that belongs to a point. Equal for cells and on periodic axes. Otherwise it ends
+  /// half-way to the next point, or at an end of the axis.
   double length(int index) const;
-  /// Every `stride`-th point from point 0 on. The points keep their coordinates. Throws InvalidArgument unless the stride divides the number of points.
+  /// Every `stride`-th point from point 0 on. The points keep their coordinates. Throws InvalidArgument unless the
+  /// stride divides the number of points.
   Axis strided(int stride) const;
-  /// The same kind of points, `points` of them, on the same interval: from the native grid of a problem to another size of it.
+  /// The same kind of points, `points` of them, on the same interval: from the native grid of a problem to another size
+  /// of it.
   Axis resampled(int points) const;
   /// The point nearest to x, on a periodic axis around its end; the first of two that are equally near.
   int nearest(double x) const;

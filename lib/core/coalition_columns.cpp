@@ -7,7 +7,8 @@ namespace opshap {
 
 namespace {
 
-/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of word j.
+/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
+/// word j.
 void transpose(std::array<std::uint64_t, 64>& block) {
   std::uint64_t mask = 0x00000000FFFFFFFF;
   for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {

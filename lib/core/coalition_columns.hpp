@@ -9,7 +9,8 @@
 
 namespace opshap {
 
-/// A batch of coalitions turned by 90 degrees: one bit row per player, bit b of it is set iff the player is in coalition b.
+/// A batch of coalitions turned by 90 degrees: one bit row per player, bit b of it is set iff the player is in
+/// coalition b.
 ///
 /// One word operation then works on 64 coalitions. Bits beyond the last coalition are zero. Memory as Coalitions.
 class CoalitionColumns {

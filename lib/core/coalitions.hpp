@@ -8,9 +8,11 @@
 
 namespace opshap {
 
-/// A batch of coalitions over the players 0..n-1, one per row, bit-packed: bit i%64 of word i/64 is set iff player i is in.
+/// A batch of coalitions over the players 0..n-1, one per row, bit-packed: bit i%64 of word i/64 is set iff player i is
+/// in.
 ///
-/// Memory: ⌈n/64⌉ words a row. Bits beyond player n-1 are always zero, so rows can be compared, hashed and counted as words.
+/// Memory: ⌈n/64⌉ words a row. Bits beyond player n-1 are always zero, so rows can be compared, hashed and counted as
+/// words.
 class Coalitions {
  public:
   static constexpr int max_players = 65536;

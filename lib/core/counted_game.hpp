@@ -16,8 +16,9 @@ struct Budget {
 
 /// The door between an estimator and a game: counts, caches, and holds the estimator to its budget.
 ///
-/// A coalition is evaluated once however often it is asked for; asking for more distinct ones than the budget allows throws std::logic_error, since an
-/// estimator must plan for its budget. A value that is not finite throws NumericalError naming the coalition.
+/// A coalition is evaluated once however often it is asked for; asking for more distinct ones than the budget allows
+/// throws std::logic_error, since an estimator must plan for its budget. A value that is not finite throws
+/// NumericalError naming the coalition.
 class CountedGame {
  public:
   CountedGame(const Game& game, Budget budget);

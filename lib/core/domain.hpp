@@ -12,15 +12,16 @@ namespace opshap {
 
 /// Where a field lives: a regular grid in one or two dimensions, or a mesh.
 ///
-/// Points are numbered from 0. On a grid axis 0 is x, and the number is row-major (axis 1 fastest). Each point owns a part of the domain, its volume; whatever integrates
-/// uses volume(point). A value: cheap to copy, compared by content.
+/// Points are numbered from 0. On a grid axis 0 is x, and the number is row-major (axis 1 fastest). Each point owns a
+/// part of the domain, its volume; whatever integrates uses volume(point). A value: cheap to copy, compared by content.
 class Domain {
  public:
   /// No points.
   Domain() = default;
   /// Throws InvalidArgument unless there are one or two axes.
   static Domain grid(std::vector<Axis> axes);
-  /// The unit interval or square with the given points per axis, periodic, node centred. Throws InvalidArgument unless 1 or 2 positive sizes.
+  /// The unit interval or square with the given points per axis, periodic, node centred. Throws InvalidArgument unless
+  /// 1 or 2 positive sizes.
   static Domain unit(const std::vector<int>& shape);
   static Domain mesh(Mesh mesh);
 
@@ -44,14 +45,17 @@ class Domain {
   /// Whether every axis of a grid is periodic; false for a mesh.
   bool periodic() const;
 
-  /// The point with index n/2 on every axis of a grid: strides of the native grid keep its position. Of a mesh the point nearest to the middle of its bounding box.
+  /// The point with index n/2 on every axis of a grid: strides of the native grid keep its position. Of a mesh the
+  /// point nearest to the middle of its bounding box.
   std::int64_t centre() const;
-  /// The number of the grid point with these indices, or of the mesh point with this one. Throws InvalidArgument when an index is outside.
+  /// The number of the grid point with these indices, or of the mesh point with this one. Throws InvalidArgument when
+  /// an index is outside.
   std::int64_t point(const std::vector<int>& indices) const;
-  /// The point nearest to a position, one coordinate per dimension. Throws InvalidArgument for another number of coordinates, one that is not finite, and a position outside
-  /// the grid's box or the mesh's bounding box.
+  /// The point nearest to a position, one coordinate per dimension. Throws InvalidArgument for another number of
+  /// coordinates, one that is not finite, and a position outside the grid's box or the mesh's bounding box.
   std::int64_t nearest(const std::vector<double>& position) const;
-  /// The grid with these points per axis: every s-th point of each axis from point 0 on. Throws InvalidArgument unless each size divides.
+  /// The grid with these points per axis: every s-th point of each axis from point 0 on. Throws InvalidArgument unless
+  /// each size divides.
   Domain strided(const std::vector<int>& shape) const;
 
   /// "grid 16 x 16: x: 16 points on [0, 1), periodic; y: ...", or that of the mesh.

@@ -38,14 +38,15 @@ enum class Refusal {
 
 inline constexpr double exact_rate = std::numeric_limits<double>::infinity();
 
-/// What an estimator promises; properties/ and convergence/ hold every registered one to it. "Exact" is up to rounding and on every sample.
+/// What an estimator promises; properties/ and convergence/ hold every registered one to it. "Exact" is up to rounding
+/// and on every sample.
 struct Guarantees {
   Access access = Access::values;
   Bias bias = Bias::none;
   Efficiency efficiency = Efficiency::exact;
   double mse_rate = 1;  ///< E|φ̂ − φ|² = O(budget^-rate); infinity when exact, 0 when it does not converge to φ
-  bool learns =
-      false;  ///< it fits more than a number a player, so the error falls faster than mse_rate until the fit is as good as it gets
+  bool learns = false;  ///< it fits more than a number a player, so the error falls faster than mse_rate until the fit
+                        ///< is as good as it gets
   bool exact_on_additive = false;      ///< on v(S) = Σ_{i∈S} w_i
   bool exact_on_two_additive = false;  ///< when no interaction involves more than two players
   bool zero_for_null_player = false;   ///< a player that never changes the value gets exactly 0
@@ -75,14 +76,16 @@ class Estimator {
   /// The smallest budget the method can work with for n players.
   virtual Budget minimum(int players) const = 0;
 
-  /// Fills values, standard errors, v(∅), v(N) and `exact`. Called through attribute(), which has checked the budget and does the book-keeping.
+  /// Fills values, standard errors, v(∅), v(N) and `exact`. Called through attribute(), which has checked the budget
+  /// and does the book-keeping.
   virtual Attribution estimate(CountedGame& game, Rng& rng) const = 0;
 };
 
 /// Runs an estimator on a game: checks the budget, counts and caches evaluations, measures time.
 ///
 /// A budget of 2^n or more is cut to 2^n. Methods that do not use one (`exact`, gradient methods) get what they need.
-/// Throws InvalidArgument when the budget is below the minimum, NumericalError when the game gives a value that is not finite.
+/// Throws InvalidArgument when the budget is below the minimum, NumericalError when the game gives a value that is not
+/// finite.
 Attribution attribute(const Estimator& estimator, const Game& game, Budget budget, std::uint64_t seed);
 
 }  // namespace opshap

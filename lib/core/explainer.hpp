@@ -22,8 +22,8 @@ class Explainer {
   virtual FieldBatch densities(const FieldBatch& inputs) const = 0;
 };
 
-/// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells' volumes so that they add up to
-/// grand − empty (Algorithm 1 of the paper, "normalize").
+/// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells'
+/// volumes so that they add up to grand − empty (Algorithm 1 of the paper, "normalize").
 std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition,
                                 double empty, double grand);
 

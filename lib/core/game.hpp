@@ -39,12 +39,12 @@ class SolvedGame : public Game {
  public:
   /// [n].
   virtual std::vector<double> shapley_values() const = 0;
-  /// The diagonal formula ∫₀¹ ∂_i f(t, …, t) dt of the game's extension f to the unit cube, [n] (Aumann and Shapley 1974); nothing where f has no
-  /// gradient on the diagonal or is not the integral of one.
+  /// The diagonal formula ∫₀¹ ∂_i f(t, …, t) dt of the game's extension f to the unit cube, [n] (Aumann and Shapley
+  /// 1974); nothing where f has no gradient on the diagonal or is not the integral of one.
   virtual std::optional<std::vector<double>> aumann_shapley_values() const { return std::nullopt; }
-  /// The leading term of φ minus the Aumann–Shapley value as the players become ever smaller cells, [n], where it is known. For f three times
-  /// differentiable it is ∫₀¹ [(½−t) ∂_ii f + ½t(1−t) Σ_j ∂_ijj f](t, …, t) dt, O(1/n) of the value: Taylor's formula for the mean of ∂_i f over
-  /// coalitions that each player joins with probability t.
+  /// The leading term of φ minus the Aumann–Shapley value as the players become ever smaller cells, [n], where it is
+  /// known. For f three times differentiable it is ∫₀¹ [(½−t) ∂_ii f + ½t(1−t) Σ_j ∂_ijj f](t, …, t) dt, O(1/n) of the
+  /// value: Taylor's formula for the mean of ∂_i f over coalitions that each player joins with probability t.
   virtual std::optional<std::vector<double>> discretisation_error() const { return std::nullopt; }
 };
 
@@ -56,9 +56,11 @@ class DifferentiableGame : public Game {
   virtual std::vector<double> diagonal_gradients(std::span<const double> nodes) const = 0;
 };
 
-/// A closure F: [0,1]^n → R of a game's multilinear extension a ↦ E v(S_a), S_a holding each player i with probability a_i independently.
+/// A closure F: [0,1]^n → R of a game's multilinear extension a ↦ E v(S_a), S_a holding each player i with probability
+/// a_i independently.
 ///
-/// F(0) = v(∅) and F(1) = v(N). The game's random inner quantities are replaced by their means, so F differs from the extension where those fluctuate.
+/// F(0) = v(∅) and F(1) = v(N). The game's random inner quantities are replaced by their means, so F differs from the
+/// extension where those fluctuate.
 class MeanField {
  public:
   virtual ~MeanField() = default;

@@ -11,7 +11,8 @@ namespace opshap {
 
 namespace {
 
-/// The value at a distance from its point of the trigonometric polynomial that is 1 there and 0 at the other points of a ring. The highest wave of an even number of points is a cosine.
+/// The value at a distance from its point of the trigonometric polynomial that is 1 there and 0 at the other points of
+/// a ring. The highest wave of an even number of points is a cosine.
 double cardinal(int points, double distance, double period) {
   const double angle = 2 * std::numbers::pi * std::remainder(distance, period) / period;
   const double wave = std::sin(points * angle / 2);

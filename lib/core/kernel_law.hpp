@@ -8,10 +8,11 @@
 
 namespace opshap {
 
-/// The Shapley kernel as a law of coalitions: size s with probability ∝ 1/(s(n−s)) for s = 1..n−1, and uniform among the coalitions of that size
-/// (Lundberg & Lee 2017).
+/// The Shapley kernel as a law of coalitions: size s with probability ∝ 1/(s(n−s)) for s = 1..n−1, and uniform among
+/// the coalitions of that size (Lundberg & Lee 2017).
 ///
-/// Needs no binomials: 1/(s(n−s)) = (1/s + 1/(n−s))/n, so j is drawn with probability ∝ 1/j and then j or n−j with probability ½. Works for every n.
+/// Needs no binomials: 1/(s(n−s)) = (1/s + 1/(n−s))/n, so j is drawn with probability ∝ 1/j and then j or n−j with
+/// probability ½. Works for every n.
 class KernelLaw {
  public:
   /// Throws InvalidArgument unless players >= 2: with one player there is no coalition between ∅ and N.

@@ -29,8 +29,8 @@ class Operator {
   virtual int dimension() const = 0;
   virtual int input_channels() const = 0;
   virtual int output_channels() const = 0;
-  /// The domain for which it takes a grid of this shape. An operator that knows the domain it learned from gives that one, with so many points on each axis. The default is the
-  /// unit interval or square.
+  /// The domain for which it takes a grid of this shape. An operator that knows the domain it learned from gives that
+  /// one, with so many points on each axis. The default is the unit interval or square.
   virtual Domain domain(const std::vector<int>& shape) const { return Domain::unit(shape); }
 
   /// [B, Cin, points] to [B, Cout, points]. Throws InvalidArgument for a wrong channel count or dimension.
@@ -48,16 +48,19 @@ class Operator {
 
   /// Whether mean_field_at works.
   virtual bool has_mean_field() const { return false; }
-  /// F(t) at the query for each field t of inclusion probabilities [B, 1, points], and ∂F/∂t: the mean-field closure of a hard random mask.
+  /// F(t) at the query for each field t of inclusion probabilities [B, 1, points], and ∂F/∂t: the mean-field closure of
+  /// a hard random mask.
   ///
-  /// Each point is in two states at once, shown (the input) with probability t and hidden (the baseline) with 1 − t. What is computed point by point is
-  /// computed for both; what sees the field through integrals gets their mean t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline).
-  /// `shown` and `hidden` are batches of one. One reverse pass of two branches. Throws InvalidArgument when the operator has none.
+  /// Each point is in two states at once, shown (the input) with probability t and hidden (the baseline) with 1 − t.
+  /// What is computed point by point is computed for both; what sees the field through integrals gets their mean
+  /// t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline). `shown` and `hidden` are batches of one. One
+  /// reverse pass of two branches. Throws InvalidArgument when the operator has none.
   virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
                                  Query query) const;
 
-  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none. `shown` and `hidden` are batches of one on one grid and
-  /// fit the operator, as do partition and query. Values agree with values_at() to the rounding of the operator's own precision.
+  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none. `shown` and `hidden`
+  /// are batches of one on one grid and fit the operator, as do partition and query. Values agree with values_at() to
+  /// the rounding of the operator's own precision.
   virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                             const Partition& partition, Query query) const;
   /// How coalitions are evaluated, in words, for reports: "engine, avx512", or "LibTorch, float64" and why.

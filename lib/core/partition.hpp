@@ -14,12 +14,12 @@ struct Partition {
   std::vector<double> volumes;  ///< [players]
 
   static Partition one_player_per_point(const Domain& domain);
-  /// Contiguous blocks of equal size. 1D: player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks, row-major.
-  /// Throws InvalidArgument unless the blocks are equal.
+  /// Contiguous blocks of equal size. 1D: player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks,
+  /// row-major. Throws InvalidArgument unless the blocks are equal.
   static Partition blocks(const Domain& domain, int players);
-  /// Contiguous blocks of graded sizes: blocks() after Grading(ratio) of every axis, from wide blocks to narrow ones for ratio > 1; a ratio of 1 gives blocks().
-  /// Each block of `players` is a union of those of 2·players in 1D and of 4·players in 2D.
-  /// Throws InvalidArgument when a block has no point or, in 2D, players is not a square.
+  /// Contiguous blocks of graded sizes: blocks() after Grading(ratio) of every axis, from wide blocks to narrow ones
+  /// for ratio > 1; a ratio of 1 gives blocks(). Each block of `players` is a union of those of 2·players in 1D and of
+  /// 4·players in 2D. Throws InvalidArgument when a block has no point or, in 2D, players is not a square.
   static Partition graded(const Domain& domain, int players, double ratio);
   /// From one label per point. Labels are 0..players-1 and each occurs; otherwise throws InvalidArgument.
   static Partition from_labels(const Domain& domain, const std::vector<std::int64_t>& labels);

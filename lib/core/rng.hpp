@@ -8,10 +8,11 @@ namespace opshap {
 
 /// A counter-based random stream: Philox4x32-10 (Salmon et al. 2011, Random123).
 ///
-/// A stream is named by (seed, domain, purpose, item) and never by who draws from it or when, so results do not depend on the number of threads
-/// or on the order of work. Two streams with different names are independent; the same name always gives the same numbers.
-/// Key = (seed mod 2^32, crc32c(domain) + seed/2^32), counter = (draw, purpose, item mod 2^32, item/2^32).
-/// Doubles have 53 random bits; normal numbers are Box-Muller, because the standard library's distributions differ between libraries.
+/// A stream is named by (seed, domain, purpose, item) and never by who draws from it or when, so results do not depend
+/// on the number of threads or on the order of work. Two streams with different names are independent; the same name
+/// always gives the same numbers. Key = (seed mod 2^32, crc32c(domain) + seed/2^32), counter = (draw, purpose, item mod
+/// 2^32, item/2^32). Doubles have 53 random bits; normal numbers are Box-Muller, because the standard library's
+/// distributions differ between libraries.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed, std::string_view domain = "opshap", std::uint32_t purpose = 0,

@@ -10,7 +10,8 @@
 
 namespace opshap {
 
-/// How one field becomes one game: who plays, what hides a player, which output is explained. Comes from a profile or the command line; the only such rule in the house.
+/// How one field becomes one game: who plays, what hides a player, which output is explained. Comes from a profile or
+/// the command line; the only such rule in the house.
 struct ScenarioRule {
   enum class Players {
     points,  ///< each point of the domain
@@ -44,7 +45,8 @@ struct ScenarioRule {
   std::string describe() const;
 };
 
-/// One game of a field: input and baseline (batches of one on one domain), who owns each point, and the explained output.
+/// One game of a field: input and baseline (batches of one on one domain), who owns each point, and the explained
+/// output.
 struct Scenario {
   FieldBatch input, baseline;
   Partition partition;
@@ -54,11 +56,13 @@ struct Scenario {
 /// The scenario of a field (a batch of one) under a rule, on the field's own domain.
 ///
 /// Channels that are not masked have the input in the baseline, so no coalition changes them.
-/// Throws InvalidArgument when the rule does not fit the field: blocks that do not divide the grid, labels of another domain, means of another number of channels, a baseline of
-/// another shape, a query outside, a masked channel that is not there.
+/// Throws InvalidArgument when the rule does not fit the field: blocks that do not divide the grid, labels of another
+/// domain, means of another number of channels, a baseline of another shape, a query outside, a masked channel that is
+/// not there.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field);
 
-/// The same after taking every s-th point of the field's grid (strided()). A baseline field may be on the field's own grid and is strided with it.
+/// The same after taking every s-th point of the field's grid (strided()). A baseline field may be on the field's own
+/// grid and is strided with it.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const std::vector<int>& shape);
 
 }  // namespace opshap

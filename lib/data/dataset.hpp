@@ -18,8 +18,8 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 /// On disk, an HDF5 file (data/hdf5.hpp): /u0 and /target [samples, (C,) points...] float32; /x (and /y) float64, the
 /// coordinates; /split and /resolution_slot uint8; /crc32c uint32, of the bytes of one sample's u0 and target;
 /// /params/* float64, the numbers drawn for the inputs (NaN where a sample does not use one); /qc/* float64, what the
-/// solver watched. Root attributes say how the set was made: `input` and `output` are the two spaces (data/space_json.hpp),
-/// `input_mean` is the mean of each input channel over the training samples.
+/// solver watched. Root attributes say how the set was made: `input` and `output` are the two spaces
+/// (data/space_json.hpp), `input_mean` is the mean of each input channel over the training samples.
 struct Dataset {
   static constexpr int schema_version = 1;
 
@@ -49,8 +49,8 @@ Dataset read_dataset(const std::filesystem::path& path);
 /// Throws InvalidArgument for a mean baseline where the data set has no training samples.
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data);
 
-/// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [.., C,
-/// points]. Empty for 0 samples.
+/// [C]: the mean of each channel over the domain, weighted by volume, and over the first `samples` of the fields [..,
+/// C, points]. Empty for 0 samples.
 std::vector<double> channel_means(const pde::Space& space, std::span<const float> fields, std::int64_t samples);
 
 /// The JSON text that says how a data set was made: the file's root attribute `metadata`. Throws as read_dataset.

@@ -24,7 +24,8 @@ static_assert(std::endian::native == std::endian::little, "tensors are copied as
 constexpr std::size_t length_bytes = 8;
 constexpr std::size_t longest_header = 100'000'000;  // the format's own limit
 constexpr const char* checksum_key = "crc32c";
-// Says that there has to be a checksum: without it a bit flipped in the checksum's own name would take the checksum away.
+// Says that there has to be a checksum: without it a bit flipped in the checksum's own name would take the checksum
+// away.
 constexpr const char* writer_key = "written_by";
 constexpr const char* writer = "opshap";
 constexpr std::size_t checksum_digits = 16;
@@ -44,7 +45,8 @@ std::string hexadecimal(std::uint32_t value) {
 
 std::string checksum_entry(std::string_view value) { return message('"', checksum_key, "\":\"", value, '"'); }
 
-/// Of the header without the checksum's own entry, and of the data. Empty when the header has no such entry as we write it.
+/// Of the header without the checksum's own entry, and of the data. Empty when the header has no such entry as we write
+/// it.
 std::string checksum(std::string header, const std::string& claimed, std::span<const std::byte> data) {
   const std::string entry = checksum_entry(claimed);
   const std::size_t place = header.find(entry);

@@ -17,16 +17,19 @@ struct StoredTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Tensors and metadata of a safetensors file: 8 bytes header length, a flat JSON header, the tensors' bytes. Nothing in it is ever executed.
+/// Tensors and metadata of a safetensors file: 8 bytes header length, a flat JSON header, the tensors' bytes. Nothing
+/// in it is ever executed.
 struct Safetensors {
   std::map<std::string, StoredTensor> tensors;
   std::map<std::string, std::string> metadata;  ///< without the checksum
 };
 
-/// Reads the bytes of a file; `who` is the name used in messages. Needs no more memory than a small multiple of the bytes.
+/// Reads the bytes of a file; `who` is the name used in messages. Needs no more memory than a small multiple of the
+/// bytes.
 ///
-/// Files written by us carry a CRC-32C of header and data in the metadata, so that any flipped bit is noticed; files without one are accepted.
-/// Throws DataError for anything that is not a complete, gapless file of F32, F64 and C64 tensors.
+/// Files written by us carry a CRC-32C of header and data in the metadata, so that any flipped bit is noticed; files
+/// without one are accepted. Throws DataError for anything that is not a complete, gapless file of F32, F64 and C64
+/// tensors.
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& who);
 /// The bytes of a file with a checksum; the same content always gives the same bytes.
 std::string serialise_safetensors(const Safetensors& content);

@@ -12,9 +12,9 @@ struct DataCheck {
   std::string detail;  ///< what was found, as a sentence without its full stop
 };
 
-/// Re-reads a whole data set file and checks all that can be checked: seal, checksums, NaN and infinity, split, spaces and
-/// mean, the solver's invariants, the laws that tie each target to its input, and that five of its samples come out the
-/// same when they are made again.
+/// Re-reads a whole data set file and checks all that can be checked: seal, checksums, NaN and infinity, split, spaces
+/// and mean, the solver's invariants, the laws that tie each target to its input, and that five of its samples come out
+/// the same when they are made again.
 ///
 /// When the seal is broken, the other checks are left out. Throws DataError for a file that is missing or not a data
 /// set.

@@ -5,7 +5,8 @@
 
 namespace opshap::engines {
 
-/// Memory at multiples of 64 bytes; in huge pages when there is much of it, since streaming through small ones waits for their addresses.
+/// Memory at multiples of 64 bytes; in huge pages when there is much of it, since streaming through small ones waits
+/// for their addresses.
 void* aligned_memory(std::size_t bytes);
 void free_aligned_memory(void* memory) noexcept;
 

@@ -20,7 +20,8 @@ int AxisBasis::row(std::int64_t frequency, bool sine) const {
 }
 
 double AxisBasis::value(const Row& row, std::int64_t point) const {
-  // Without the half sample here: the real part of this frequency alone survives, and a shift would turn it into the imaginary part.
+  // Without the half sample here: the real part of this frequency alone survives, and a shift would turn it into the
+  // imaginary part.
   if (nyquist(row.frequency)) return point % 2 == 0 ? 1 : -1;
   // The product is reduced first, so that the angle keeps all its digits.
   const std::int64_t steps = row.frequency * (2 * point + 1) % (2 * points);

@@ -6,11 +6,13 @@
 
 namespace opshap::engines {
 
-/// The kept Fourier modes of one axis of a periodic grid as real rows, cosines and sines, and the points in the order in which they share products.
+/// The kept Fourier modes of one axis of a periodic grid as real rows, cosines and sines, and the points in the order
+/// in which they share products.
 ///
-/// Phases are taken at p + ½, which commutes with everything a spectral convolution does. Then the points j, P−1−j, P/2−1−j and P/2+j (an orbit) have the same
-/// cosines and sines up to sign, and four signed sums of an orbit, one for each symmetry class of rows, replace its four values: about four rows a point
-/// instead of seventeen. When 4 does not divide P an orbit is just four neighbours and each point has its own values.
+/// Phases are taken at p + ½, which commutes with everything a spectral convolution does. Then the points j, P−1−j,
+/// P/2−1−j and P/2+j (an orbit) have the same cosines and sines up to sign, and four signed sums of an orbit, one for
+/// each symmetry class of rows, replace its four values: about four rows a point instead of seventeen. When 4 does not
+/// divide P an orbit is just four neighbours and each point has its own values.
 struct AxisBasis {
   struct Row {
     std::int64_t frequency = 0;
@@ -31,7 +33,8 @@ struct AxisBasis {
   /// A row's weight at a point in the inverse transform.
   double inverse_at(int row, std::int64_t point) const;
 
-  /// The axis with frequencies 0..count-1 of a real signal: weight 2 but for frequency 0 and P/2, of which the inverse uses the real part only.
+  /// The axis with frequencies 0..count-1 of a real signal: weight 2 but for frequency 0 and P/2, of which the inverse
+  /// uses the real part only.
   static AxisBasis half(std::int64_t points, std::int64_t count);
   /// The axis with `count` signed frequencies from −⌊count/2⌋ on; rows are of their absolute values.
   static AxisBasis full(std::int64_t points, std::int64_t count);

@@ -31,10 +31,12 @@ AlignedFloats packed(const std::vector<float>& row) {
   return packed;
 }
 
-/// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one for each coalition.
+/// Up to so many players have a table of what each adds to the first block: it costs a mixing for each, and saves one
+/// for each coalition.
 constexpr int few_players = 32;
 
-/// Coefficients and states of a batch in half a core's second-level cache of 1 MB, where that leaves enough fields to share the weights.
+/// Coefficients and states of a batch in half a core's second-level cache of 1 MB, where that leaves enough fields to
+/// share the weights.
 Index batch_of(Index field_floats, Index mixing_floats) {
   constexpr Index cache_floats = (Index{1} << 20) / sizeof(float);
   // Weights are read once for each batch; they should not cost more than the fields.

@@ -21,12 +21,14 @@
 
 namespace opshap::engines {
 
-/// A trained FNO on one grid, ready to be evaluated at one point for many masks of one input. Exact up to the rounding of single precision.
+/// A trained FNO on one grid, ready to be evaluated at one point for many masks of one input. Exact up to the rounding
+/// of single precision.
 ///
-/// What it saves against applying the network to masked fields: each point is lifted twice for an input, shown and hidden, and looked up afterwards; the
-/// Fourier transforms share the products of four points (AxisBasis); a block's layers run one after the other on a tile of points that stays in the cache;
-/// the last block and the projection are computed at the query alone, with their linear parts multiplied out beforehand.
-/// Immutable after construction; every member may be called from several threads at once.
+/// What it saves against applying the network to masked fields: each point is lifted twice for an input, shown and
+/// hidden, and looked up afterwards; the Fourier transforms share the products of four points (AxisBasis); a block's
+/// layers run one after the other on a tile of points that stays in the cache; the last block and the projection are
+/// computed at the query alone, with their linear parts multiplied out beforehand. Immutable after construction; every
+/// member may be called from several threads at once.
 class FnoEngine {
  public:
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
@@ -37,14 +39,16 @@ class FnoEngine {
   struct Subject {
     std::vector<double> shown, hidden;  ///< the fields, [channels, points]
     std::vector<int> player_of;         ///< [points]
-    /// For each point its lifted states where it is hidden and where it is shown, and what the first block makes of them.
+    /// For each point its lifted states where it is hidden and where it is shown, and what the first block makes of
+    /// them.
     AlignedFloats states, skips,
         gates;  ///< [2·points + 1, width]: rows 2p (hidden), 2p + 1 (shown), and a last one of zeros for the padding
     /// For few players: the first block's mixed coefficients are linear in the mask.
     AlignedFloats nobody;     ///< [rows, width] of the empty coalition
     AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
   };
-  /// Fields of one sample each on the engine's grid; each point's player. Cost: about one coalition, and half a coalition for each of few players.
+  /// Fields of one sample each on the engine's grid; each point's player. Cost: about one coalition, and half a
+  /// coalition for each of few players.
   Subject subject(std::span<const double> shown, std::span<const double> hidden, std::span<const int> player_of,
                   int players) const;
 
@@ -93,7 +97,8 @@ class FnoEngine {
   void find_frequencies();
   void pack_blocks();
   auto workspace() const;
-  /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row fields·p + field.
+  /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row
+  /// fields·p + field.
   AlignedFloats entries(std::initializer_list<std::span<const double>> fields) const;
   /// `middle` gets what goes into the lifting's activation.
   void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;

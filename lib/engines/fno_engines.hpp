@@ -33,10 +33,12 @@ class FnoEngineAndSlopes {
   mutable std::optional<FnoSlopes> slopes_;
 };
 
-/// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest query.
+/// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest
+/// query.
 class FnoEngines {
  public:
-  /// Throws DataError for weights that do not fit together or are not finite, EnvironmentError when OPSHAP_ENGINE names an instruction set that cannot run.
+  /// Throws DataError for weights that do not fit together or are not finite, EnvironmentError when OPSHAP_ENGINE names
+  /// an instruction set that cannot run.
   explicit FnoEngines(FnoWeights weights);
 
   /// "avx512", "avx2" or "baseline".

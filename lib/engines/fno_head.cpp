@@ -1,4 +1,5 @@
-// The last block of an FNO and its projection at one query: their linear parts multiplied out, in double and rounded once.
+// The last block of an FNO and its projection at one query: their linear parts multiplied out, in double and rounded
+// once.
 
 #include <algorithm>
 

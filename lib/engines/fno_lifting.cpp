@@ -1,4 +1,5 @@
-// What an FNO makes of its input's values before the first block: states of every point shown and hidden, and what the first block needs of them alone.
+// What an FNO makes of its input's values before the first block: states of every point shown and hidden, and what the
+// first block needs of them alone.
 
 #include <algorithm>
 

@@ -47,7 +47,8 @@ Rows spectral_convolution(const FnoWeights& weights, const FnoWeights::Layer& la
   const auto point = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(i * columns + j); };
   Rows y(x.size(), std::vector<double>(width, 0.0));
   for (std::int64_t column = 0; column < kept_columns; ++column) {
-    // The lines of the first axis at this column: after its inverse transform, imaginary parts are dropped at 0 and P/2.
+    // The lines of the first axis at this column: after its inverse transform, imaginary parts are dropped at 0 and
+    // P/2.
     std::vector<std::vector<Complex>> lines(static_cast<std::size_t>(rows), std::vector<Complex>(width));
     for (std::int64_t row = 0; row < kept_rows; ++row) {
       const std::int64_t frequency = row - kept_rows / 2;

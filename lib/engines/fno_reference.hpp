@@ -8,7 +8,8 @@
 
 namespace opshap::engines {
 
-/// The output of an FNO for one field, [out_channels, points], in double and word for word as the layers are defined: the oracle of the engine.
+/// The output of an FNO for one field, [out_channels, points], in double and word for word as the layers are defined:
+/// the oracle of the engine.
 ///
 /// No folding, no tables, sums over all points for each kept frequency. Cost: seconds for a field of a thousand points.
 std::vector<double> fno_reference(const FnoWeights& weights, const FieldBatch& field);

@@ -28,10 +28,12 @@ LineBasis adjoint(LineBasis basis) {
 
 }  // namespace
 
-/// One forward and one reverse pass at one t, of one branch (diagonal) or two that share their coefficients (mean field: shown, hidden).
+/// One forward and one reverse pass at one t, of one branch (diagonal) or two that share their coefficients (mean
+/// field: shown, hidden).
 ///
-/// Forward by the engine's own kernel; only the states between the blocks are kept. The reverse pass computes a tile's activations again and is done with it
-/// before it takes the next: it stays in the first-level cache. Passes are used again: much of a fresh one's time is its memory's first touch.
+/// Forward by the engine's own kernel; only the states between the blocks are kept. The reverse pass computes a tile's
+/// activations again and is done with it before it takes the next: it stays in the first-level cache. Passes are used
+/// again: much of a fresh one's time is its memory's first touch.
 class FnoSlopes::Pass {
  public:
   explicit Pass(const FnoSlopes& slopes)
@@ -62,7 +64,8 @@ class FnoSlopes::Pass {
   /// The states of a branch, [places, width], to be filled in before run().
   AlignedFloats& states(std::size_t branch) { return inputs_[0][branch]; }
 
-  /// With two branches the slopes at each place, by the weight of the mean; with one, those by the first states are in towards().
+  /// With two branches the slopes at each place, by the weight of the mean; with one, those by the first states are in
+  /// towards().
   const std::vector<float>& run(const FnoEngine::Head& head, float t, std::size_t branches) {
     t_ = t;
     branches_ = branches;
@@ -120,8 +123,8 @@ class FnoSlopes::Pass {
                        .add = add});
   }
 
-  /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row to row) for each line. The cotangents are
-  /// those of coefficients_. `mixed` and `back` may be null.
+  /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row
+  /// to row) for each line. The cotangents are those of coefficients_. `mixed` and `back` may be null.
   template <typename Work>
   void for_lines(const AlignedFloats* mixed, AlignedFloats* back, const Work& work) {
     if (!engine_.plane()) {
@@ -193,7 +196,8 @@ class FnoSlopes::Pass {
     }
   }
 
-  /// What the coefficients want of the states they were taken from: to the slopes and to the cotangents of the branches.
+  /// What the coefficients want of the states they were taken from: to the slopes and to the cotangents of the
+  /// branches.
   void take_mean(std::size_t layer, const Tile& tile, const float* towards_mean, Index stride) {
     const Index from = tile.place * width_, size = 4 * tile.orbits * width_;
     for (Index orbit = 0; orbit < tile.orbits; ++orbit)
@@ -246,7 +250,8 @@ class FnoSlopes::Pass {
     }
   }
 
-  /// The last block and the projection: cotangents of the states in towards_, those of the coefficients in coefficients_.
+  /// The last block and the projection: cotangents of the states in towards_, those of the coefficients in
+  /// coefficients_.
   void start(const FnoEngine::Head& head) {
     const Branches& states = inputs_.back();
     const Index rows = engine_.rows(), wide = engine_.wide_, joint = hidden_width_ + width_;

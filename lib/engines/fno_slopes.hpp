@@ -8,10 +8,11 @@
 
 namespace opshap::engines {
 
-/// Derivatives of an engine's games by the weight of each point, by a reverse pass of the same structure: activations from tables, transforms by orbits, the
-/// last block at the query alone.
+/// Derivatives of an engine's games by the weight of each point, by a reverse pass of the same structure: activations
+/// from tables, transforms by orbits, the last block at the query alone.
 ///
-/// Immutable after construction; refers to the engine. Memory of a call: some twelve states of every point, twice for the mean field.
+/// Immutable after construction; refers to the engine. Memory of a call: some twelve states of every point, twice for
+/// the mean field.
 class FnoSlopes {
  public:
   explicit FnoSlopes(const FnoEngine& engine);

@@ -6,7 +6,8 @@
 
 namespace opshap::engines {
 
-/// Numbers of channels are multiples of this in all arrays of the kernels (the rest is zero), and arrays start at multiples of 64 bytes.
+/// Numbers of channels are multiples of this in all arrays of the kernels (the rest is zero), and arrays start at
+/// multiples of 64 bytes.
 inline constexpr int channel_block = 16;
 
 /// A row-major product out = a·b (+ bias in every row) (+ out).
@@ -55,10 +56,12 @@ struct Frequency {
     float sign = 0;
   };
   Term re[2],
-      im[2];  ///< the complex number of the real rows, and what it gives back to them; the first frequency of a pair owns all rows of both
+      im[2];  ///< the complex number of the real rows, and what it gives back to them; the first frequency of a pair
+              ///< owns all rows of both
 };
 
-/// The complex products of one kept frequency, or of a pair ±f that share their rows, for `count` fields, by three real products each.
+/// The complex products of one kept frequency, or of a pair ±f that share their rows, for `count` fields, by three real
+/// products each.
 struct Mixing {
   const Frequency* frequencies = nullptr;
   int size = 1;                       ///< 1 or 2
@@ -69,7 +72,8 @@ struct Mixing {
   std::int64_t stride = 0;
 };
 
-/// The arithmetic of the engine for one instruction set. All sums run in one order, whatever the number of rows: results do not depend on it.
+/// The arithmetic of the engine for one instruction set. All sums run in one order, whatever the number of rows:
+/// results do not depend on it.
 struct Kernels {
   const char* name;
   void (*multiply)(const Product&);
@@ -81,7 +85,8 @@ struct Kernels {
   void (*transform)(const LineBasis&, std::int64_t width, const std::int32_t* place, const float* table,
                     float* coefficients, std::int64_t stride, float* scratch);
   void (*mix)(const Mixing&, float* scratch);
-  /// First axis of two: coefficients [rows, columns, width], with `stride` from column to column, to the lines of `count` orbits from `orbit` on, [count·4, columns, width].
+  /// First axis of two: coefficients [rows, columns, width], with `stride` from column to column, to the lines of
+  /// `count` orbits from `orbit` on, [count·4, columns, width].
   void (*spread)(const LineBasis&, std::int64_t orbit, std::int64_t count, std::int64_t columns, std::int64_t width,
                  const float* rows, std::int64_t stride, float* lines);
   /// Adds what the lines of these orbits give to the coefficients.
@@ -105,7 +110,8 @@ std::int64_t kernel_scratch(std::int64_t width, std::int64_t hidden);
 
 /// Instruction sets this processor can run, fastest first: of "avx512", "avx2", "baseline".
 std::vector<std::string> instruction_sets();
-/// The kernels of the set that OPSHAP_ENGINE names, or of the fastest one. Throws EnvironmentError when the processor lacks the set or there is none of that name.
+/// The kernels of the set that OPSHAP_ENGINE names, or of the fastest one. Throws EnvironmentError when the processor
+/// lacks the set or there is none of that name.
 const Kernels& kernels();
 /// The kernels of this set; throws as kernels() does.
 const Kernels& kernels(const std::string& instruction_set);

@@ -38,7 +38,8 @@ OPSHAP_INLINE void give_terms(const Mixing& mixing, const Frequency::Term (&term
   }
 }
 
-/// (Re x + Im x)·Re w, Im x·(Re w + Im w) and Re x·(Im w − Re w) together: the weights come from far away, and once is enough.
+/// (Re x + Im x)·Re w, Im x·(Re w + Im w) and Re x·(Im w − Re w) together: the weights come from far away, and once is
+/// enough.
 template <int NV>
 OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, Index column, const float* re,
                                const float* im, const float* both) {

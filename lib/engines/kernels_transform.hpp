@@ -1,6 +1,7 @@
 #pragma once
 
-// The transforms of an axis: four points of an orbit at a time, between field values and the coefficients of each symmetry class.
+// The transforms of an axis: four points of an orbit at a time, between field values and the coefficients of each
+// symmetry class.
 
 #include "engines/kernels.hpp"
 #include "engines/kernels_vectors.hpp"
@@ -97,7 +98,8 @@ OPSHAP_INLINE void store_sums(Vec (&state)[4][NV], Index orbit_of_tile, Index wi
   }
 }
 
-/// Adds the coefficients of a tile of `orbits` orbits from `first` on: of its sums [4, tile_orbits, width] when folded, else of its states [4·orbits, width].
+/// Adds the coefficients of a tile of `orbits` orbits from `first` on: of its sums [4, tile_orbits, width] when folded,
+/// else of its states [4·orbits, width].
 void add_tile(const LineBasis& basis, Index first, Index orbits, Index width, const float* sums, float* coefficients,
               Index stride) {
   if (!basis.folded) {

@@ -1,9 +1,11 @@
 #pragma once
 
-// What the kernels are written in: vectors of OPSHAP_LANES floats. kernels_<set>.cpp compiles kernels_body.hpp for each instruction set.
+// What the kernels are written in: vectors of OPSHAP_LANES floats. kernels_<set>.cpp compiles kernels_body.hpp for each
+// instruction set.
 //
-// Nothing in these files may use an inline function of a header from elsewhere: compiled for a newer processor, the linker could keep that copy for everyone.
-// Channels lie in the lanes. A block of the output, four points (or fields) by a few vectors of channels, stays in registers while a sum runs.
+// Nothing in these files may use an inline function of a header from elsewhere: compiled for a newer processor, the
+// linker could keep that copy for everyone. Channels lie in the lanes. A block of the output, four points (or fields)
+// by a few vectors of channels, stays in registers while a sum runs.
 
 #include <cstdint>
 

@@ -8,7 +8,8 @@
 
 namespace opshap::engines {
 
-/// Where the points of a grid lie in the grid that an FNO works on, with its zero padding. A line is a plane with one row.
+/// Where the points of a grid lie in the grid that an FNO works on, with its zero padding. A line is a plane with one
+/// row.
 class PaddedGrid {
  public:
   /// `padding` is a fraction of each axis, added on both sides or at the end.

@@ -10,7 +10,8 @@ namespace opshap::engines {
 template <typename Object>
 class Spares {
  public:
-  /// One that nobody uses, or what make() returns; it comes back here when the returned pointer goes. Must not outlive this.
+  /// One that nobody uses, or what make() returns; it comes back here when the returned pointer goes. Must not outlive
+  /// this.
   template <typename Make>
   auto take(const Make& make) {
     std::unique_ptr<Object> object;

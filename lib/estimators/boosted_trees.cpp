@@ -46,7 +46,8 @@ struct FreeBooster {
 using MatrixOwner = std::unique_ptr<void, FreeMatrix>;
 using BoosterOwner = std::unique_ptr<void, FreeBooster>;
 
-/// 1 for a member, 0 for the others. What is missing is NaN, that is nothing: with 0 for "missing" the library would drop all zeros.
+/// 1 for a member, 0 for the others. What is missing is NaN, that is nothing: with 0 for "missing" the library would
+/// drop all zeros.
 MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> targets) {
   const auto n = static_cast<std::size_t>(coalitions.players());
   std::vector<float> members(coalitions.size() * n);

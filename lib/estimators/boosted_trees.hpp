@@ -20,25 +20,29 @@ struct Boosting {
   int bins = 256;     ///< of the histograms; a player needs two
 };
 
-/// XGBoost's model of targets on coalitions, as JSON: squared error, histograms, base score the targets' mean, one thread.
+/// XGBoost's model of targets on coalitions, as JSON: squared error, histograms, base score the targets' mean, one
+/// thread.
 ///
-/// Deterministic. The targets are fitted as they are, rounded to float32. Memory: 13 bytes per coalition and player, most of them the library's.
-/// Throws InvalidArgument without coalitions, NumericalError with XGBoost's own words when it cannot fit them.
+/// Deterministic. The targets are fitted as they are, rounded to float32. Memory: 13 bytes per coalition and player,
+/// most of them the library's. Throws InvalidArgument without coalitions, NumericalError with XGBoost's own words when
+/// it cannot fit them.
 std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting = {});
 
 /// A sum of regression trees that ask which players are in: a game with known Shapley values.
 ///
-/// Values are sums of the leaves in double precision, not XGBoost's float32 sums, so that they and the Shapley values belong to one and the same
-/// game.
+/// Values are sums of the leaves in double precision, not XGBoost's float32 sums, so that they and the Shapley values
+/// belong to one and the same game.
 class BoostedTrees final : public SolvedGame {
  public:
-  /// From a model of XGBoost (1.6 or later) in its JSON format, with all values multiplied by `factor`; `who` starts the messages.
+  /// From a model of XGBoost (1.6 or later) in its JSON format, with all values multiplied by `factor`; `who` starts
+  /// the messages.
   ///
-  /// A leaf's value is its split condition; base_weights are unshrunk for some training methods and are not read. Throws DataError when it is
-  /// malformed.
+  /// A leaf's value is its split condition; base_weights are unshrunk for some training methods and are not read.
+  /// Throws DataError when it is malformed.
   static BoostedTrees parse(int players, std::string_view model, std::string_view who, double factor = 1);
 
-  /// Fitted to targets brought to the size of 1 by a power of two: XGBoost makes no split that gains less than 1e-6, whatever the scale of the game.
+  /// Fitted to targets brought to the size of 1 by a power of two: XGBoost makes no split that gains less than 1e-6,
+  /// whatever the scale of the game.
   static BoostedTrees fit(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting = {});
 
   int players() const override { return players_; }

@@ -17,17 +17,22 @@ enum class Pairing { none, complements };
 enum class Sampler {
   /// A fixed number of independent draws: what is linear in the weights is unbiased.
   iid,
-  /// As shapiq does (Fumagalli et al. 2023): whole sizes are taken where that many draws are expected, the rest is drawn until the number of distinct
-  /// coalitions is reached. Stopping so makes the last draw a new one, always: what is linear in the weights is biased, by O(1/budget).
+  /// As shapiq does (Fumagalli et al. 2023): whole sizes are taken where that many draws are expected, the rest is
+  /// drawn until the number of distinct
+  /// coalitions is reached. Stopping so makes the last draw a new one, always: what is linear in the weights is biased,
+  /// by O(1/budget).
   shapiq_compatible,
-  /// A fixed number of distinct coalitions of each size, every set of so many equally likely: what is linear in the weights is unbiased.
+  /// A fixed number of distinct coalitions of each size, every set of so many equally likely: what is linear in the
+  /// weights is unbiased.
   without_replacement,
 };
 
-/// Distinct coalitions with weights that stand for the Shapley kernel W_S = 1/(C(n,s)·s(n−s)), equal weights next to each other.
+/// Distinct coalitions with weights that stand for the Shapley kernel W_S = 1/(C(n,s)·s(n−s)), equal weights next to
+/// each other.
 ///
-/// The mean of Σ_rows weight·f(S) is Σ_{0<s<n} W_S f(S) for every f with the samplers `iid` and `without_replacement`, and nearly so with
-/// `shapiq_compatible`. With complements a row is a pair: f(S) is then (f(S) + f(N∖S))/2, and the weight is that of both together.
+/// The mean of Σ_rows weight·f(S) is Σ_{0<s<n} W_S f(S) for every f with the samplers `iid` and `without_replacement`,
+/// and nearly so with `shapiq_compatible`. With complements a row is a pair: f(S) is then (f(S) + f(N∖S))/2, and the
+/// weight is that of both together.
 struct CoalitionSample {
   /// A random draw: the row it fell on and what it added to the weight of that row.
   struct Draw {
@@ -45,25 +50,28 @@ struct CoalitionSample {
   bool paired() const { return pairing == Pairing::complements; }
 };
 
-/// At most `interior` distinct coalitions other than ∅ and N; with complements both of a pair count, and an odd one is left over.
+/// At most `interior` distinct coalitions other than ∅ and N; with complements both of a pair count, and an odd one is
+/// left over.
 ///
-/// `iid` makes as many draws as would fit if all were distinct. `shapiq_compatible` gives up after eight times as many draws as coalitions (which happens
-/// only when nearly all are wanted). `without_replacement` needs at least one coalition (pair) for each size (pair of sizes) and throws InvalidArgument below.
-/// Cost: O(min(s, n−s)) a draw, plus the bits of the rows.
+/// `iid` makes as many draws as would fit if all were distinct. `shapiq_compatible` gives up after eight times as many
+/// draws as coalitions (which happens only when nearly all are wanted). `without_replacement` needs at least one
+/// coalition (pair) for each size (pair of sizes) and throws InvalidArgument below. Cost: O(min(s, n−s)) a draw, plus
+/// the bits of the rows.
 CoalitionSample sample_coalitions(Sampler sampler, const SizeLaw& law, std::int64_t interior, Pairing pairing,
                                   Rng& rng);
 
 /// All the coalitions a sample stands for: its rows, or with complements the pairs, S at 2·row and N∖S at 2·row + 1.
 Coalitions all_coalitions(const CoalitionSample& sample);
 
-/// What Sampler::shapiq_compatible takes whole: the sizes s with C(n, s) or fewer coalitions than draws expected there; then again for the sizes and
-/// the budget left, until no size qualifies. Increasing.
+/// What Sampler::shapiq_compatible takes whole: the sizes s with C(n, s) or fewer coalitions than draws expected there;
+/// then again for the sizes and the budget left, until no size qualifies. Increasing.
 std::vector<int> enumerated_sizes(const SizeLaw& law, std::int64_t interior);
 
 /// How many coalitions of each size Sampler::without_replacement takes, [n+1], 0 for sizes 0 and n.
 ///
-/// k_s = min(C(n, s), c·mass(s)) with c such that they add up to `interior`, rounded to whole coalitions (pairs) by largest remainders, and at least one.
-/// With complements k_s = k_{n−s}. Throws InvalidArgument when not every size can have one.
+/// k_s = min(C(n, s), c·mass(s)) with c such that they add up to `interior`, rounded to whole coalitions (pairs) by
+/// largest remainders, and at least one. With complements k_s = k_{n−s}. Throws InvalidArgument when not every size can
+/// have one.
 std::vector<std::int64_t> size_counts(const SizeLaw& law, std::int64_t interior, Pairing pairing);
 
 }  // namespace opshap::estimators

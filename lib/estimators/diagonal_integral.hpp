@@ -9,9 +9,11 @@
 
 namespace opshap::estimators {
 
-/// ∫₀¹ g_i(t) dt by a quadrature, with gradients g(t) that a game gives on the diagonal (t, …, t) of the unit cube: of itself, or of its mean-field closure.
+/// ∫₀¹ g_i(t) dt by a quadrature, with gradients g(t) that a game gives on the diagonal (t, …, t) of the unit cube: of
+/// itself, or of its mean-field closure.
 ///
-/// Deterministic. Cost: one gradient a node, plus v(∅) and v(N), which the sum of the values meets up to the quadrature error.
+/// Deterministic. Cost: one gradient a node, plus v(∅) and v(N), which the sum of the values meets up to the quadrature
+/// error.
 class DiagonalIntegral final : public Estimator {
  public:
   /// [K, n] at K nodes.

@@ -20,7 +20,8 @@ using Vector = Eigen::Map<Eigen::VectorXd>;
 
 Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
 
-/// Below this share of the largest eigenvalue (or pivot) one counts as 0. Samples that determine x stay above 1e-8, rounding noise below 1e-12.
+/// Below this share of the largest eigenvalue (or pivot) one counts as 0. Samples that determine x stay above 1e-8,
+/// rounding noise below 1e-12.
 constexpr double negligible = 1e-11;
 
 /// G = P A P with A = Σ w 1_S 1_Sᵀ and P = I − 11ᵀ/n: the mean of each row, of each column, and of all are taken out.
@@ -36,7 +37,8 @@ std::vector<double> projected_gram(const Coalitions& coalitions, std::span<const
 
 using Eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
 
-/// How many eigenvalues of G are more than rounding. At most n−2: it is asked for only when a factorisation has found G singular.
+/// How many eigenvalues of G are more than rounding. At most n−2: it is asked for only when a factorisation has found G
+/// singular.
 Eigen::Index deficient_rank_of(const Eigenvalues& eigen) {
   const Eigen::VectorXd& values = eigen.eigenvalues();
   return std::min((values.array() > negligible * values.maxCoeff()).count(), values.size() - 2);
@@ -72,7 +74,8 @@ KernelRegression::KernelRegression(const Coalitions& coalitions, std::span<const
           "). Group the cells into fewer players, or use permutation_antithetic.");
   factor_ = projected_gram(coalitions, weights);
   Matrix matrix(factor_.data(), players, players);
-  // G has the direction 1 in its kernel; raised to the mean of the other eigenvalues it changes no solution that sums to 0.
+  // G has the direction 1 in its kernel; raised to the mean of the other eigenvalues it changes no solution that sums
+  // to 0.
   matrix.array() += matrix.trace() / players / players;
   const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> cholesky(matrix);
   const bool determined = cholesky.info() == Eigen::Success && cholesky.rcond() > negligible;

@@ -11,19 +11,22 @@
 
 namespace opshap::estimators {
 
-/// The least-squares problem min Σ_S w_S (y_S − Σ_{i∈S} x_i)² subject to Σ_i x_i = 0, factorised once for many right-hand sides.
+/// The least-squares problem min Σ_S w_S (y_S − Σ_{i∈S} x_i)² subject to Σ_i x_i = 0, factorised once for many
+/// right-hand sides.
 ///
-/// With r_S = 1_S − (s/n)·1 the constraint solves itself, since the r_S sum to 0; the matrix G = Σ_S w_S r_S r_Sᵀ is a multiple of the identity for the full
-/// Shapley kernel (Charnes et al. 1988) and well conditioned for samples of a few n coalitions.
-/// Solved by Cholesky with one step of refinement on the residuals of the rows (corrected seminormal equations, Björck 1987).
-/// Cost: the Gram matrix, n³/3, and 2·m·n a solve. Memory: n². Where x is not determined and the minimum-norm solution is asked for, it is that of the
-/// eigenvectors of G with eigenvalues beyond rounding: 9n³ more.
+/// With r_S = 1_S − (s/n)·1 the constraint solves itself, since the r_S sum to 0; the matrix G = Σ_S w_S r_S r_Sᵀ is a
+/// multiple of the identity for the full Shapley kernel (Charnes et al. 1988) and well conditioned for samples of a few
+/// n coalitions. Solved by Cholesky with one step of refinement on the residuals of the rows (corrected seminormal
+/// equations, Björck 1987). Cost: the Gram matrix, n³/3, and 2·m·n a solve. Memory: n². Where x is not determined and
+/// the minimum-norm solution is asked for, it is that of the eigenvectors of G with eigenvalues beyond rounding: 9n³
+/// more.
 class KernelRegression {
  public:
   static constexpr int max_players = 16384;
 
   /// Keeps a reference to the coalitions; equal weights must be next to each other. `who` starts the messages.
-  /// Throws InvalidArgument when the coalitions do not determine x, naming their rank, unless the solution of least norm is asked for; or for more than 16384 players.
+  /// Throws InvalidArgument when the coalitions do not determine x, naming their rank, unless the solution of least
+  /// norm is asked for; or for more than 16384 players.
   KernelRegression(const Coalitions& coalitions, std::span<const double> weights, std::string_view who,
                    Deficiency deficiency = Deficiency::refuse);
 
@@ -42,7 +45,8 @@ class KernelRegression {
 
   const Coalitions& coalitions_;
   std::vector<double> weights_;
-  /// Column-major: the Cholesky factor of G + τ 11ᵀ/n, [n, n], lower triangle; or F with F Fᵀ the pseudoinverse of G, [n, rank].
+  /// Column-major: the Cholesky factor of G + τ 11ᵀ/n, [n, n], lower triangle; or F with F Fᵀ the pseudoinverse of G,
+  /// [n, rank].
   std::vector<double> factor_;
   std::optional<MatrixRank> deficient_rank_;
 };

@@ -28,7 +28,8 @@ class KernelShap final : public LeastSquares {
             .exact_at_full_budget = true,
             .refusal = refusal()};
   }
-  /// One row for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or a row of any rank.
+  /// One row for each of the n−1 differences between players, whether the rows are independent shows only when they are
+  /// drawn; or a row of any rank.
   Budget minimum(int players) const override {
     const std::int64_t rows = determined() ? players - 1 : 1;
     return {2 + (paired() ? 2 : 1) * rows};

@@ -5,12 +5,13 @@ namespace opshap::estimators {
 
 namespace {
 
-/// Kernel regression with the normal matrix replaced by its mean, a multiple of the identity: φ_i = Δ/n + 2H_{n−1}·mean u(S)(1[i∈S] − s/n) over draws of the
-/// Shapley kernel.
+/// Kernel regression with the normal matrix replaced by its mean, a multiple of the identity: φ_i = Δ/n + 2H_{n−1}·mean
+/// u(S)(1[i∈S] − s/n) over draws of the Shapley kernel.
 ///
-/// Source: Covert & Lee (2021), "Improving KernelSHAP", section 3; it is SHAP-IQ (Fumagalli et al. 2023) for Shapley values. The mean squared error is
-/// (4H²_{n−1}/m)·E[u(S)²·s(n−s)/n] less |φ − Δ/n|²/m with m draws, so it grows with the size of the values and not only with the interactions.
-/// Cost: budget − 2 draws, O(m·n). Standard errors from the draws.
+/// Source: Covert & Lee (2021), "Improving KernelSHAP", section 3; it is SHAP-IQ (Fumagalli et al. 2023) for Shapley
+/// values. The mean squared error is (4H²_{n−1}/m)·E[u(S)²·s(n−s)/n] less |φ − Δ/n|²/m with m draws, so it grows with
+/// the size of the values and not only with the interactions. Cost: budget − 2 draws, O(m·n). Standard errors from the
+/// draws.
 class KernelShapUnbiased final : public Estimator {
  public:
   KernelShapUnbiased(Pairing pairing, Centring centring) : pairing_(pairing), centring_(centring) {}

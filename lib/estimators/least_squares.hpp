@@ -17,7 +17,8 @@ class LeastSquares : public Estimator {
  public:
   explicit LeastSquares(Deficiency deficiency) : deficiency_(deficiency) {}
 
-  /// The same method with Deficiency::minimum_norm. It works with smaller budgets, and promises to be exact on no family of games.
+  /// The same method with Deficiency::minimum_norm. It works with smaller budgets, and promises to be exact on no
+  /// family of games.
   virtual std::unique_ptr<Estimator> with_minimum_norm() const = 0;
 
  protected:

@@ -8,11 +8,13 @@ namespace opshap::estimators {
 
 namespace {
 
-/// The regression of kernel_shap on pairs drawn without replacement, equally many of each size: the leverage of a coalition is 1/C(n, s).
+/// The regression of kernel_shap on pairs drawn without replacement, equally many of each size: the leverage of a
+/// coalition is 1/C(n, s).
 ///
-/// Source: Musco & Witter (2025), "Provably accurate Shapley value estimation via leverage score sampling", with the numbers of each size fixed rather than
-/// binomial. There: O(n log(n/δ) + n/(εδ)) coalitions bring the loss within 1 + ε of the least one with probability 1 − δ.
-/// Cost: that of KernelRegression. No standard errors: sizes of which one pair is taken say nothing of their spread.
+/// Source: Musco & Witter (2025), "Provably accurate Shapley value estimation via leverage score sampling", with the
+/// numbers of each size fixed rather than binomial. There: O(n log(n/δ) + n/(εδ)) coalitions bring the loss within 1 +
+/// ε of the least one with probability 1 − δ. Cost: that of KernelRegression. No standard errors: sizes of which one
+/// pair is taken say nothing of their spread.
 class LeverageShap final : public LeastSquares {
  public:
   explicit LeverageShap(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
@@ -31,7 +33,8 @@ class LeverageShap final : public LeastSquares {
             .exact_at_full_budget = true,
             .refusal = refusal()};
   }
-  /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or one for each two sizes.
+  /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they
+  /// are drawn; or one for each two sizes.
   Budget minimum(int players) const override {
     return {2 + 2 * std::int64_t{determined() ? players - 1 : players / 2}};
   }

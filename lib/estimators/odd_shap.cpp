@@ -14,13 +14,14 @@ namespace opshap::estimators {
 
 namespace {
 
-/// Regression of the odd half (v(S) − v(N∖S))/2, which alone enters the Shapley values, on the players and on groups of three and five players that
-/// boosted trees point out.
+/// Regression of the odd half (v(S) − v(N∖S))/2, which alone enters the Shapley values, on the players and on groups of
+/// three and five players that boosted trees point out.
 ///
-/// Source: Fumagalli et al. (2026), "OddSHAP": pairs without replacement, equally many of each size; a coefficient for every ten coalitions. Theirs
-/// are the largest ones of a surrogate, and players beyond them get 0; here all players have one, so that low budgets fall back to leverage_shap,
-/// and the trees are fitted to the odd half itself. The groups are those with the largest Walsh coefficients of the trees, which are known exactly.
-/// Cost: a fit of XGBoost and KernelRegression for budget/10 players.
+/// Source: Fumagalli et al. (2026), "OddSHAP": pairs without replacement, equally many of each size; a coefficient for
+/// every ten coalitions. Theirs are the largest ones of a surrogate, and players beyond them get 0; here all players
+/// have one, so that low budgets fall back to leverage_shap, and the trees are fitted to the odd half itself. The
+/// groups are those with the largest Walsh coefficients of the trees, which are known exactly. Cost: a fit of XGBoost
+/// and KernelRegression for budget/10 players.
 class OddShap final : public LeastSquares {
  public:
   explicit OddShap(Deficiency deficiency = Deficiency::refuse) : LeastSquares(deficiency) {}
@@ -39,7 +40,8 @@ class OddShap final : public LeastSquares {
             .exact_at_full_budget = true,
             .refusal = refusal()};
   }
-  /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they are drawn; or one for each two sizes.
+  /// One pair for each of the n−1 differences between players, whether the rows are independent shows only when they
+  /// are drawn; or one for each two sizes.
   Budget minimum(int players) const override {
     return {2 + 2 * std::int64_t{determined() ? players - 1 : players / 2}};
   }

@@ -17,7 +17,8 @@ class Permutation final : public Estimator {
   }
   Budget minimum(int players) const override { return {2 + unit_cost(unit, players)}; }
 
-  /// The budget is planned by coalitions asked for: a coalition that two orderings share is evaluated once, and what that saves is not spent.
+  /// The budget is planned by coalitions asked for: a coalition that two orderings share is evaluated once, and what
+  /// that saves is not spent.
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
     const std::int64_t units = (game.budget().coalitions - 2) / unit_cost(unit, game.players());

@@ -13,9 +13,9 @@ std::int64_t terms_of(int players) { return std::int64_t{players} * (players + 1
 
 /// kernel_shap with a coefficient for every player and every two players, whose interaction is then shared equally.
 ///
-/// Source: Fumagalli et al. (2026), "PolySHAP", degree 2, with the sum of the coefficients held at v(N) − v(∅). Exact when no interaction involves
-/// more than two players. On pairs of complements it is kernel_shap_paired, which asks for far fewer coalitions; here they come alone.
-/// Cost: that of KernelRegression for n(n+1)/2 players.
+/// Source: Fumagalli et al. (2026), "PolySHAP", degree 2, with the sum of the coefficients held at v(N) − v(∅). Exact
+/// when no interaction involves more than two players. On pairs of complements it is kernel_shap_paired, which asks for
+/// far fewer coalitions; here they come alone. Cost: that of KernelRegression for n(n+1)/2 players.
 class PolyShap final : public LeastSquares {
  public:
   static constexpr int max_players = 127;
@@ -35,7 +35,8 @@ class PolyShap final : public LeastSquares {
             .exact_at_full_budget = true,
             .refusal = refusal()};
   }
-  /// One coalition for each coefficient but one, whether they are independent shows only when they are drawn; or a single one.
+  /// One coalition for each coefficient but one, whether they are independent shows only when they are drawn; or a
+  /// single one.
   Budget minimum(int players) const override { return {2 + (determined() ? terms_of(players) - 1 : 1)}; }
   std::unique_ptr<Estimator> with_minimum_norm() const override {
     return std::make_unique<PolyShap>(Deficiency::minimum_norm);

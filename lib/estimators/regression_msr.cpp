@@ -92,7 +92,8 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
   attribution.values.assign(n, 0.0);
   for (std::size_t fold = 0; fold < count; ++fold) {
     const Fitted& proxy = proxies[fold];
-    // Draws of this fold stand for all: there are draws/(draws of the fold) times as many, and K such estimates are averaged.
+    // Draws of this fold stand for all: there are draws/(draws of the fold) times as many, and K such estimates are
+    // averaged.
     const std::size_t draws_here = (sample.draws.size() + count - 1 - fold) / count;
     const double scale = count == 1 ? 1
                                     : static_cast<double>(sample.draws.size()) / static_cast<double>(draws_here) /

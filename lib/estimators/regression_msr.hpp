@@ -20,12 +20,14 @@ struct SampledGains {
   double gain = 0;            ///< Δ = v(N) − v(∅)
 };
 
-/// Fits a game with known Shapley values to the rows of the sample whose weight, [m], is not 0; ∅ and N are always known. Must be deterministic.
+/// Fits a game with known Shapley values to the rows of the sample whose weight, [m], is not 0; ∅ and N are always
+/// known. Must be deterministic.
 using FitProxy = std::function<std::unique_ptr<SolvedGame>(const SampledGains& gains, std::span<const double> weights)>;
 
 /// Which coalitions the proxy of a coalition's residual has seen.
 struct Folds {
-  /// 1: all of them, that one too (in-sample). K >= 2: those of the other K−1 of K equal parts of the draws; then the estimate has no bias.
+  /// 1: all of them, that one too (in-sample). K >= 2: those of the other K−1 of K equal parts of the draws; then the
+  /// estimate has no bias.
   int count = 1;
 };
 
@@ -33,12 +35,13 @@ struct Folds {
 ///
 ///     φ̂ = ψ(f) + (r(N) − r(∅))/n + n Σ_rows w_S r(S) (1_S − s/n)
 ///
-/// With folds the draws are dealt to K parts, the proxy of each part is fitted to the others, and the K estimates are averaged. A draw's residual
-/// does not depend on the draw then, given its proxy, and the mean is that of maximum sample reuse. Efficient on every sample, whatever the proxy.
-/// With draws of law q and an independent proxy the total variance is (1/m) Σ_s (n/(s(n−s))) E_s[r²]/q_s, less squares of means.
-/// Source: Witter, Liu, Musco (2025), "Regression-adjusted Monte Carlo estimators for Shapley values and probabilistic values".
-/// Cost: one proxy a fold, fitted on several threads; O(m·n) for the correction. The same on any number of threads.
-/// Throws InvalidArgument unless 1 <= folds, and for folds beyond one unless the sampler is iid and there is a draw for each.
+/// With folds the draws are dealt to K parts, the proxy of each part is fitted to the others, and the K estimates are
+/// averaged. A draw's residual does not depend on the draw then, given its proxy, and the mean is that of maximum
+/// sample reuse. Efficient on every sample, whatever the proxy. With draws of law q and an independent proxy the total
+/// variance is (1/m) Σ_s (n/(s(n−s))) E_s[r²]/q_s, less squares of means. Source: Witter, Liu, Musco (2025),
+/// "Regression-adjusted Monte Carlo estimators for Shapley values and probabilistic values". Cost: one proxy a fold,
+/// fitted on several threads; O(m·n) for the correction. The same on any number of threads. Throws InvalidArgument
+/// unless 1 <= folds, and for folds beyond one unless the sampler is iid and there is a draw for each.
 Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Folds folds, const FitProxy& fit,
                            std::string_view who, Rng& rng);
 

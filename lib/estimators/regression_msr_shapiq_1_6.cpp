@@ -5,12 +5,14 @@ namespace opshap::estimators {
 
 namespace {
 
-/// What the library shapiq calls RegressionMSR in its versions 1.5.0 to 1.6.0, for comparisons with tables that were made with it.
+/// What the library shapiq calls RegressionMSR in its versions 1.5.0 to 1.6.0, for comparisons with tables that were
+/// made with it.
 ///
-/// Pairs from the Shapley kernel, small sizes taken whole, the rest drawn until the budget of distinct coalitions is used; trees and residuals on
-/// the same coalitions. Such trees come within a few percent of the values they were fitted to, so little is left to correct. Its sampler and the
-/// reuse of the coalitions both bias it. XGBoost's later default, hist, is used, as in those versions with XGBoost 2 or later.
-/// Source: shapiq 1.6.0, src/shapiq/approximator/proxy/regressionmsr.py and proxyshap.py. Cost: one fit of XGBoost.
+/// Pairs from the Shapley kernel, small sizes taken whole, the rest drawn until the budget of distinct coalitions is
+/// used; trees and residuals on the same coalitions. Such trees come within a few percent of the values they were
+/// fitted to, so little is left to correct. Its sampler and the reuse of the coalitions both bias it. XGBoost's later
+/// default, hist, is used, as in those versions with XGBoost 2 or later. Source: shapiq 1.6.0,
+/// src/shapiq/approximator/proxy/regressionmsr.py and proxyshap.py. Cost: one fit of XGBoost.
 class RegressionMsrShapiq final : public Estimator {
  public:
   std::string_view name() const override { return "regression_msr_shapiq_1_6"; }

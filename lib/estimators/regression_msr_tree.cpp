@@ -10,10 +10,10 @@ namespace {
 
 /// Boosted trees with a correction by their residuals, on pairs drawn independently with sizes ∝ 1/√(s(n−s)).
 ///
-/// Source: Witter, Liu, Musco (2025). With five folds each residual is that of trees that have not seen its coalition, and the estimate has no
-/// bias; with one fold it is biased as long as the trees come close to the values they were fitted to. The trees see v(S) − v(∅), so a constant
-/// changes nothing.
-/// Cost: a fit of XGBoost a fold, about 1.5 s each for 8192 coalitions of 1024 players.
+/// Source: Witter, Liu, Musco (2025). With five folds each residual is that of trees that have not seen its coalition,
+/// and the estimate has no bias; with one fold it is biased as long as the trees come close to the values they were
+/// fitted to. The trees see v(S) − v(∅), so a constant changes nothing. Cost: a fit of XGBoost a fold, about 1.5 s each
+/// for 8192 coalitions of 1024 players.
 class RegressionMsrTree final : public Estimator {
  public:
   RegressionMsrTree(std::string name, Folds folds) : name_(std::move(name)), folds_(folds) {}

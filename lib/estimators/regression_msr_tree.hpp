@@ -5,7 +5,8 @@
 
 namespace opshap::estimators {
 
-/// Boosted trees as a proxy: v(S) − v(∅) of the coalitions of the sample, of ∅ and of N, each once and with equal weight.
+/// Boosted trees as a proxy: v(S) − v(∅) of the coalitions of the sample, of ∅ and of N, each once and with equal
+/// weight.
 FitProxy tree_proxy(const Boosting& boosting = {});
 
 }  // namespace opshap::estimators

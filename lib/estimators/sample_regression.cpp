@@ -13,10 +13,11 @@ namespace opshap::estimators {
 
 namespace {
 
-/// The factors 1/√(1 − h_S) that make residuals as large as the errors they stand for in the mean (HC2, MacKinnon & White 1985), h the leverages.
+/// The factors 1/√(1 − h_S) that make residuals as large as the errors they stand for in the mean (HC2, MacKinnon &
+/// White 1985), h the leverages.
 ///
-/// Exact leverages would take an n x n solve for each row. With G nearly a multiple of the identity but for the row itself, h_S = q_S/(1 + q_S) with
-/// q_S = c·w_S|r_S|², and c follows from Σ h_S = n − 1.
+/// Exact leverages would take an n x n solve for each row. With G nearly a multiple of the identity but for the row
+/// itself, h_S = q_S/(1 + q_S) with q_S = c·w_S|r_S|², and c follows from Σ h_S = n − 1.
 std::vector<double> residual_factors(const CoalitionSample& sample) {
   const int players = sample.coalitions.players();
   std::vector<double> lengths(sample.weights);  // w_S |r_S|²
@@ -40,11 +41,12 @@ std::vector<double> residual_factors(const CoalitionSample& sample) {
   return lengths;
 }
 
-/// Standard errors by random groups: the draws are dealt to groups, and what each group's draws alone move the solution by is compared.
+/// Standard errors by random groups: the draws are dealt to groups, and what each group's draws alone move the solution
+/// by is compared.
 ///
-/// To first order the error of the solution is G⁻¹ Σ_draws ω e_S r_S with the residuals e, a sum of independent terms (the delta method for M-estimators);
-/// the spread of its parts between groups gives its variance without an n x n covariance. None with fewer than three rows per unknown: the
-/// first order is not enough then.
+/// To first order the error of the solution is G⁻¹ Σ_draws ω e_S r_S with the residuals e, a sum of independent terms
+/// (the delta method for M-estimators); the spread of its parts between groups gives its variance without an n x n
+/// covariance. None with fewer than three rows per unknown: the first order is not enough then.
 std::optional<std::vector<double>> random_group_errors(const CoalitionSample& sample,
                                                        const KernelRegression& regression,
                                                        std::span<const double> residuals) {

@@ -27,7 +27,8 @@ std::optional<std::vector<double>> reuse_errors(const CoalitionSample& sample, s
   const auto draws = static_cast<double>(sample.draws.size());
   if (draws < 2) return std::nullopt;
   const int players = sample.coalitions.players();
-  // Draw j alone gives x_i = c_j (1[i∈S_j] − s_j/n), of which the estimate is the mean: Var = (Σ_j x_i² − (Σ_j x_i)²/m)/(m(m − 1)).
+  // Draw j alone gives x_i = c_j (1[i∈S_j] − s_j/n), of which the estimate is the mean: Var = (Σ_j x_i² − (Σ_j
+  // x_i)²/m)/(m(m − 1)).
   std::vector<double> squares(static_cast<std::size_t>(players), 0.0);
   double shares = 0;
   for (const CoalitionSample::Draw& draw : sample.draws) {

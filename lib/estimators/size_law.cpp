@@ -21,7 +21,8 @@ SizeLaw::SizeLaw(SizeMass mass, int players) : mass_(mass), players_(players) {
   double sum = 0;
   for (int size = 1; size < players; ++size) {
     total_ += this->mass(size);
-    // 1/(s(n−s)) = (1/s + 1/(n−s))/n: the kernel's half is drawn, which makes the same sizes from the same numbers as KernelLaw.
+    // 1/(s(n−s)) = (1/s + 1/(n−s))/n: the kernel's half is drawn, which makes the same sizes from the same numbers as
+    // KernelLaw.
     sum += mass == SizeMass::shapley_kernel ? 1.0 / size : this->mass(size);
     cumulative_.push_back(sum);
   }

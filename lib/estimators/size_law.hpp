@@ -10,10 +10,12 @@ namespace opshap::estimators {
 enum class SizeMass {
   shapley_kernel,  ///< 1/(s(n−s)): the Shapley kernel itself (Lundberg & Lee 2017)
   uniform,         ///< 1: the leverage scores of its regression (Musco & Witter 2025)
-  square_root,  ///< 1/√(s(n−s)): least variance of the mean when values vary alike at all sizes (Witter, Liu & Musco 2025)
+  square_root,  ///< 1/√(s(n−s)): least variance of the mean when values vary alike at all sizes (Witter, Liu & Musco
+                ///< 2025)
 };
 
-/// The law of the size of a random coalition. Symmetric in s and n−s; no binomial is ever formed, so it works for every n.
+/// The law of the size of a random coalition. Symmetric in s and n−s; no binomial is ever formed, so it works for every
+/// n.
 class SizeLaw {
  public:
   /// Throws InvalidArgument unless players >= 2: with one player there is no coalition between ∅ and N.

@@ -72,7 +72,8 @@ Attribution stratified_means(CountedGame& game, std::int64_t draws, const Unifor
 
 namespace {
 
-/// stratified_means() with as many draws as fit when no two coalitions are equal; a coalition that two strata share is evaluated once.
+/// stratified_means() with as many draws as fit when no two coalitions are equal; a coalition that two strata share is
+/// evaluated once.
 ///
 /// Source: Maleki, Tran-Thanh, Hines, Rahwan, Rogers (2013), with equal numbers of draws. Cost: 2 evaluations a draw.
 class Stratified final : public Estimator {

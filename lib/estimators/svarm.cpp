@@ -50,8 +50,8 @@ struct Batch {
 
 int groups_of(int players, int size) { return (players + size - 1) / size; }
 
-/// Deals all players to groups of `size`, in random order, and appends each group, or its complement. The last group is filled up at random with players
-/// whom the coalition is not drawn for.
+/// Deals all players to groups of `size`, in random order, and appends each group, or its complement. The last group is
+/// filled up at random with players whom the coalition is not drawn for.
 void append_groups(Batch& batch, int size, bool complements, const UniformChoices& choices) {
   const int players = batch.coalitions.players();
   std::vector<int> ordering(static_cast<std::size_t>(players));
@@ -91,7 +91,8 @@ std::vector<double> border_differences(CountedGame& game, double empty) {
   return differences;
 }
 
-/// The first `with_groups` rows were drawn for their members, the other groups' for those left out, the rest for everyone.
+/// The first `with_groups` rows were drawn for their members, the other groups' for those left out, the rest for
+/// everyone.
 void fill(Strata& with, Strata& without, const Batch& batch, std::span<const double> values, std::size_t with_groups) {
   for (std::size_t row = 0; row < batch.groups.size(); ++row) {
     for (const int player : batch.groups[row])
@@ -160,7 +161,8 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
 
 namespace {
 
-/// The probabilities of the sizes 0..n that are drawn after the warm-up: ∝ 1/min(s, n−s) for s = 2..n−2, and 1/(n ln n) for the middle of an even n.
+/// The probabilities of the sizes 0..n that are drawn after the warm-up: ∝ 1/min(s, n−s) for s = 2..n−2, and 1/(n ln n)
+/// for the middle of an even n.
 std::vector<double> published_law(int players) {
   std::vector<double> law(static_cast<std::size_t>(players) + 1, 0.0);
   const double middle = players % 2 != 0 ? 0 : players == 4 ? 1 : 1 / (players * std::log(players));
@@ -189,8 +191,9 @@ std::vector<std::int64_t> draw_counts(const std::vector<double>& law, std::int64
 
 /// svarm_means() with the published warm-up and law of sizes.
 ///
-/// Source: Kolpaczki, Bengs, Muschalik, Hüllermeier (2024), "Approximating the Shapley value without marginal contributions", Stratified SVARM. Cost: O(m·n);
-/// memory O(n) and one size's coalitions, since sizes are worked off one by one.
+/// Source: Kolpaczki, Bengs, Muschalik, Hüllermeier (2024), "Approximating the Shapley value without marginal
+/// contributions", Stratified SVARM. Cost: O(m·n); memory O(n) and one size's coalitions, since sizes are worked off
+/// one by one.
 class Svarm final : public Estimator {
  public:
   std::string_view name() const override { return "svarm"; }

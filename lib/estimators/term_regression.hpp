@@ -27,9 +27,10 @@ struct TermFit {
 
 /// Coefficients b_T of the terms that fit the targets best in weighted least squares, with Σ_T b_T = gain.
 ///
-/// A term that counts is a member: the sample is written over again as one of coalitions of terms, and solved by KernelRegression.
-/// `targets` as sample_targets gives them, [m]. Cost: that of KernelRegression for terms.size() players.
-/// A sample that does not tell the terms apart is refused with InvalidArgument, naming its rank, `who` starts the message; or answered with the least Σ b_T².
+/// A term that counts is a member: the sample is written over again as one of coalitions of terms, and solved by
+/// KernelRegression. `targets` as sample_targets gives them, [m]. Cost: that of KernelRegression for terms.size()
+/// players. A sample that does not tell the terms apart is refused with InvalidArgument, naming its rank, `who` starts
+/// the message; or answered with the least Σ b_T².
 TermFit fit_terms(const CoalitionSample& sample, std::vector<double> targets, double gain, std::span<const Term> terms,
                   TermBasis basis, std::string_view who, Deficiency deficiency = Deficiency::refuse);
 

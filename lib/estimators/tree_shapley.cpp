@@ -24,7 +24,8 @@ bool overlap(const std::vector<int>& a, const std::vector<int>& b) {
   return std::ranges::any_of(a, [&](int player) { return std::ranges::binary_search(b, player); });
 }
 
-/// (k−1)! o!/(k+o)!: that one of k players comes after the other k−1 and before the o others. No binomial is formed, so it never overflows.
+/// (k−1)! o!/(k+o)!: that one of k players comes after the other k−1 and before the o others. No binomial is formed, so
+/// it never overflows.
 double pivotal(std::size_t k, std::size_t o) {
   double probability = 1 / static_cast<double>(k);
   for (std::size_t j = 1; j <= k; ++j) probability *= static_cast<double>(j) / static_cast<double>(o + j);

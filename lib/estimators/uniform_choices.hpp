@@ -8,7 +8,8 @@
 
 namespace opshap::estimators {
 
-/// The random decisions of an estimator. Each is uniform on a finite set, so what is usually drawn can also be gone through without exception.
+/// The random decisions of an estimator. Each is uniform on a finite set, so what is usually drawn can also be gone
+/// through without exception.
 struct UniformChoices {
   std::function<std::uint64_t(std::uint64_t bound)> below;  ///< one of 0..bound−1
   std::function<void(std::span<int> ordering)> ordering;    ///< fills it with an ordering of 0..size−1

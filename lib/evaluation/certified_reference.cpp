@@ -63,7 +63,8 @@ void add_cost(Attribution& sum, const Attribution& part) {
   sum.estimator_seconds += part.estimator_seconds;
 }
 
-/// Mean and sum of squared deviations of independent pairs of orderings, pooled from rounds that report their mean and standard error.
+/// Mean and sum of squared deviations of independent pairs of orderings, pooled from rounds that report their mean and
+/// standard error.
 class PooledPairs {
  public:
   explicit PooledPairs(std::size_t players) : squares_(players, 0.0) { sum_.values.resize(players); }
@@ -99,7 +100,8 @@ class PooledPairs {
   std::int64_t pairs_ = 0;
 };
 
-/// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know its error.
+/// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know its
+/// error.
 std::int64_t first_step(int players) { return std::max<std::int64_t>(16 * (std::int64_t{players} - 1), 1024); }
 
 /// Of a step that raises the orderings' evaluations from `before` to `now`; each attribute() looks at ∅ and N again.
@@ -158,8 +160,8 @@ class Sampling {
     add_cost(fit_, discarded);
   }
 
-  /// The budget of the next step: what the error asks for with a fifth to spare, at least twice and at most eight times this one; or what can be afforded;
-  /// or this one when that is hardly more.
+  /// The budget of the next step: what the error asks for with a fifth to spare, at least twice and at most eight times
+  /// this one; or what can be afforded; or this one when that is hardly more.
   std::int64_t next(std::int64_t now, double missing) const {
     const double factor = std::clamp(1.2 * missing * missing, 2.0, 8.0);
     const auto wanted = static_cast<std::int64_t>(factor * static_cast<double>(now));

@@ -20,8 +20,9 @@ struct ReferenceSettings {
 
 /// What attributions are compared with, and how well it is known itself.
 struct CertifiedReference {
-  /// "exact"; "certified": two independent estimates agree, and this is their mean weighted by 1/variance; "permutation_antithetic": they do not agree, so
-  /// one of them is wrong, and this is the one that is unbiased at every budget.
+  /// "exact"; "certified": two independent estimates agree, and this is their mean weighted by 1/variance;
+  /// "permutation_antithetic": they do not agree, so one of them is wrong, and this is the one that is unbiased at
+  /// every budget.
   std::string method;
   Attribution attribution;  ///< standard errors are always there, 0 for "exact"
   double error = 0;         ///< ‖standard errors‖₂ / ‖values‖₂
@@ -35,13 +36,15 @@ struct CertifiedReference {
 /// The fewest evaluations that give two estimates with standard errors.
 std::int64_t minimum_reference_evaluations(int players);
 
-/// Exact Shapley values for few players, else antithetic permutations and paired kernel regression, run independently with growing budgets until the error of
-/// their weighted mean is what was asked for or the next step would exceed max_evaluations.
+/// Exact Shapley values for few players, else antithetic permutations and paired kernel regression, run independently
+/// with growing budgets until the error of their weighted mean is what was asked for or the next step would exceed
+/// max_evaluations.
 ///
-/// The two share no code between the game and the result, err in different ways (orderings: only by chance; regression: also by a bias that vanishes with its
-/// budget), and so check each other. Enumeration is used for up to 24 players when it is cheaper than the next step. Orderings are pooled over the steps;
-/// the regression starts anew, with half as many evaluations as all orderings so far. Memory: that of attribute() for the largest step.
-/// Throws InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond what the regression can solve (16384).
+/// The two share no code between the game and the result, err in different ways (orderings: only by chance; regression:
+/// also by a bias that vanishes with its budget), and so check each other. Enumeration is used for up to 24 players
+/// when it is cheaper than the next step. Orderings are pooled over the steps; the regression starts anew, with half as
+/// many evaluations as all orderings so far. Memory: that of attribute() for the largest step. Throws InvalidArgument
+/// when max_evaluations is below minimum_reference_evaluations(), or n is beyond what the regression can solve (16384).
 CertifiedReference certified_reference(const Game& game, const ReferenceSettings& settings, std::uint64_t seed);
 
 /// The same with another second estimator, which must give standard errors.

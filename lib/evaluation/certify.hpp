@@ -28,13 +28,15 @@ struct Certification {
 /// "first", "second", "undecided".
 std::string to_string(Certification::Verdict verdict);
 
-/// Draws coalitions S from the Shapley kernel law, each with its complement, until the sign of ‖a − ψ‖² − ‖b − ψ‖² is sure or the evaluations are spent.
+/// Draws coalitions S from the Shapley kernel law, each with its complement, until the sign of ‖a − ψ‖² − ‖b − ψ‖² is
+/// sure or the evaluations are spent.
 ///
-/// For attributions whose values add up to v(N) − v(∅), E(v(S) − v(∅) − Σ_{i∈S} a_i)² = const + ‖a − ψ‖²/(2H_{n−1}) (Charnes et al. 1988: ψ is the constrained
-/// least-squares fit, and the kernel's Gram matrix is a multiple of the identity there). The same coalitions serve both, so that what both miss cancels. Other
-/// attributions are moved onto the plane of efficient ones along its normal, which costs gap²/n exactly.
-/// The coalitions must be fresh: neither attribution may have been made from the same seed by this function's stream. Shapes [n].
-/// Throws InvalidArgument for other lengths or for one player.
+/// For attributions whose values add up to v(N) − v(∅), E(v(S) − v(∅) − Σ_{i∈S} a_i)² = const + ‖a − ψ‖²/(2H_{n−1})
+/// (Charnes et al. 1988: ψ is the constrained least-squares fit, and the kernel's Gram matrix is a multiple of the
+/// identity there). The same coalitions serve both, so that what both miss cancels. Other attributions are moved onto
+/// the plane of efficient ones along its normal, which costs gap²/n exactly. The coalitions must be fresh: neither
+/// attribution may have been made from the same seed by this function's stream. Shapes [n]. Throws InvalidArgument for
+/// other lengths or for one player.
 Certification certify(const Game& game, std::span<const double> first, std::span<const double> second,
                       const CertificationSettings& settings, std::uint64_t seed);
 

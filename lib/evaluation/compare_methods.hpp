@@ -38,13 +38,16 @@ struct ComparisonPlan {
   const Scenario* scenario = nullptr;  ///< the field behind the game; null for a game without one
 };
 
-/// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is known.
+/// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is
+/// known.
 bool promises_exactness(const methods::Method& method, int interaction_order);
 
-/// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for each run) and hands each row to `store`.
+/// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for
+/// each run) and hands each row to `store`.
 ///
-/// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows, with the reason in place of the
-/// scores. Rows in `done` are left out: a comparison that was stopped goes on where it was.
+/// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows,
+/// with the reason in place of the scores. Rows in `done` are left out: a comparison that was stopped goes on where it
+/// was.
 void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<runs::MethodRow>& done,
                      const std::function<void(const runs::MethodRow&)>& store);
 

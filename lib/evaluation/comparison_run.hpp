@@ -16,11 +16,14 @@ struct ComparisonRun {
   reporting::MethodComparison comparison;
 };
 
-/// Two games with the same one are the same game for all that a comparison is concerned with: v(∅), v(N) and some others, as 8 hexadecimal digits.
+/// Two games with the same one are the same game for all that a comparison is concerned with: v(∅), v(N) and some
+/// others, as 8 hexadecimal digits.
 std::string fingerprint(const Game& game);
 
-/// Runs the plan, or what is left of it in `folder` (empty: nothing is stored). The folder gets truth.json, results.jsonl (a row a run, written as they end), summary.md,
-/// tables/ and figures/. Truth, runs and intervals draw from streams of their own of the plan's seed. `note` is added to the summary. Throws DataError for a folder with broken files, and as compare_methods().
+/// Runs the plan, or what is left of it in `folder` (empty: nothing is stored). The folder gets truth.json,
+/// results.jsonl (a row a run, written as they end), summary.md, tables/ and figures/. Truth, runs and intervals draw
+/// from streams of their own of the plan's seed. `note` is added to the summary. Throws DataError for a folder with
+/// broken files, and as compare_methods().
 ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& reference,
                              const std::filesystem::path& folder, const std::string& note);
 

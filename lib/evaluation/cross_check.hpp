@@ -22,16 +22,18 @@ struct CrossCheck {
   bool agrees() const { return p_value >= level; }
 };
 
-/// Compares the statistic with Fisher's F: a sum of squares of `dimension` independent directions over its mean as the standard errors give it (Box 1954).
+/// Compares the statistic with Fisher's F: a sum of squares of `dimension` independent directions over its mean as the
+/// standard errors give it (Box 1954).
 ///
-/// `dimension` = tr(C)²/tr(C²) of the covariance C of the errors, at most n − 1 as the values have a fixed sum; fewer directions make a large statistic less
-/// surprising. `rounding` is what each value is off by rounding alone; its square is added to each variance.
+/// `dimension` = tr(C)²/tr(C²) of the covariance C of the errors, at most n − 1 as the values have a fixed sum; fewer
+/// directions make a large statistic less surprising. `rounding` is what each value is off by rounding alone; its
+/// square is added to each variance.
 CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding);
 
 /// tr(C)²/tr(C²) of the covariance C of equally distributed independent vectors, from a few of them; in [1, n − 1].
 ///
-/// tr(C)² and tr(C²) have unbiased estimates under normality (Srivastava 2005), which need no n × n matrix: O(count²·n).
-/// Throws InvalidArgument for fewer than three vectors.
+/// tr(C)² and tr(C²) have unbiased estimates under normality (Srivastava 2005), which need no n × n matrix:
+/// O(count²·n). Throws InvalidArgument for fewer than three vectors.
 double effective_dimension(const std::vector<std::vector<double>>& samples);
 
 }  // namespace opshap::evaluation

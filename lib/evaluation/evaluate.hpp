@@ -23,14 +23,17 @@ struct Evaluation {
   std::string identity = {};
 };
 
-/// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every resolution, and writes
-/// results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout: reporting/results.hpp). The scenario rule of the settings says
-/// who plays, what hides a player and which output is explained.
+/// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every
+/// resolution, and writes results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout:
+/// reporting/results.hpp). The scenario rule of the settings says who plays, what hides a player and which output is
+/// explained.
 ///
-/// One (resolution, input) is a unit: its rows go into a file of their own in run/units, in one step, and units already there are skipped, so an evaluation
-/// that was stopped or killed resumes. The files above grow by whole resolutions: what `opshap report` sees of an unfinished evaluation has all its inputs.
-/// When all are done run/units goes, and nothing is evaluated again. A method that cannot work at a budget (a rank-deficient design, say) keeps its row, with the reason in place of the scores.
-/// The coalitions of R² are drawn once per (resolution, input) and shared by all methods; no method sees them.
+/// One (resolution, input) is a unit: its rows go into a file of their own in run/units, in one step, and units already
+/// there are skipped, so an evaluation that was stopped or killed resumes. The files above grow by whole resolutions:
+/// what `opshap report` sees of an unfinished evaluation has all its inputs. When all are done run/units goes, and
+/// nothing is evaluated again. A method that cannot work at a budget (a rank-deficient design, say) keeps its row, with
+/// the reason in place of the scores. The coalitions of R² are drawn once per (resolution, input) and shared by all
+/// methods; no method sees them.
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run);
 
 }  // namespace opshap::evaluation

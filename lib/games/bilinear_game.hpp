@@ -10,10 +10,12 @@
 
 namespace opshap::games {
 
-/// v(S) = Σ_r μ_r(S) ν_r(S) = ∬_{S×S} κ for the kernel κ = Σ_r μ_r ⊗ ν_r: μ₁μ₂, the square (L 1_S h)(x*)² of a linear operator, its energy ∫(L 1_S h)².
+/// v(S) = Σ_r μ_r(S) ν_r(S) = ∬_{S×S} κ for the kernel κ = Σ_r μ_r ⊗ ν_r: μ₁μ₂, the square (L 1_S h)(x*)² of a linear
+/// operator, its energy ∫(L 1_S h)².
 ///
-/// φ_k = ½ Σ_r (μ_r(B_k) ν_r(Ω) + ν_r(B_k) μ_r(Ω)), and so are the Aumann–Shapley value and integrated gradients with one node: no interaction involves
-/// more than two players, so nothing depends on the refinement. Throws InvalidArgument for no terms, or measures of different cells.
+/// φ_k = ½ Σ_r (μ_r(B_k) ν_r(Ω) + ν_r(B_k) μ_r(Ω)), and so are the Aumann–Shapley value and integrated gradients with
+/// one node: no interaction involves more than two players, so nothing depends on the refinement. Throws
+/// InvalidArgument for no terms, or measures of different cells.
 std::unique_ptr<SolvedGame> bilinear_game(std::vector<std::pair<Measure, Measure>> terms);
 
 /// Two terms of signed measures.

@@ -17,9 +17,10 @@ struct BurgersProblem {
 
 /// v(S) = u(x*, t) started from the cells in S: a smooth nonlinear operator with a closed form (Hopf 1950, Cole 1951).
 ///
-/// u(x, t) is the mean of the initial field u₀ under the density ∝ exp(−Φ(y)/2ν), Φ(y) = (x−y)²/2t + ∫_{−∞}^y u₀: an integral of Gaussians over each cell.
-/// Cost: O(n) a coalition, no special functions. Gradients are of f(a) = u(x*, t) started from Σ a_k height_k 1_k, analytic, O(n) a node.
-/// Throws InvalidArgument unless edges increase, there is a height a cell, viscosity and time are positive and all is finite.
+/// u(x, t) is the mean of the initial field u₀ under the density ∝ exp(−Φ(y)/2ν), Φ(y) = (x−y)²/2t + ∫_{−∞}^y u₀: an
+/// integral of Gaussians over each cell. Cost: O(n) a coalition, no special functions. Gradients are of f(a) = u(x*, t)
+/// started from Σ a_k height_k 1_k, analytic, O(n) a node. Throws InvalidArgument unless edges increase, there is a
+/// height a cell, viscosity and time are positive and all is finite.
 std::unique_ptr<DifferentiableGame> burgers_game(BurgersProblem problem);
 
 /// Cells of different sizes on [0, 1], heights in [-1, 2).

@@ -37,7 +37,8 @@ double sum_of_sizes(const std::vector<Complex>& alphas) {
 
 std::vector<double> solve(const std::vector<Complex>& alphas) {
   const std::size_t n = alphas.size();
-  // A polynomial of degree n − 1; and its 2K-th derivative is at most A^2K e^A with A = Σ|α|, which leaves nothing of the rule's error at K = 64 + 2A.
+  // A polynomial of degree n − 1; and its 2K-th derivative is at most A^2K e^A with A = Σ|α|, which leaves nothing of
+  // the rule's error at K = 64 + 2A.
   const int nodes = std::min(static_cast<int>((n + 1) / 2), 64 + static_cast<int>(2 * sum_of_sizes(alphas)));
   const GaussLegendre rule(nodes);
   std::vector<double> shapley(n, 0.0);

@@ -20,9 +20,10 @@ struct ScalarFunction {
 
 /// v(S) = f(μ(S)) for one measure μ; the Shapley values are what `shapley_values` finds, since they depend on f.
 ///
-/// The extension is f(Σ a_i μ_i), with gradient μ_i f'(tL) on the diagonal, L = μ(Ω); a jump of f is invisible to it. The Aumann–Shapley value is
-/// μ_i (f(L) − f(0))/L, and the discretisation error μ_i (M₂/L − μ_i) C/L with M₂ = Σ μ_j² and C = ½(f'(0) + f'(L)) − (f(L) − f(0))/L, the error of
-/// the trapezoidal rule on f'. Uniform cells have none, by symmetry.
+/// The extension is f(Σ a_i μ_i), with gradient μ_i f'(tL) on the diagonal, L = μ(Ω); a jump of f is invisible to it.
+/// The Aumann–Shapley value is μ_i (f(L) − f(0))/L, and the discretisation error μ_i (M₂/L − μ_i) C/L with M₂ = Σ μ_j²
+/// and C = ½(f'(0) + f'(L)) − (f(L) − f(0))/L, the error of the trapezoidal rule on f'. Uniform cells have none, by
+/// symmetry.
 std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction f,
                                                 std::function<std::vector<double>()> shapley_values);
 

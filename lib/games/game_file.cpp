@@ -59,7 +59,8 @@ void require_keys(const json& object, std::initializer_list<const char*> require
   }
 }
 
-/// The parser has refused numbers beyond the range of doubles already. Where it is comes in parts, which only a message joins: tables have millions of numbers.
+/// The parser has refused numbers beyond the range of doubles already. Where it is comes in parts, which only a message
+/// joins: tables have millions of numbers.
 template <typename... Where>
 double number(const json& value, std::string_view who, const Where&... where) {
   if (!value.is_number())

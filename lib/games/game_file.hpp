@@ -10,11 +10,13 @@ namespace opshap::games {
 
 /// A game from JSON, in one of two forms:
 ///
-///     {"players": n, "values": [2^n numbers]}                                                   bit i of the index = player i
-///     {"players": n, "terms": [{"coalition": [i, ...], "coefficient": c}, ...], "empty": v(∅)}  a sum of unanimity games; "empty" is optional
+///     {"players": n, "values": [2^n numbers]}                                                   bit i of the index =
+///     player i
+///     {"players": n, "terms": [{"coalition": [i, ...], "coefficient": c}, ...], "empty": v(∅)}  a sum of unanimity
+///     games; "empty" is optional
 ///
-/// Strict: unknown, missing or repeated keys, wrong lengths and numbers that are not finite are errors. Memory is proportional to the text.
-/// `who` starts the messages. Throws DataError naming the key.
+/// Strict: unknown, missing or repeated keys, wrong lengths and numbers that are not finite are errors. Memory is
+/// proportional to the text. `who` starts the messages. Throws DataError naming the key.
 std::unique_ptr<Game> parse_game(std::string_view json, std::string_view who);
 
 /// parse_game of a whole file; "-" is standard input. Throws DataError.

@@ -13,7 +13,8 @@ namespace opshap::games {
 
 namespace {
 
-/// P(X = c) for c = 0..count, X the number of successes in `count` trials. From the most likely one outwards, so that nothing overflows.
+/// P(X = c) for c = 0..count, X the number of successes in `count` trials. From the most likely one outwards, so that
+/// nothing overflows.
 std::vector<double> binomial_law(int count, double t) {
   std::vector<double> law(static_cast<std::size_t>(count) + 1);
   const auto mode = static_cast<std::size_t>((count + 1) * t);

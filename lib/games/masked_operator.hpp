@@ -11,13 +11,16 @@
 
 namespace opshap::games {
 
-/// f(w) = G(u_b + w ⊙ (u − u_b))(x*) of a field of weights w: what the games of an operator are made of. All channels of a point have its weight.
+/// f(w) = G(u_b + w ⊙ (u − u_b))(x*) of a field of weights w: what the games of an operator are made of. All channels
+/// of a point have its weight.
 ///
-/// f(0) and f(1) are the operator's answers to exactly the baseline and the input. Memory: one batch of Operator::preferred_batch fields, however many are asked for.
+/// f(0) and f(1) are the operator's answers to exactly the baseline and the input. Memory: one batch of
+/// Operator::preferred_batch fields, however many are asked for.
 class MaskedOperator {
  public:
-  /// `input` and `baseline` are batches of one on the same grid; the operator is referred to. `who` starts the messages.
-  /// Throws InvalidArgument when shapes or query do not fit, DataError when a field has a value that is not finite.
+  /// `input` and `baseline` are batches of one on the same grid; the operator is referred to. `who` starts the
+  /// messages. Throws InvalidArgument when shapes or query do not fit, DataError when a field has a value that is not
+  /// finite.
   MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Query query);
 
   const Domain& domain() const { return input_.domain; }
@@ -36,7 +39,8 @@ class MaskedOperator {
   /// ∂f/∂w at the constant w = t, for each t: one reverse pass a node.
   void diagonal_slopes(std::span<const double> nodes, const UseSlopes& use) const;
 
-  /// ∂F/∂w at the constant w = t of the operator's mean-field closure F, Operator::mean_field_at, for each t. Throws InvalidArgument when it has none.
+  /// ∂F/∂w at the constant w = t of the operator's mean-field closure F, Operator::mean_field_at, for each t. Throws
+  /// InvalidArgument when it has none.
   void mean_field_slopes(std::span<const double> nodes, const UseSlopes& use) const;
 
  private:

@@ -14,7 +14,8 @@ class Measure {
  public:
   /// Throws InvalidArgument unless 1 <= cells <= Coalitions::max_players and all are finite.
   explicit Measure(std::vector<double> cells);
-  /// The cells [F(k/n), F((k+1)/n)] of a distribution function F on [0, 1]: for n = 2^l, nested partitions of one measure, graded by F.
+  /// The cells [F(k/n), F((k+1)/n)] of a distribution function F on [0, 1]: for n = 2^l, nested partitions of one
+  /// measure, graded by F.
   static Measure of_distribution(int cells, const std::function<double(double)>& distribution);
 
   int players() const { return static_cast<int>(cells_.size()); }

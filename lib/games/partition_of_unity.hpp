@@ -10,31 +10,36 @@
 
 namespace opshap::games {
 
-/// Masks η_1, …, η_m on the points of a grid: η_i >= 0, Σ_i η_i = 1 at every point, and none of them 0 everywhere (OperatorSHAP, Definition "Smooth operator games").
+/// Masks η_1, …, η_m on the points of a grid: η_i >= 0, Σ_i η_i = 1 at every point, and none of them 0 everywhere
+/// (OperatorSHAP, Definition "Smooth operator games").
 ///
 /// Memory: 12 bytes for each point of each mask's support.
 class PartitionOfUnity {
  public:
-  /// From all values [m, points], row-major. Throws InvalidArgument when a value is negative or not finite, when a mask is 0 everywhere, and where the masks do
-  /// not add up to 1 within their own rounding, 4m·2^-52, naming the deviation and the place.
+  /// From all values [m, points], row-major. Throws InvalidArgument when a value is negative or not finite, when a mask
+  /// is 0 everywhere, and where the masks do not add up to 1 within their own rounding, 4m·2^-52, naming the deviation
+  /// and the place.
   static PartitionOfUnity from_values(const Domain& domain, std::span<const double> values);
 
   /// C^∞ bumps with compact support, one for each centre, products of bumps of the axes in 2D (numbered row-major).
   ///
-  /// `centres` are increasing coordinates, one list an axis, as unevenly spaced as one likes. A bump is 1 at its own centre, with all derivatives 0, and 0 from
-  /// the neighbours' centres on; between two centres it is the step 1/(1 + exp(1/t − 1/(1−t))). On an axis that is not periodic the first and the last one are 1
-  /// towards the border. Throws InvalidArgument for centres that are not increasing or not on the axis, and when a bump has no point of the grid.
+  /// `centres` are increasing coordinates, one list an axis, as unevenly spaced as one likes. A bump is 1 at its own
+  /// centre, with all derivatives 0, and 0 from the neighbours' centres on; between two centres it is the step 1/(1 +
+  /// exp(1/t − 1/(1−t))). On an axis that is not periodic the first and the last one are 1 towards the border. Throws
+  /// InvalidArgument for centres that are not increasing or not on the axis, and when a bump has no point of the grid.
   static PartitionOfUnity bumps(const Domain& domain, const std::vector<std::vector<double>>& centres);
 
   /// exp(−|x − c_i|²/(2 width²)) divided by their sum; `centres` [m, dimension] are anywhere in the box.
   ///
-  /// On a periodic axis distances are chords of the circle, (L/π) sin(π d/L), which keeps the masks smooth. Throws InvalidArgument for a centre outside the box,
-  /// a width that is not positive, and when a mask underflows to 0 at every point.
+  /// On a periodic axis distances are chords of the circle, (L/π) sin(π d/L), which keeps the masks smooth. Throws
+  /// InvalidArgument for a centre outside the box, a width that is not positive, and when a mask underflows to 0 at
+  /// every point.
   static PartitionOfUnity gaussians(const Domain& domain, std::span<const double> centres, double width);
 
-  /// The indicators of a partition's cells, smoothed by the C^∞ kernel exp(−1/(1 − (d/radius)²)): one mask a player, which is 1 further inside its cells than
-  /// `radius` and 0 further outside. Below the grid's spacing, they are the indicators themselves. Throws InvalidArgument unless 0 < radius, and radius is less
-  /// than half the extent of each periodic axis.
+  /// The indicators of a partition's cells, smoothed by the C^∞ kernel exp(−1/(1 − (d/radius)²)): one mask a player,
+  /// which is 1 further inside its cells than `radius` and 0 further outside. Below the grid's spacing, they are the
+  /// indicators themselves. Throws InvalidArgument unless 0 < radius, and radius is less than half the extent of each
+  /// periodic axis.
   static PartitionOfUnity smoothed_cells(const Domain& domain, const Partition& partition, double radius);
 
   const Domain& domain() const { return domain_; }

@@ -102,7 +102,8 @@ class ProductOfMeasures final : public SolvedGame {
     }
   }
 
-  /// What one player adds to the moment of a set of factors: Σ over its non-empty subsets A of own[A] · moments[set ∖ A].
+  /// What one player adds to the moment of a set of factors: Σ over its non-empty subsets A of own[A] · moments[set ∖
+  /// A].
   static double gain(std::size_t set, const std::vector<double>& own, const std::vector<double>& moments) {
     double sum = 0;
     for (std::size_t subset = set; subset != 0; subset = (subset - 1) & set) sum += own[subset] * moments[set ^ subset];

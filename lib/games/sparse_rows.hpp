@@ -11,7 +11,8 @@ namespace opshap::games {
 class SparseRows {
  public:
   std::size_t rows() const { return first_.size() - 1; }
-  /// Adds a row. Entries are (column, value) in any order; those of one column are added up, and then divided by `divisor`. They are sorted in place.
+  /// Adds a row. Entries are (column, value) in any order; those of one column are added up, and then divided by
+  /// `divisor`. They are sorted in place.
   void append(std::vector<std::pair<int, double>>& entries, double divisor = 1);
 
   /// Σ_j matrix(row, j)·vector(j).

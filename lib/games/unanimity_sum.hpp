@@ -14,12 +14,13 @@ struct UnanimityTerm {
   double coefficient = 0;      ///< c
 };
 
-/// v(S) = v(∅) + Σ_{T ⊆ S} c_T, with φ_i = Σ_{T ∋ i} c_T/|T| (Shapley 1953). Every game is one: the c_T are its Möbius coefficients.
+/// v(S) = v(∅) + Σ_{T ⊆ S} c_T, with φ_i = Σ_{T ∋ i} c_T/|T| (Shapley 1953). Every game is one: the c_T are its Möbius
+/// coefficients.
 ///
-/// The game has gradients: those of its multilinear extension f(a) = v(∅) + Σ_T c_T Π_{i∈T} a_i, whose integral along the diagonal is φ (Owen 1972);
-/// f is its own mean-field closure.
-/// A term with T = ∅ adds to v(∅). Cost: for 64 coalitions, one word operation per member of each T and one addition per coalition that contains T.
-/// Throws InvalidArgument for a player outside 0..players-1, a player twice in a T, or a coefficient that is not finite.
+/// The game has gradients: those of its multilinear extension f(a) = v(∅) + Σ_T c_T Π_{i∈T} a_i, whose integral along
+/// the diagonal is φ (Owen 1972); f is its own mean-field closure. A term with T = ∅ adds to v(∅). Cost: for 64
+/// coalitions, one word operation per member of each T and one addition per coalition that contains T. Throws
+/// InvalidArgument for a player outside 0..players-1, a player twice in a T, or a coefficient that is not finite.
 std::unique_ptr<SolvedGame> unanimity_sum(int players, std::vector<UnanimityTerm> terms, double empty = 0);
 
 /// 3n terms of one to five players (fewer when n is smaller), coefficients multiples of 1/64 in [-2, 2), v(∅) not 0.

@@ -22,7 +22,8 @@ struct Question {
   std::uint64_t seed = 0;
 };
 
-/// Whatever explains: an estimator, a trained explainer, the uniform attribution. Reports have a column for each. Evaluations, comparisons and commands know methods by this alone.
+/// Whatever explains: an estimator, a trained explainer, the uniform attribution. Reports have a column for each.
+/// Evaluations, comparisons and commands know methods by this alone.
 ///
 /// Immutable.
 class Method {
@@ -32,7 +33,8 @@ class Method {
   virtual std::string_view name() const = 0;
   /// The name of its weights, where rows must tell several explainers apart.
   virtual std::optional<std::string> explainer() const { return std::nullopt; }
-  /// What it sees, as rows have it: "values" (of coalitions), "gradient", "amortised" (the input alone, after training), "none".
+  /// What it sees, as rows have it: "values" (of coalitions), "gradient", "amortised" (the input alone, after
+  /// training), "none".
   virtual std::string_view access() const = 0;
   /// What it promises of every game; nothing for a method that promises nothing.
   virtual std::optional<Guarantees> guarantees() const { return std::nullopt; }
@@ -41,7 +43,8 @@ class Method {
   /// Whether a seed changes its answer, as far as its kind can tell.
   virtual bool uses_seed() const { return false; }
 
-  /// Values, and what they cost. Throws InvalidArgument for a budget or a game that cannot work, and for a game without a scenario where the method needs the field.
+  /// Values, and what they cost. Throws InvalidArgument for a budget or a game that cannot work, and for a game without
+  /// a scenario where the method needs the field.
   virtual Attribution attribute(const Question& question) const = 0;
 };
 
@@ -49,18 +52,20 @@ class Method {
 std::unique_ptr<Method> of_estimator(const Estimator& estimator);
 std::unique_ptr<Method> of_estimator(std::unique_ptr<Estimator> estimator);
 
-/// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to v(N) − v(∅). Two evaluations of the game.
-/// `name` tells it apart from others of the same run.
+/// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to
+/// v(N) − v(∅). Two evaluations of the game. `name` tells it apart from others of the same run.
 std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer,
                                      std::optional<std::string> name = std::nullopt);
 
-/// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has to beat. Two evaluations.
+/// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has
+/// to beat. Two evaluations.
 std::unique_ptr<Method> uniform();
 
 /// Makers of the methods that are named "kind:argument", by their kind.
 using Kinds = std::map<std::string, std::function<std::unique_ptr<Method>(const std::string& argument)>, std::less<>>;
 
-/// "uniform", the registered estimator of that name, or "kind:argument" of one of `kinds`. Throws InvalidArgument naming the nearest estimator or the kinds.
+/// "uniform", the registered estimator of that name, or "kind:argument" of one of `kinds`. Throws InvalidArgument
+/// naming the nearest estimator or the kinds.
 std::unique_ptr<Method> resolve(std::string_view name, const Kinds& kinds = {});
 
 }  // namespace opshap::methods

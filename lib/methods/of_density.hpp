@@ -7,8 +7,8 @@
 
 namespace opshap::methods {
 
-/// The attribution of a density on the question's domain, shifted to v(N) − v(∅): cell_values() with what the two evaluations cost.
-/// `who` starts the message of the InvalidArgument for a game without a scenario.
+/// The attribution of a density on the question's domain, shifted to v(N) − v(∅): cell_values() with what the two
+/// evaluations cost. `who` starts the message of the InvalidArgument for a game without a scenario.
 Attribution of_density(std::string_view who, std::span<const double> density, const Question& question);
 
 /// The question's scenario. Throws InvalidArgument, starting with `who`, where there is none.

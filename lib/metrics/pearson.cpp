@@ -10,7 +10,8 @@ namespace opshap::metrics {
 
 namespace {
 
-/// The values times the power of two that brings the largest below 1: no digit is lost, and no square overflows or underflows.
+/// The values times the power of two that brings the largest below 1: no digit is lost, and no square overflows or
+/// underflows.
 std::vector<double> scaled(std::span<const double> values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));

@@ -10,17 +10,19 @@ namespace opshap::operators {
 
 /// One kind of neural operator: what can be done without a network in hand.
 ///
-/// Adding one: a file in lib/operators with its configuration, its layers and its engines, and a line in registry.def. Properties, benchmarks and `opshap list` find it there.
+/// Adding one: a file in lib/operators with its configuration, its layers and its engines, and a line in registry.def.
+/// Properties, benchmarks and `opshap list` find it there.
 class Architecture {
  public:
   virtual ~Architecture() = default;
 
   /// The dimensions of the grids that its networks work on.
   virtual std::vector<int> dimensions() const = 0;
-  /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value that cannot work, naming it. An absent key has the default of
-  /// the reference's constructor.
+  /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value
+  /// that cannot work, naming it. An absent key has the default of the reference's constructor.
   virtual std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const = 0;
-  /// The CONFIG for these spaces of a network with a profile's settings. Throws InvalidArgument for a setting that is unknown or cannot work, naming it.
+  /// The CONFIG for these spaces of a network with a profile's settings. Throws InvalidArgument for a setting that is
+  /// unknown or cannot work, naming it.
   virtual NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const = 0;
   /// The paper's settings: those of profile `paper`.
   virtual NetworkSettings of_the_paper() const = 0;

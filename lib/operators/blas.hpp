@@ -16,7 +16,8 @@ struct Blas {
 /// Takes about 50 ms with a fast BLAS, 1 s with a slow one.
 Blas examine_blas();
 
-/// Throws EnvironmentError with the command that repairs it unless the BLAS is fast: timings taken on a slow one would be worthless.
+/// Throws EnvironmentError with the command that repairs it unless the BLAS is fast: timings taken on a slow one would
+/// be worthless.
 void require_fast_blas();
 
 /// The LibTorch of this process.

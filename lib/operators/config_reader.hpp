@@ -10,8 +10,9 @@ namespace opshap::operators {
 
 /// Reads the JSON object of a network's configuration, key by key.
 ///
-/// Each key is asked for by the architecture that knows it, together with the value that an absent key means. finish() then refuses the keys that nobody asked for.
-/// Messages name key and value. What does not fit throws DataError in the CONFIG of a file, and InvalidArgument in the settings of a profile.
+/// Each key is asked for by the architecture that knows it, together with the value that an absent key means. finish()
+/// then refuses the keys that nobody asked for. Messages name key and value. What does not fit throws DataError in the
+/// CONFIG of a file, and InvalidArgument in the settings of a profile.
 class ConfigReader {
  public:
   /// Refuses a text that is no JSON object, or that is nested deeper than a configuration can be.

@@ -80,7 +80,8 @@ struct Padding {
   Tensor crop(const Tensor& x) const { return none() ? x : cropped(x).reshape({points(), x.size(1), x.size(2)}); }
 };
 
-/// Position i/n on each axis for each point, [points, axes]. That is what the reference gives its networks on any grid, so centring and extents do not come in.
+/// Position i/n on each axis for each point, [points, axes]. That is what the reference gives its networks on any grid,
+/// so centring and extents do not come in.
 Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
   std::vector<Tensor> axes;
   for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
@@ -201,7 +202,8 @@ class Fno final : public Network {
     const Padding padding(shape, config_);
     const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
     const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
-    // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability there.
+    // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability
+    // there.
     const Tensor probability = padding.pad(inclusion.unsqueeze(2));
     const auto mean = [batch](const Tensor& x, const Tensor& t) {
       return torch::lerp(x.narrow(-2, batch, batch), x.narrow(-2, 0, batch), t);
@@ -274,8 +276,8 @@ class Fno final : public Network {
     return pointwise_part(basis.inverse(spectral(x, layers_[index], basis)), x, index);
   }
 
-  /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's input. The last block has no
-  /// activation before and after its channel MLP.
+  /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's
+  /// input. The last block has no activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
     const Shape rows = {-1, x.size(-1)};
     return pointwise_block(spectral.view(rows), x.reshape(rows), layers_[index].pointwise, index + 1 == layers_.size())

@@ -7,7 +7,8 @@
 
 namespace opshap::operators {
 
-/// The configuration of a Fourier neural operator, with the names and defaults of neuraloperator's FNO. What its constructor has no default for is the paper's.
+/// The configuration of a Fourier neural operator, with the names and defaults of neuraloperator's FNO. What its
+/// constructor has no default for is the paper's.
 struct FnoConfig {
   std::vector<int> n_modes = {16};  ///< per axis; its length is the dimension
   int hidden_channels = 64;

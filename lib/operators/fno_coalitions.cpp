@@ -35,7 +35,8 @@ struct Head {
   Query query;
   std::int64_t place = 0;  ///< of the query's point in the padded grid
   Tensor first, first_here,
-      first_bias;  ///< coefficients [2·frequencies·C, hidden] and the state at the query [C, hidden] to the MLP's hidden layer
+      first_bias;  ///< coefficients [2·frequencies·C, hidden] and the state at the query [C, hidden] to the MLP's
+                   ///< hidden layer
   Tensor second, second_here, second_bias;  ///< [hidden, wide] and [C, wide] to the projection's hidden layer
   Tensor third, bias;                       ///< [wide], [1]: to the output's channel
 
@@ -65,8 +66,8 @@ struct Players {
   std::int64_t count = 0;
   Tensor owner;        ///< [points]
   Tensor word, shift;  ///< [players]: where the player's bit is in a coalition's row
-  Tensor
-      table;  ///< [2·frequencies, players, C]: what each of them adds to the first block's coefficients; undefined where it does not pay
+  Tensor table;  ///< [2·frequencies, players, C]: what each of them adds to the first block's coefficients; undefined
+                 ///< where it does not pay
 
   /// Rows of coalitions [B, words] as booleans [B, players].
   Tensor members(const Tensor& words) const {
@@ -142,7 +143,8 @@ class FnoCoalitions::OnGrid {
     for (const Tensor& positions : torch::meshgrid(axes, "ij")) columns.push_back(positions.reshape({-1}));
     positions_ = torch::stack(columns, 1);
 
-    // As many as make the launches cheap beside the work, and no more than half of the free memory: five states at once and the steps of the mixing.
+    // As many as make the launches cheap beside the work, and no more than half of the free memory: five states at once
+    // and the steps of the mixing.
     const auto item = static_cast<std::int64_t>(options.dtype().itemsize());
     const std::int64_t state = grid_.padded_points() * width_ * item;
     const std::int64_t worthwhile = options.device().is_cpu() ? 1 << 22 : 1 << 28;
@@ -242,7 +244,8 @@ class FnoCoalitions::OnGrid {
     return width_ * (transform + (weights_->blocks.size() > 1 ? 2 * rows() * width_ : 0));
   }
 
-  /// Coefficients [frequencies, 2, B, C] of states [axis 0, axis 1, B, C]; where there is a block before the last one, mixed by it, with its bias if it is `whole`.
+  /// Coefficients [frequencies, 2, B, C] of states [axis 0, axis 1, B, C]; where there is a block before the last one,
+  /// mixed by it, with its bias if it is `whole`.
   Tensor coefficients(const Tensor& states, bool whole) const {
     const Tensor spectrum = inside_->transform(states.reshape({points(), states.size(2), width_}));
     return weights_->blocks.size() > 1 ? mixed(spectrum, 0, whole) : spectrum;
@@ -300,7 +303,8 @@ class FnoCoalitions::OnGrid {
     const auto exact = [](const Tensor& numbers) { return numbers.to(torch::kFloat64); };
     const auto rounded = [&](const Tensor& numbers) { return numbers.to(options().dtype()).contiguous(); };
 
-    // What each coefficient is at the query, Re and Im; then the mixing, (X_re + i·X_im)·(W_re + i·W_im), seen through it.
+    // What each coefficient is at the query, Re and Im; then the mixing, (X_re + i·X_im)·(W_re + i·W_im), seen through
+    // it.
     const Tensor unit = torch::eye(rows(), wide).view({frequencies, 2, rows(), 1});
     const Tensor seen = double_basis_->inverse_at(unit, place).view({frequencies, 2, 1, 1});
     const Tensor kept = exact(mixing_.back()).view({frequencies, width_, 2, width_});

@@ -18,15 +18,18 @@ namespace opshap::operators {
 
 /// The coalition engines of one trained FNO by LibTorch, on the device and in the precision of its parameters.
 ///
-/// What they save against applying the network to masked fields: each point is lifted twice for an input, shown and hidden, and looked up by the masks
-/// afterwards; what the first block makes of a coalition's coefficients is a sum over its players where that is the cheaper way; the last block and the
-/// projection are computed at the query alone, with their linear parts multiplied out beforehand. Coalitions go to the device as bits, in one transfer for a
-/// call, and their values come back in one; in between there are as many batches as its memory asks for. Calls from several threads take turns on the device.
-/// Values agree to the rounding of the precision for any batch; unlike those of FnoEngine they are not the same bits, since a BLAS chooses its kernels by size.
+/// What they save against applying the network to masked fields: each point is lifted twice for an input, shown and
+/// hidden, and looked up by the masks afterwards; what the first block makes of a coalition's coefficients is a sum
+/// over its players where that is the cheaper way; the last block and the projection are computed at the query alone,
+/// with their linear parts multiplied out beforehand. Coalitions go to the device as bits, in one transfer for a call,
+/// and their values come back in one; in between there are as many batches as its memory asks for. Calls from several
+/// threads take turns on the device. Values agree to the rounding of the precision for any batch; unlike those of
+/// FnoEngine they are not the same bits, since a BLAS chooses its kernels by size.
 class FnoCoalitions final : public CoalitionEngines {
  public:
-  /// Parameters under the names of the Python reference's state_dict; they are shared and must not change any more. At most `largest_batch` coalitions are
-  /// computed together, and fewer where they are not worth their memory. Throws DataError for a parameter that is not finite.
+  /// Parameters under the names of the Python reference's state_dict; they are shared and must not change any more. At
+  /// most `largest_batch` coalitions are computed together, and fewer where they are not worth their memory. Throws
+  /// DataError for a parameter that is not finite.
   FnoCoalitions(FnoConfig config, const torch::TensorOptions& options, const std::vector<Parameter>& parameters,
                 std::int64_t largest_batch = 65536);
   ~FnoCoalitions() override;

@@ -1,4 +1,5 @@
-// Of the reverse pass's needs, x, the arguments of the first two activations and the slopes of the third are kept; the activations are computed again.
+// Of the reverse pass's needs, x, the arguments of the first two activations and the slopes of the third are kept; the
+// activations are computed again.
 
 #include <algorithm>
 #include <vector>

@@ -9,8 +9,9 @@
 
 namespace opshap::operators {
 
-// The layers of an FNO as few passes over tiles that stay in a core's caches, with reverse passes written by hand: less than half the memory is kept and moved
-// than by the operations of LibTorch, which are the oracle. On the CPU, float32 or float64; no second derivatives.
+// The layers of an FNO as few passes over tiles that stay in a core's caches, with reverse passes written by hand: less
+// than half the memory is kept and moved than by the operations of LibTorch, which are the oracle. On the CPU, float32
+// or float64; no second derivatives.
 
 /// perceptron() for rows x [rows, Cin].
 torch::Tensor fused_perceptron(const torch::Tensor& x, const torch::Tensor& weight0, const torch::Tensor& bias0,
@@ -20,7 +21,8 @@ torch::Tensor fused_perceptron(const torch::Tensor& x, const torch::Tensor& weig
 torch::Tensor fused_mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const torch::Tensor& bias,
                         const FourierBasis& basis);
 
-/// Points first..first+points-1 of lines first_line..first_line+lines-1. A line is the last axis; there is one of them in one dimension.
+/// Points first..first+points-1 of lines first_line..first_line+lines-1. A line is the last axis; there is one of them
+/// in one dimension.
 struct Box {
   std::int64_t first_line = 0, lines = 1, first = 0, points = 0;
 
@@ -42,8 +44,9 @@ struct BlockBoxes {
   Box from, to;
 };
 
-/// One block of an FNO with the transforms along the last axis on either side: spectral lines [to.lines, 2·columns, B, C] of the mixed coefficients and states x
-/// [from.rows, C] to states in `to` and the transform of its lines. The last block (see pointwise_block) transforms nothing.
+/// One block of an FNO with the transforms along the last axis on either side: spectral lines [to.lines, 2·columns, B,
+/// C] of the mixed coefficients and states x [from.rows, C] to states in `to` and the transform of its lines. The last
+/// block (see pointwise_block) transforms nothing.
 std::tuple<torch::Tensor, torch::Tensor> fused_block(const torch::Tensor& spectral_lines, const torch::Tensor& x,
                                                      const PointwiseWeights& weights, const FourierBasis& basis,
                                                      const BlockBoxes& boxes, bool last);

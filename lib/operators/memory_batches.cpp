@@ -11,7 +11,8 @@ namespace opshap::operators {
 
 std::optional<std::int64_t> free_memory(const torch::Device& device) {
   if (!device.is_cuda()) return std::nullopt;
-  // LibTorch itself has no portable call for this, and without a GPU's LibTorch there is no CUDA runtime to link to: it is here when LibTorch has loaded it.
+  // LibTorch itself has no portable call for this, and without a GPU's LibTorch there is no CUDA runtime to link to: it
+  // is here when LibTorch has loaded it.
   using MemGetInfo = int (*)(std::size_t * free, std::size_t * total);
   const auto get_info = reinterpret_cast<MemGetInfo>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
   if (get_info == nullptr) return std::nullopt;

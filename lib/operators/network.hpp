@@ -58,12 +58,13 @@ class Network {
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  /// Whether layers run as kernels of our own, where there are any, rather than as operations of LibTorch alone. True on the CPU; setting it to false gives the
-  /// formulation that the kernels are compared with.
+  /// Whether layers run as kernels of our own, where there are any, rather than as operations of LibTorch alone. True
+  /// on the CPU; setting it to false gives the formulation that the kernels are compared with.
   bool fused() const { return fused_; }
   void set_fused(bool fused) { fused_ = fused && options_.device().is_cpu(); }
 
-  /// The domain of the data that it learned from, on its native grid; nothing where nobody said. It travels with the weights.
+  /// The domain of the data that it learned from, on its native grid; nothing where nobody said. It travels with the
+  /// weights.
   const std::optional<Domain>& native_domain() const { return native_domain_; }
   /// Throws InvalidArgument for a domain of another dimension.
   void set_native_domain(Domain domain);
@@ -96,17 +97,20 @@ class Network {
   std::vector<Parameter> parameters_;
 };
 
-/// dtype and device. `device` is "cpu" or "cuda:0" (any number). Throws InvalidArgument for another text, EnvironmentError when there is no such GPU.
+/// dtype and device. `device` is "cpu" or "cuda:0" (any number). Throws InvalidArgument for another text,
+/// EnvironmentError when there is no such GPU.
 torch::TensorOptions tensor_options(Precision precision, const std::string& device);
 
-/// The network of a CONFIG with parameters that are zero. Throws InvalidArgument for a model that is not registered, and as Architecture::make.
+/// The network of a CONFIG with parameters that are zero. Throws InvalidArgument for a model that is not registered,
+/// and as Architecture::make.
 std::unique_ptr<Network> make_network(const NetworkConfig& config, const torch::TensorOptions& options);
 /// The CONFIG for these spaces of a network with a profile's settings. Throws as Architecture::fitted.
 NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces);
 /// Draws all parameters, each from its own stream.
 void initialise(Network& network, std::uint64_t seed);
 
-/// Reads config, domain and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes, and parameters that are not finite.
+/// Reads config, domain and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes, and
+/// parameters that are not finite.
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
 /// Writes config, domain (where there is one) and parameters as a safetensors file, in one step.
 void save_network(const Network& network, const std::filesystem::path& path);
@@ -115,10 +119,12 @@ void save_network(const Network& network, const std::filesystem::path& path);
 /// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const Domain& domain);
 
-/// The network, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition engine where it covers the network.
+/// The network, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition
+/// engine where it covers the network.
 std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine = true);
 
-/// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are cast.
+/// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are
+/// cast.
 torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64_t count,
                         const torch::TensorOptions& options);
 /// The inverse of to_tensor for one chunk: writes [points, B, C] to fields first..first+B-1.

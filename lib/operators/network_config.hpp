@@ -6,7 +6,8 @@ namespace opshap::operators {
 
 /// The CONFIG of a network: the JSON object of its weight files, with the Python reference's names.
 ///
-/// "model" names the architecture. Only that architecture knows what the other keys mean; everybody else hands the text on.
+/// "model" names the architecture. Only that architecture knows what the other keys mean; everybody else hands the text
+/// on.
 struct NetworkConfig {
   std::string json = "{}";
 
@@ -15,7 +16,8 @@ struct NetworkConfig {
 
 /// An architecture and its settings before there is a data set: the table [operator] of a profile, as a JSON object.
 ///
-/// What the settings mean is the architecture's own business. Dimension and channels are not among them: they come from the data.
+/// What the settings mean is the architecture's own business. Dimension and channels are not among them: they come from
+/// the data.
 struct NetworkSettings {
   std::string model = "fno";
   std::string json = "{}";

@@ -17,7 +17,8 @@ struct StridedProduct {
   bool add = false;
 };
 
-/// The reverse of out = gelu(z) with z = … + gate ⊙ x on [rows, width]: from the cotangent of out to those of z, x and the gate.
+/// The reverse of out = gelu(z) with z = … + gate ⊙ x on [rows, width]: from the cotangent of out to those of z, x and
+/// the gate.
 template <typename T>
 struct GateCotangents {
   const T *gate = nullptr, *x = nullptr;  ///< x is needed for gate_sum alone
@@ -28,8 +29,8 @@ struct GateCotangents {
   std::int64_t rows = 0, width = 0;
 };
 
-/// The arithmetic of pointwise layers for one instruction set, in float or double. Any sizes, any alignment. A sum over `inner` or `rows` runs from the first
-/// to the last term and is then added to what is there.
+/// The arithmetic of pointwise layers for one instruction set, in float or double. Any sizes, any alignment. A sum over
+/// `inner` or `rows` runs from the first to the last term and is then added to what is there.
 template <typename T>
 struct PointwiseKernels {
   void (*multiply)(const StridedProduct<T>&);

@@ -1,7 +1,8 @@
 // The kernels, written once on vectors; pointwise_kernels_<set>.cpp compiles them for each instruction set.
 //
-// Nothing here may use an inline function of another header: compiled for a newer processor, the linker could keep that copy for everyone.
-// Channels lie in the lanes. The channels that do not fill a vector go through the same code one by one, as vectors of one lane.
+// Nothing here may use an inline function of another header: compiled for a newer processor, the linker could keep that
+// copy for everyone. Channels lie in the lanes. The channels that do not fill a vector go through the same code one by
+// one, as vectors of one lane.
 
 #include "operators/pointwise_kernels.hpp"
 
@@ -34,7 +35,8 @@ struct Lanes {
   OPSHAP_INLINE static void store(T* to, Vec value) { *reinterpret_cast<Vec*>(to) = value; }
 };
 
-/// gelu(x) = x·Φ(x) and gelu'(x) = Φ(x) + x·φ(x). Both need exp(−x²/2) alone: Φ(−t) = exp(−t²/2)·m(t) for t >= 0 with a smooth, slowly falling m.
+/// gelu(x) = x·Φ(x) and gelu'(x) = Φ(x) + x·φ(x). Both need exp(−x²/2) alone: Φ(−t) = exp(−t²/2)·m(t) for t >= 0 with a
+/// smooth, slowly falling m.
 template <int L>
 struct Gelu {
   using Vec = typename Lanes<float, L>::Vec;
@@ -57,8 +59,8 @@ struct Gelu {
     bell = bell * f + 6.93147206e-1F;
     bell = bell * f + 1.0F;
     bell = reinterpret_cast<Vec>(reinterpret_cast<Bits>(bell) + (reinterpret_cast<Bits>(rounded) << 23));
-    // m(t) as a polynomial in u = 1/(1 + 0.278·t) without constant term, the form of Abramowitz & Stegun 7.1.26. Its coefficients make the maximum over t >= 0
-    // of exp(−t²/2)·(1 + t)·|error| least: 1e-8.
+    // m(t) as a polynomial in u = 1/(1 + 0.278·t) without constant term, the form of Abramowitz & Stegun 7.1.26. Its
+    // coefficients make the maximum over t >= 0 of exp(−t²/2)·(1 + t)·|error| least: 1e-8.
     const Vec t = reinterpret_cast<Vec>(reinterpret_cast<Bits>(x) & 0x7fffffff);
     const Vec u = 1.0F / (t * 0.278F + 1.0F);
     Vec m = u * -0.11013747F + 0.41703938F;
@@ -140,7 +142,8 @@ OPSHAP_INLINE void multiply_columns(const StridedProduct<T>& p, Index column) {
   for (; row < p.rows; ++row) multiply_block<T, L, 1, NV>(p, row, column);
 }
 
-/// One column of a product whose rows of a have no gaps: the inner index lies in the lanes, since one column cannot fill them.
+/// One column of a product whose rows of a have no gaps: the inner index lies in the lanes, since one column cannot
+/// fill them.
 template <typename T>
 void multiply_column(const StridedProduct<T>& p, Index column) {
   constexpr int lanes = lanes_of<T>;

@@ -26,7 +26,8 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   const std::int64_t size = shape.back();
   columns_ = std::min<std::int64_t>(size / 2 + 1, modes.back() / 2 + 1);
 
-  // Last axis. The row of Re c is 2c and that of Im c is 2c+1 on a line; in a plane all real parts come first, as the first axis wants them.
+  // Last axis. The row of Re c is 2c and that of Im c is 2c+1 on a line; in a plane all real parts come first, as the
+  // first axis wants them.
   torch::Tensor forward = torch::zeros({2 * columns_, size}, torch::kFloat64),
                 inverse = torch::zeros({size, 2 * columns_}, torch::kFloat64);
   auto to = forward.accessor<double, 2>();
@@ -150,7 +151,8 @@ torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const 
 }
 
 torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis) {
-  // The reverse of narrow() forgets the layout and then copies number by number: not for the grids on which all weights are used.
+  // The reverse of narrow() forgets the layout and then copies number by number: not for the grids on which all weights
+  // are used.
   torch::Tensor kept = weights;
   if (weights.size(-2) != basis.columns()) kept = kept.narrow(-2, 0, basis.columns());
   if (weights.dim() == 5 && weights.size(2) != basis.rows())

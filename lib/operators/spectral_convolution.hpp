@@ -8,21 +8,22 @@
 
 namespace opshap::operators {
 
-/// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any length,
-/// differentiable, the same on all devices.
+/// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any
+/// length, differentiable, the same on all devices.
 ///
 /// The transform divides by the number of points, the inverse does not. On the last axis the frequencies
-/// 0..min(N/2, m/2) are kept; on the first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of which
-/// the j-th uses row (m−k)/2 + j of the weights, rounded down. The inverse is a complex one along the first axis, then a
-/// real one along the last that ignores the imaginary parts of frequency 0 and, for even N, of N/2.
+/// 0..min(N/2, m/2) are kept; on the first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of
+/// which the j-th uses row (m−k)/2 + j of the weights, rounded down. The inverse is a complex one along the first axis,
+/// then a real one along the last that ignores the imaginary parts of frequency 0 and, for even N, of N/2.
 class FourierBasis {
  public:
-  /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and device.
+  /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and
+  /// device.
   FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                const torch::TensorOptions& options);
 
-  /// This transform for fields that are zero outside a box of the grid and given there alone; its inverse is the field in the box. `first` and `shape`: the
-  /// box's first point and size on each axis.
+  /// This transform for fields that are zero outside a box of the grid and given there alone; its inverse is the field
+  /// in the box. `first` and `shape`: the box's first point and size on each axis.
   FourierBasis inside(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& shape) const;
 
   /// Kept frequencies: product over the axes.
@@ -44,10 +45,11 @@ class FourierBasis {
   /// The part of the transform along the last axis, [2·columns, N], and of its inverse, [N, 2·columns].
   const torch::Tensor& analysis() const { return last_forward_; }
   const torch::Tensor& synthesis() const { return last_inverse_; }
-  /// What analysis() makes of the points from `first_point` on, [lines, points, B, C] to [lines, 2·columns, B, C]. Other points are zero.
+  /// What analysis() makes of the points from `first_point` on, [lines, points, B, C] to [lines, 2·columns, B, C].
+  /// Other points are zero.
   torch::Tensor analysed(const torch::Tensor& fields, std::int64_t first_point = 0) const;
-  /// The rest of the transform: what analysis() makes of the lines from `first_line` on, [lines, 2·columns, B, C], to [frequencies, 2, B, C]. Other lines are
-  /// zero. In one dimension there is one line, and nothing to do.
+  /// The rest of the transform: what analysis() makes of the lines from `first_line` on, [lines, 2·columns, B, C], to
+  /// [frequencies, 2, B, C]. Other lines are zero. In one dimension there is one line, and nothing to do.
   torch::Tensor from_lines(const torch::Tensor& lines, std::int64_t first_line = 0) const;
   /// The inverse of from_lines() for the lines first..first+count-1.
   torch::Tensor to_lines(const torch::Tensor& coefficients, std::int64_t first, std::int64_t count) const;
@@ -67,10 +69,12 @@ std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t
 torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
                                const torch::TensorOptions& options);
 
-/// Those of the spectral weights that the basis uses, as mix() wants them: [frequencies, Cin, 2·Cout], re before im. A view where the basis uses all.
+/// Those of the spectral weights that the basis uses, as mix() wants them: [frequencies, Cin, 2·Cout], re before im. A
+/// view where the basis uses all.
 torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis);
 
-/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with kept spectral weights W: complex products as one batch of real ones.
+/// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with kept spectral weights W: complex products as one
+/// batch of real ones.
 torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept);
 inline torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
   return mix(coefficients, kept_weights(weights, basis));

@@ -10,12 +10,13 @@
 
 namespace opshap::operators {
 
-/// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as C64 or with a last dimension of 2)
-/// and the config as JSON in the metadata entry "config". The entry "domain" says on which domain it learned; a file without it is of the unit interval or square.
+/// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as
+/// C64 or with a last dimension of 2) and the config as JSON in the metadata entry "config". The entry "domain" says on
+/// which domain it learned; a file without it is of the unit interval or square.
 ///
-/// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path tells).
-/// Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes, and values that are not finite;
-/// EnvironmentError when the device is not there.
+/// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path
+/// tells). Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes,
+/// and values that are not finite; EnvironmentError when the device is not there.
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
                                         Precision precision = Precision::float32, bool engine = true);
 

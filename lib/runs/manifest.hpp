@@ -26,23 +26,28 @@ struct Beginning {
   nlohmann::ordered_json subject;      ///< what is run, as further keys; `settings` must be one of them
 };
 
-/// Whether a run that stored these settings is the one that begins. Settings of another version, which cannot be read, are not.
+/// Whether a run that stored these settings is the one that begins. Settings of another version, which cannot be read,
+/// are not.
 using SameSettings = std::function<bool(const nlohmann::ordered_json& settings)>;
 
 /// The same numbers, words and lists.
 SameSettings equal_to(nlohmann::ordered_json settings);
 
-/// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported number needs beside it.
+/// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported
+/// number needs beside it.
 ///
-/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run that was stopped and begun
-/// again also has resumed: a list of {time, commit, dirty, environment (where it is another one)}.
+/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
+/// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
+/// one)}.
 class Manifest {
  public:
-  /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when the folder's manifest is of another schema,
-  /// and InvalidArgument when it is that of a run with other settings or another seed.
+  /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
+  /// the folder's manifest is of another schema, and InvalidArgument when it is that of a run with other settings or
+  /// another seed.
   Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same);
 
-  /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is stopped or fails. The log gets a line before and one after.
+  /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is
+  /// stopped or fails. The log gets a line before and one after.
   template <typename Work>
   std::invoke_result_t<Work> stage(const std::string& name, const Work& work) {
     Clock clock(*this, name);

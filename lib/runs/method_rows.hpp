@@ -27,8 +27,9 @@ struct MethodRow {
   std::uint64_t seed = 0;
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
   Measured nrmse, pearson, efficiency_gap;
-  /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of this interaction order),
-  /// "all coalitions" (the budget allows every one), "rounding" (the error is no more than that). Empty otherwise.
+  /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of
+  /// this interaction order), "all coalitions" (the budget allows every one), "rounding" (the error is no more than
+  /// that). Empty otherwise.
   std::string exact;
   double estimator_seconds = 0;  ///< sampling and solving
   double game_seconds = 0;       ///< inside the game

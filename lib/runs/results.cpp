@@ -242,7 +242,8 @@ class RunReader {
   Latest<FieldsRow> fields_;
 };
 
-/// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not written.
+/// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not
+/// written.
 template <typename T>
 std::string line_of(T row) {
   complete(row);

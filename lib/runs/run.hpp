@@ -23,8 +23,8 @@ struct Sitting {
   std::string value(std::string_view key) const;
 };
 
-/// A run as the report sees it: its manifest, in words, and its rows. One run is one profile; runs are never mixed. Its evaluation may be unfinished: then
-/// rows of whole resolutions are missing.
+/// A run as the report sees it: its manifest, in words, and its rows. One run is one profile; runs are never mixed. Its
+/// evaluation may be unfinished: then rows of whole resolutions are missing.
 struct Run {
   std::filesystem::path folder;
   std::string profile, pde, command;

@@ -10,14 +10,17 @@
 
 namespace opshap::runs {
 
-/// Units of work in a folder, each done once. A unit is a file that is there whole or not at all, so that work that was stopped or killed goes on where it was.
+/// Units of work in a folder, each done once. A unit is a file that is there whole or not at all, so that work that was
+/// stopped or killed goes on where it was.
 ///
-/// manifest.jsonl of the folder has a line for each unit: its name, the hash of the work's identity and that of its bytes. A unit without its line, with other bytes
-/// or of other work counts as not done. One process at a time works in a folder: it holds an advisory lock, which the kernel releases even after a kill.
+/// manifest.jsonl of the folder has a line for each unit: its name, the hash of the work's identity and that of its
+/// bytes. A unit without its line, with other bytes or of other work counts as not done. One process at a time works in
+/// a folder: it holds an advisory lock, which the kernel releases even after a kill.
 class Units {
  public:
-  /// The units of the work with this identity: all that decides its numbers (settings, inputs, seed), as text. The folder is made when it is not there.
-  /// `who` starts the messages. Throws InvalidArgument when another process works there.
+  /// The units of the work with this identity: all that decides its numbers (settings, inputs, seed), as text. The
+  /// folder is made when it is not there. `who` starts the messages. Throws InvalidArgument when another process works
+  /// there.
   Units(std::filesystem::path folder, std::string who, std::string_view identity);
   /// Removes a folder in which no unit was ever finished.
   ~Units();

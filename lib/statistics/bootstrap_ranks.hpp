@@ -15,11 +15,13 @@ struct Rank {
 /// Errors of one competitor under one condition (a budget), one per repeat; smaller is better.
 using Repeats = std::vector<double>;
 
-/// Ranks by median error, averaged over the conditions: errors[condition][competitor][repeat]. Ties share the mean of their ranks.
+/// Ranks by median error, averaged over the conditions: errors[condition][competitor][repeat]. Ties share the mean of
+/// their ranks.
 ///
-/// The interval is the percentile bootstrap (Efron 1979): in each resample the repeats of every cell are drawn with replacement, independently of each
-/// other, and everybody is ranked again. It says how sure the order is on these games at these budgets, not on others. Deterministic in the seed.
-/// Cost: resamples × all repeats. Throws InvalidArgument unless every condition has the same competitors and every cell a repeat.
+/// The interval is the percentile bootstrap (Efron 1979): in each resample the repeats of every cell are drawn with
+/// replacement, independently of each other, and everybody is ranked again. It says how sure the order is on these
+/// games at these budgets, not on others. Deterministic in the seed. Cost: resamples × all repeats. Throws
+/// InvalidArgument unless every condition has the same competitors and every cell a repeat.
 std::vector<Rank> bootstrap_ranks(const std::vector<std::vector<Repeats>>& errors, std::uint64_t seed,
                                   double confidence = 0.95, int resamples = 2000);
 

@@ -13,7 +13,8 @@ struct Update {
   double decay = 1, rate = 0, second_correction = 1;
 };
 
-/// Seven passes over memory in one, and no temporary: a third of a step's time on small grids otherwise. Clears the gradient.
+/// Seven passes over memory in one, and no temporary: a third of a step's time on small grids otherwise. Clears the
+/// gradient.
 void update_in_one_pass(const Update& update, std::int64_t size, float* parameter, float* gradient, float* first,
                         float* second) {
   const auto decay = static_cast<float>(update.decay), rate = static_cast<float>(update.rate);

@@ -9,7 +9,8 @@ namespace opshap::training {
 
 namespace {
 
-/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until they are added up.
+/// At least four chunks, to have work for several threads; at most sixteen, since each has gradients of its own until
+/// they are added up.
 std::int64_t chunk_size(const operators::Network& network, std::int64_t batch, const Domain& domain) {
   if (!network.options().device().is_cpu()) return batch;
   const std::int64_t least = (batch + 15) / 16, most = (batch + 3) / 4;

@@ -8,7 +8,8 @@
 
 namespace opshap::training {
 
-/// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all there or not at all.
+/// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all
+/// there or not at all.
 struct Checkpoint {
   std::map<std::string, torch::Tensor> tensors;
   std::string counters;

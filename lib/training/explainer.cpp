@@ -27,7 +27,8 @@ std::vector<SampleGames> games_of(const Operator& backbone, const FieldBatch& fi
   return games;
 }
 
-/// A stream for each of a batch's members. It depends on the member's number in the data set, on the use and on the epoch alone.
+/// A stream for each of a batch's members. It depends on the member's number in the data set, on the use and on the
+/// epoch alone.
 std::vector<Rng> member_streams(const ResolutionGroup& group, const Batch& batch, const Rng& rng, Target::Use use,
                                 std::int64_t epoch) {
   std::vector<Rng> streams;

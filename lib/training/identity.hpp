@@ -11,11 +11,13 @@
 
 namespace opshap::training {
 
-/// The CONFIG of the network that a recipe trains on a data set: the recipe's settings with the data's dimension and channels. A density is one channel.
+/// The CONFIG of the network that a recipe trains on a data set: the recipe's settings with the data's dimension and
+/// channels. A density is one channel.
 operators::NetworkConfig backbone_config(const BackboneRecipe& recipe, const data::Dataset& data);
 operators::NetworkConfig explainer_config(const ExplainerRecipe& recipe, const data::Dataset& data);
 
-/// What decides the result of a training, as one line of JSON: recipe, data set, seed; for an explainer also its backbone, by the values it gives.
+/// What decides the result of a training, as one line of JSON: recipe, data set, seed; for an explainer also its
+/// backbone, by the values it gives.
 std::string training_identity(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed);
 std::string training_identity(const ExplainerRecipe& recipe, const Target& target, const Operator& backbone,
                               const data::Dataset& data, std::uint64_t seed);

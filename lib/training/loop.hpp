@@ -10,7 +10,8 @@
 
 namespace opshap::training {
 
-/// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the two functions.
+/// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the
+/// two functions.
 struct TrainingLoop {
   std::string name;      ///< "backbone", "explainer": for progress and errors
   std::string identity;  ///< recipe, data and seed as text: two trainings with the same text are the same
@@ -31,7 +32,8 @@ struct TrainingLoop {
 /// Learning rate of an epoch: linear from 0 over the warm-up, then cosine to 0 over the rest.
 double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch);
 
-/// The summary when `folder` holds a finished training of this identity; throws InvalidArgument when it holds one of another identity.
+/// The summary when `folder` holds a finished training of this identity; throws InvalidArgument when it holds one of
+/// another identity.
 bool is_finished(const std::filesystem::path& folder, const std::string& identity, TrainingSummary& summary);
 
 /// Runs the loop on `network`, which ends with its last weights; the best ones are in folder/model.safetensors.

@@ -9,7 +9,8 @@
 
 namespace opshap::training {
 
-/// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept (paper, section Training).
+/// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept
+/// (paper, section Training).
 struct BackboneRecipe {
   operators::NetworkSettings model;  ///< dimension and channels come from the data
   std::vector<int> resolutions;      ///< points per axis; each sample is served at the one of its slot
@@ -20,8 +21,8 @@ struct BackboneRecipe {
   int patience = 50;  ///< epochs without a better validation loss before stopping
 };
 
-/// How an explainer is trained: by a target, with hard normalisation by volume and AdamW with linear warm-up and cosine decay (paper, Algorithm 1 and section
-/// Training).
+/// How an explainer is trained: by a target, with hard normalisation by volume and AdamW with linear warm-up and cosine
+/// decay (paper, Algorithm 1 and section Training).
 struct ExplainerRecipe {
   operators::NetworkSettings model;  ///< dimension and channels come from the data
   std::vector<int> resolutions;

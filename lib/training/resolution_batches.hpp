@@ -7,13 +7,15 @@
 
 namespace opshap::training {
 
-/// Samples of one part of a data set that are served at one resolution, always the same one (the paper's FixedResolutionBatchSampler).
+/// Samples of one part of a data set that are served at one resolution, always the same one (the paper's
+/// FixedResolutionBatchSampler).
 struct ResolutionGroup {
   int points = 0;                     ///< per axis
   std::vector<std::int64_t> samples;  ///< indices in the data set, ascending
 };
 
-/// One group per resolution; a group may be empty. Throws InvalidArgument when the data set's slots do not fit the list or a size does not divide the grid.
+/// One group per resolution; a group may be empty. Throws InvalidArgument when the data set's slots do not fit the list
+/// or a size does not divide the grid.
 std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
                                                const std::vector<int>& resolutions);
 
@@ -23,7 +25,8 @@ struct Batch {
   std::vector<std::int64_t> members;  ///< positions in ResolutionGroup::samples
 };
 
-/// An epoch's batches: each sample once, a batch holds one resolution, all in random order that depends on seed and epoch alone.
+/// An epoch's batches: each sample once, a batch holds one resolution, all in random order that depends on seed and
+/// epoch alone.
 std::vector<Batch> epoch_batches(const std::vector<ResolutionGroup>& groups, int batch, std::uint64_t seed,
                                  std::int64_t epoch);
 

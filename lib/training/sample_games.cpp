@@ -70,7 +70,8 @@ torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& memb
     const double empty = empty_[static_cast<std::size_t>(members[b])];
     for (std::size_t k = 0; k < count; ++k) out[b * count + k] = static_cast<float>(values[k] - empty);
   };
-  // Each member has few coalitions, so a thread takes whole members. Without an engine the operator has threads of its own.
+  // Each member has few coalitions, so a thread takes whole members. Without an engine the operator has threads of its
+  // own.
   if (has_engine_) {
     parallel_for(members.size(), play);
   } else {

@@ -15,7 +15,8 @@ namespace opshap::training {
 
 /// The games of the samples of one resolution: each sample is a scenario under one rule, and all have the same players.
 ///
-/// Refers to the operator and to the fields. Members are positions in the group. Cost: one evaluation for each v(N) and for each distinct baseline, at construction.
+/// Refers to the operator and to the fields. Members are positions in the group. Cost: one evaluation for each v(N) and
+/// for each distinct baseline, at construction.
 class SampleGames {
  public:
   /// `fields` are those of the whole data set. Throws as make_scenario() for a rule that does not fit them.

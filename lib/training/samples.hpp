@@ -8,7 +8,8 @@
 
 namespace opshap::training {
 
-/// The samples of each group at its resolution: one tensor [points, samples, C] per group, undefined for an empty group.
+/// The samples of each group at its resolution: one tensor [points, samples, C] per group, undefined for an empty
+/// group.
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options);
 

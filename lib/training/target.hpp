@@ -15,7 +15,8 @@ namespace opshap::training {
 
 /// What an explainer is trained on: what is asked of the games, and how far the explainer is from the answers.
 ///
-/// The training itself knows no target; a recipe names one. Immutable, and safe to call from several threads. Adding one: a file in lib/training and a line in targets.def.
+/// The training itself knows no target; a recipe names one. Immutable, and safe to call from several threads. Adding
+/// one: a file in lib/training and a line in targets.def.
 class Target {
  public:
   virtual ~Target() = default;
@@ -26,13 +27,14 @@ class Target {
   /// Questions and answers of a batch: each tensor has one row for each field.
   using Labels = std::vector<torch::Tensor>;
 
-  /// Asks the games of a batch's members; `streams` has one for each member, and what a member is asked depends on its stream alone.
+  /// Asks the games of a batch's members; `streams` has one for each member, and what a member is asked depends on its
+  /// stream alone.
   virtual Labels draw(const SampleGames& games, const std::vector<std::int64_t>& members,
                       const std::vector<Rng>& streams, Use use) const = 0;
   /// Operator evaluations that the labels of one field cost.
   virtual std::int64_t evaluations(Use use) const = 0;
-  /// The part of the mean loss over `batch` fields that some of them have: densities [points, B, 1], their v(N) − v(∅) [B] and labels. A scalar.
-  /// 0 when the densities are the exact answer.
+  /// The part of the mean loss over `batch` fields that some of them have: densities [points, B, 1], their v(N) − v(∅)
+  /// [B] and labels. A scalar. 0 when the densities are the exact answer.
   virtual torch::Tensor loss(const torch::Tensor& densities, const PlayerVolumes& volumes, const torch::Tensor& gains,
                              const Labels& labels, std::int64_t batch) const = 0;
   /// The settings that decide the labels and the loss, as a JSON object.
@@ -47,7 +49,8 @@ namespace targets {
 
 std::vector<std::string> names();
 
-/// The target that a recipe names, with the recipe's settings. Throws InvalidArgument for another name, naming the nearest one, and for settings that cannot work.
+/// The target that a recipe names, with the recipe's settings. Throws InvalidArgument for another name, naming the
+/// nearest one, and for settings that cannot work.
 std::unique_ptr<Target> make(const ExplainerRecipe& recipe);
 
 }  // namespace targets

@@ -1,4 +1,5 @@
-// FastSHAP: an explainer whose sums over coalitions are the games' values has their Shapley values (Jethani et al. 2022; OperatorSHAP, Algorithm 1).
+// FastSHAP: an explainer whose sums over coalitions are the games' values has their Shapley values (Jethani et al.
+// 2022; OperatorSHAP, Algorithm 1).
 
 #include <algorithm>
 #include <cstddef>

@@ -9,22 +9,26 @@
 
 namespace opshap::training {
 
-/// Throws as the trainings below for settings of operator and target that cannot work on such data, before there is any.
+/// Throws as the trainings below for settings of operator and target that cannot work on such data, before there is
+/// any.
 void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer, operators::NetworkSpaces spaces);
 
 /// Trains a backbone on the data set's training samples and keeps the weights with the best validation loss.
 ///
-/// `folder` gets model.safetensors (the best weights), metrics.jsonl (one object an epoch), checkpoint.safetensors (all that is needed to go on) and
-/// summary.json. A folder with a finished training of the same recipe, data and seed returns its summary at once; an unfinished one is continued from its
-/// last epoch, with the bits of an uninterrupted run; one of another recipe, data set or seed throws InvalidArgument.
-/// Deterministic given seed, number of threads and LibTorch. Throws NumericalError for a loss that is not finite, Stopped after a signal.
+/// `folder` gets model.safetensors (the best weights), metrics.jsonl (one object an epoch), checkpoint.safetensors (all
+/// that is needed to go on) and summary.json. A folder with a finished training of the same recipe, data and seed
+/// returns its summary at once; an unfinished one is continued from its last epoch, with the bits of an uninterrupted
+/// run; one of another recipe, data set or seed throws InvalidArgument. Deterministic given seed, number of threads and
+/// LibTorch. Throws NumericalError for a loss that is not finite, Stopped after a signal.
 TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
                                const std::filesystem::path& folder);
 
-/// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap); otherwise as train_backbone.
+/// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap);
+/// otherwise as train_backbone.
 ///
-/// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation loss is the target's on labels that never change.
-/// Throws InvalidArgument when the backbone does not take the data's fields, and when target or scenario do not fit.
+/// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation
+/// loss is the target's on labels that never change. Throws InvalidArgument when the backbone does not take the data's
+/// fields, and when target or scenario do not fit.
 TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
                                 std::uint64_t seed, const std::filesystem::path& folder);
 

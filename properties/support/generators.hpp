@@ -10,7 +10,8 @@
 
 namespace opshap {
 
-/// A game by all its values, index bit i = player i. The generators' values are multiples of 1/64, so sums and differences of them are exact.
+/// A game by all its values, index bit i = player i. The generators' values are multiples of 1/64, so sums and
+/// differences of them are exact.
 struct Table {
   int players = 1;
   std::vector<double> values;

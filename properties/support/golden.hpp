@@ -14,7 +14,8 @@ namespace opshap::golden {
 
 using Json = nlohmann::json;
 
-/// The cases of reference_data/shapiq/<subject>.json, for example those of one method. Throws DataError for another version of the format.
+/// The cases of reference_data/shapiq/<subject>.json, for example those of one method. Throws DataError for another
+/// version of the format.
 inline std::vector<Json> cases(const std::string& subject) {
   const Json file = Json::parse(read_file(OPSHAP_SOURCE_DIR "/reference_data/shapiq/" + subject + ".json"));
   require<DataError>(file.at("version") == 1, subject, ".json: version=", file.at("version").get<int>(),

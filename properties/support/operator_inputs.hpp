@@ -13,7 +13,8 @@ FieldBatch random_field(const Domain& domain, int channels, Rng& rng);
 /// Each point's player drawn independently; every player has a point.
 Partition random_cells(const Domain& domain, int players, Rng& rng);
 
-/// One of the four kinds, with up to 9 masks: graded bumps, Gaussians on scattered points, smoothed random cells, or random values that add up to 1.
+/// One of the four kinds, with up to 9 masks: graded bumps, Gaussians on scattered points, smoothed random cells, or
+/// random values that add up to 1.
 games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng);
 
 }  // namespace opshap

@@ -55,7 +55,8 @@ class Program : public ::testing::Test {
     return outcome;
   }
 
-  /// Exit code, the grammar "who: ... (why). What to do.", what the message must contain, and nothing new in the folder.
+  /// Exit code, the grammar "who: ... (why). What to do.", what the message must contain, and nothing new in the
+  /// folder.
   void expect_refusal(const std::string& arguments, int code, const std::string& contains) const {
     const auto before = listing();
     const Outcome outcome = opshap(arguments);

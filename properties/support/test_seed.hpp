@@ -5,7 +5,8 @@
 
 namespace opshap {
 
-/// What all random tests start from: OPSHAP_TEST_SEED, or a fixed number. A nightly run rotates it: OPSHAP_TEST_SEED=$(date +%Y%m%d) ctest --preset release
+/// What all random tests start from: OPSHAP_TEST_SEED, or a fixed number. A nightly run rotates it:
+/// OPSHAP_TEST_SEED=$(date +%Y%m%d) ctest --preset release
 std::uint64_t test_seed();
 
 /// Gives RapidCheck that seed, unless RC_PARAMS names one.

@@ -10,9 +10,11 @@
 
 namespace opshap {
 
-/// G(u)_o(x) = Σ_y k(x, y) tanh(3 Σ_z k(y, z) Σ_c a_oc u_c(z)) with k a product of (1 + cos 2π(x − y)/n)/n over the axes: smooth, nonlinear, not local.
+/// G(u)_o(x) = Σ_y k(x, y) tanh(3 Σ_z k(y, z) Σ_c a_oc u_c(z)) with k a product of (1 + cos 2π(x − y)/n)/n over the
+/// axes: smooth, nonlinear, not local.
 ///
-/// One or two axes, any channels; a_oc = cos(o + 2c). O(points²) a field. It likes batches of 5, so that games cut their work.
+/// One or two axes, any channels; a_oc = cos(o + 2c). O(points²) a field. It likes batches of 5, so that games cut
+/// their work.
 class TwoLayerOperator final : public Operator {
  public:
   TwoLayerOperator(int dimension, int channels) : dimension_(dimension), channels_(channels) {}

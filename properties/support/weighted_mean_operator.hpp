@@ -8,7 +8,8 @@
 
 namespace opshap {
 
-/// G(u)(x) = m(x) + c·m(x)³ with m the mean of u weighted by 1 + cos 2π(x − y): cheap, smooth, any resolution, with closed forms.
+/// G(u)(x) = m(x) + c·m(x)³ with m the mean of u weighted by 1 + cos 2π(x − y): cheap, smooth, any resolution, with
+/// closed forms.
 ///
 /// For c = 0 it is linear, and the Shapley value of cell i is its own term of the mean, whatever the resolution.
 class WeightedMeanOperator final : public Operator {

@@ -1,4 +1,5 @@
-// `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks for the rest.
+// `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks
+// for the rest.
 
 #include "cli/commands.hpp"
 

@@ -1,4 +1,5 @@
-// `opshap reference`: Shapley values with an error that two independent estimates vouch for, and which of two attributions is nearer to the truth.
+// `opshap reference`: Shapley values with an error that two independent estimates vouch for, and which of two
+// attributions is nearer to the truth.
 
 #include "cli/commands.hpp"
 #include "cli/reference_options.hpp"

@@ -8,7 +8,8 @@
 int main(int argc, char** argv) {
   using namespace opshap::cli;
   opshap::restart_with_fast_blas(argv);
-  // Activations are large and short-lived: without these glibc gives them back to the kernel and faults them in again at every layer.
+  // Activations are large and short-lived: without these glibc gives them back to the kernel and faults them in again
+  // at every layer.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 256 << 20);

@@ -18,7 +18,8 @@ struct OperatorGame {
   NamedGame named;  ///< by the weights' file name
 };
 
-/// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes games of them, and the points to explain.
+/// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes
+/// games of them, and the points to explain.
 struct OperatorQuestion {
   std::unique_ptr<Operator> op;
   FieldBatch inputs;                  ///< one, or with `several` as many as the array has
@@ -33,13 +34,14 @@ enum class Several { refused, allowed };
 /// Throws DataError for a number that is not finite, InvalidArgument for a shape that the operator does not take.
 FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several);
 
-/// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is meant without --query.
-/// Throws InvalidArgument naming the subcommand when options are missing or do not go together, DataError for broken files.
+/// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is
+/// meant without --query. Throws InvalidArgument naming the subcommand when options are missing or do not go together,
+/// DataError for broken files.
 OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
                                  Several several, bool needs_query);
 
-/// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when options are missing or do
-/// not go together, DataError for broken files.
+/// The game of --operator, --input, --query and what goes with them. Throws InvalidArgument naming the subcommand when
+/// options are missing or do not go together, DataError for broken files.
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals);
 
 }  // namespace opshap::cli
