@@ -259,7 +259,7 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
   const data::Dataset data = small_data(64, 8);
   const WeightedMeanOperator backbone(0);
   training::train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
-  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors");
+  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
   // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform
   // attribution misses.
   const data::Dataset fresh = small_data(64, 16);

@@ -153,6 +153,7 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ((std::vector<std::string>{"permutation_antithetic", "explainer:model"}),
             json["methods"].get<std::vector<std::string>>());
+  EXPECT_EQ("players: 16 blocks; baseline: zero; query: index 4,4, channel 0; masked channels: all", json["scenario"]);
   int explained = 0;
   for (const Json& row : json["rows"]) {
     if (row["method"] != "operator_shap") continue;
@@ -207,6 +208,9 @@ TEST_F(TwoChannels, WhatDoesNotFitIsRefusedByName) {
   expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
                      input + " --query 0,0",
                  2, "--query");
+  expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + OPSHAP_SOURCE_DIR +
+                     "/reports/paper/explainer/model.safetensors --input " + input,
+                 2, "dimension=1, in_channels=1");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ std::string name_of(const methods::Method& method) {
   return method.explainer() ? message("explainer:", *method.explainer()) : std::string(method.name());
 }
 
-Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan& plan) {
+Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan& plan, const std::string& rule) {
   const evaluation::ReferenceSettings& reference = options.reference;
   Json settings = {{"game", plan.name},
                    {"players", plan.game.players()},
@@ -70,6 +70,7 @@ Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan
                     {{"relative_error", reference.relative_error},
                      {"max_evaluations", reference.max_evaluations},
                      {"exact_players", reference.exact_players}}}};
+  if (!rule.empty()) settings["scenario"] = rule;
   for (const auto& method : plan.methods) settings["methods"].push_back(name_of(*method));
   if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
@@ -161,7 +162,7 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   require(!needs_budgets || !options.budgets.empty(),
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
   if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, game.players());
-  const Json settings = settings_of(options, plan);
+  const Json settings = settings_of(options, plan, named.rule);
   if (!globals.out.empty()) open_folder(globals, environment, settings);
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "

@@ -26,9 +26,10 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 /// again goes on where it was stopped), summary.md, tables/ and figures/.
 ///
 /// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, minimum_norm (only when asked for),
-/// reference, truth {method, error}, exact [{method, budget, why}], undefined [{method, budget, why}], ranks [{method,
-/// rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows. `kinds` makes the methods that are no
-/// estimators. Throws CheckFailed after printing when a method that promises to be exact on this game is not.
+/// scenario (of an operator's game), reference, truth {method, error}, exact [{method, budget, why}], undefined
+/// [{method, budget, why}], ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
+/// `kinds` makes the methods that are no estimators. Throws CheckFailed after printing when a method that promises to
+/// be exact on this game is not.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds = {});
 

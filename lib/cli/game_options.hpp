@@ -38,6 +38,7 @@ struct NamedGame {
   std::string name;  ///< "unanimity_sum", "game.json"
   std::unique_ptr<Game> game;
   int interaction_order = 0;                     ///< no interaction involves more players; 0 when no bound is known
+  std::string rule = {};                         ///< of the scenario, in words
   std::unique_ptr<Scenario> scenario = nullptr;  ///< the field behind it; none for a game without one
 };
 

@@ -33,7 +33,7 @@ std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& option
   require_centre("attribute", options.explainer, asked.inputs.domain, asked.queries);
   require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
           "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
-  return trained_explainer(options.explainer, globals.device);
+  return trained_explainer(options.explainer, *asked.op, globals.device);
 }
 
 Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {

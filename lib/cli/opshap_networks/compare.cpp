@@ -17,7 +17,8 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
     const methods::Kinds kinds = {{"explainer", [&](const std::string& file) {
                                      const Scenario& scenario = *found.named.scenario;
                                      require_centre("compare", file, scenario.input.domain, {scenario.query.point});
-                                     return trained_explainer(file, globals.device, std::filesystem::path(file).stem());
+                                     return trained_explainer(file, *found.op, globals.device,
+                                                              std::filesystem::path(file).stem());
                                    }}};
     run_compare(globals, *options, found.named, network_environment(globals), kinds);
   });

@@ -27,7 +27,8 @@ struct Options {
 };
 
 /// By its own name where there is one alone, else by those of the files, which then must differ.
-std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& options, const Globals& globals) {
+std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& options, const Operator& backbone,
+                                                                 const Globals& globals) {
   std::vector<std::unique_ptr<methods::Method>> explainers;
   for (const std::filesystem::path& file : options.explainers) {
     std::optional<std::string> name;
@@ -35,7 +36,7 @@ std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& 
     for (const auto& other : explainers)
       require(other->explainer() != name, "evaluate: --explainer=", file.string(),
               " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
-    explainers.push_back(trained_explainer(file, globals.device, name));
+    explainers.push_back(trained_explainer(file, backbone, globals.device, name));
   }
   return explainers;
 }
@@ -57,7 +58,7 @@ void run(const Options& options, const Globals& globals) {
   const data::Dataset data = data::read_dataset(options.data);
   const auto backbone =
       operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
-  const auto explainers = trained_explainers(options, globals);
+  const auto explainers = trained_explainers(options, *backbone, globals);
   const nlohmann::ordered_json settings = settings_of(options, profile, data);
   runs::Manifest manifest(globals.out,
                           {.who = "evaluate",

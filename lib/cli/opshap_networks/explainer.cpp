@@ -7,9 +7,9 @@
 
 namespace opshap::cli {
 
-std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& weights, const std::string& device,
-                                                   std::optional<std::string> name) {
-  return methods::of_explainer(explainers::load_explainer(weights, device), std::move(name));
+std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& weights, const Operator& explained,
+                                                   const std::string& device, std::optional<std::string> name) {
+  return methods::of_explainer(explainers::load_explainer(weights, explained, device), std::move(name));
 }
 
 void require_centre(const std::string& who, const std::filesystem::path& weights, const Domain& domain,

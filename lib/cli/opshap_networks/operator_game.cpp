@@ -77,20 +77,25 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   if (options.query == std::vector<std::string>{"all"}) {
     require(several == Several::allowed, who, ": --query=all (one game is asked for). Give one point.");
     for (std::int64_t point = 0; point < domain.points(); ++point) asked.queries.push_back(point);
-  } else if (!options.query_at.empty()) {
-    asked.queries = {domain.nearest(options.query_at)};
-  } else {
-    asked.queries = {options.query.empty() ? domain.centre() : domain.point(index_of(who, options.query))};
+    return asked;
   }
+  if (!options.query_at.empty()) {
+    asked.rule.query = ScenarioRule::Where::position;
+    asked.rule.position = options.query_at;
+  } else if (!options.query.empty()) {
+    asked.rule.query = ScenarioRule::Where::index;
+    asked.rule.index = index_of(who, options.query);
+  }
+  asked.queries = {make_scenario(asked.rule, asked.inputs.one(0)).query.point};
   return asked;
 }
 
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
   OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
-  scenario.query.point = asked.queries.front();
   OperatorGame found{.op = std::move(asked.op), .named = {.name = options.op.filename().string(), .game = nullptr}};
   found.named.game = games::cell_mask_game(*found.op, scenario);
+  found.named.rule = asked.rule.describe();
   found.named.scenario = std::make_unique<Scenario>(std::move(scenario));
   return found;
 }

@@ -116,7 +116,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   const training::TrainingSummary explainer_summary = manifest.stage("explainer", [&] {
     return training::train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
   });
-  const auto explained = trained_explainer(run / "explainer" / "model.safetensors", "cpu");
+  const auto explained = trained_explainer(run / "explainer" / "model.safetensors", *backbone, "cpu");
   write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
                                          training_line(profile, "explainer", explainer_summary));
 
