@@ -95,7 +95,9 @@ double Run::total_seconds() const {
 std::vector<int> Run::missing_resolutions() const {
   std::set<int> missing(resolutions.begin(), resolutions.end());
   missing.insert(unseen.begin(), unseen.end());
-  for (const AttributionRow& row : results.attributions) missing.erase(row.players);
+  for (const AttributionRow& row : results.attributions) {
+    for (const int points : row.shape) missing.erase(points);
+  }
   return {missing.begin(), missing.end()};
 }
 

@@ -35,8 +35,8 @@ struct Run {
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
-  std::vector<int> resolutions;  ///< of the settings: those of the training
-  std::vector<int> unseen;       ///< those that are evaluated besides
+  std::vector<int> resolutions;  ///< of the settings: those of the training, points per axis
+  std::vector<int> unseen;       ///< those that are evaluated besides, points per axis
   std::string manifest;          ///< manifest.json as it is
   Results results;
 
