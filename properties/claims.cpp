@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,6 +21,7 @@
 namespace opshap {
 namespace {
 
+using reporting::Discretisation;
 using Change = void (*)(runs::Results&);
 
 const std::string regression_msr = "regression_msr_shapiq_1_6";
@@ -415,6 +416,7 @@ TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   runs::AttributionRow row;
   row.pde = "burgers1d";
   row.players = 24;
+  row.shape = {24};
   row.method = "stratified";
   row.access = "values";
   row.budget = 100;
@@ -554,7 +556,7 @@ TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGoo
   const runs::Run run = run_of(results);
   const auto pays = reporting::amortisation(reporting::Scoreboard(run));
   ASSERT_TRUE(pays);
-  EXPECT_EQ(512, pays->players);
+  EXPECT_EQ(Discretisation::line(512), pays->on);
   for (const reporting::TunedMethod& method : pays->methods)
     EXPECT_EQ(method.reached, method.break_even.has_value()) << method.method;
   const reporting::Judgement judgement = judge_one("training_is_amortised", run);
@@ -693,7 +695,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
   run.settings = {{"toml", "[evaluation]\nreference_error = 0.019\n"}};
   run.results = results;
   const reporting::Scoreboard scores(run);
-  const reporting::NetError net = *scores.cell(512, "mean_field")->net_nrmse();
+  const reporting::NetError net = *scores.cell(Discretisation::line(512), "mean_field")->net_nrmse();
   EXPECT_NEAR(0.03, net.value, 1e-15);  // a square, a difference and a root of numbers below 1
   EXPECT_LT(net.interval.low, 0.03);
   EXPECT_GT(net.interval.high, 0.03);
@@ -704,7 +706,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
   EXPECT_EQ((std::map<std::string, std::size_t>{{"certified", 30}}), reference.kinds);
   EXPECT_EQ(1145, reference.evaluations.median);  // not the first input's 1000
   EXPECT_EQ(30u, reference.missed);
-  EXPECT_THROW(scores.reference({.players = 64, .shape = {64}}), InvalidArgument);
+  EXPECT_THROW(scores.reference(Discretisation::line(64)), InvalidArgument);
 }
 
 TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
@@ -716,11 +718,11 @@ TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
   run.pde = "burgers1d";
   run.results = results;
   const reporting::Scoreboard scores(run);
-  const reporting::Cell* exact = scores.cell(16, "operator_shap");
+  const reporting::Cell* exact = scores.cell(Discretisation::line(16), "operator_shap");
   EXPECT_NEAR(exact->quartiles("nrmse")->median, exact->net_nrmse()->value, 1e-3);  // mean of squares of the middle two
   EXPECT_TRUE(exact->net_nrmse()->told);
-  EXPECT_EQ(0, scores.cell(512, "operator_shap")->net_nrmse()->value);
-  EXPECT_FALSE(scores.cell(512, "operator_shap")->net_nrmse()->told);
+  EXPECT_EQ(0, scores.cell(Discretisation::line(512), "operator_shap")->net_nrmse()->value);
+  EXPECT_FALSE(scores.cell(Discretisation::line(512), "operator_shap")->net_nrmse()->told);
 }
 
 TEST(Amortisation, BreaksEvenWhereTheEvaluationsAreEqual) {
@@ -728,7 +730,7 @@ TEST(Amortisation, BreaksEvenWhereTheEvaluationsAreEqual) {
   const reporting::Scoreboard scores(run);
   const auto pays = reporting::amortisation(scores);
   ASSERT_TRUE(pays);
-  EXPECT_EQ(64, pays->players);
+  EXPECT_EQ(Discretisation::line(64), pays->on);
   EXPECT_EQ(215040, pays->training_evaluations);
   int reached = 0;
   for (const reporting::TunedMethod& method : pays->methods) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reporting/claims_measurement.hpp"
 #include "reporting/paper.hpp"
 
 namespace opshap::reporting {
@@ -28,26 +29,26 @@ TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
 }  // namespace
 
 std::optional<Amortisation> amortisation(const Scoreboard& scores) {
-  const std::vector<int> resolutions = scores.curve_resolutions();
+  const std::vector<Discretisation> grids = scores.discretisations_with_curves();
   const auto& training = scores.run().results.training;
   const auto trained = std::find_if(training.begin(), training.end(), [&scores](const runs::TrainingRow& row) {
     return row.stage == "explainer" && row.pde == scores.run().pde;
   });
-  if (resolutions.empty() || trained == training.end()) return std::nullopt;
-  const auto figure = static_cast<int>(paper_constant("amortisation_players"));
-  const bool has_figure = std::find(resolutions.begin(), resolutions.end(), figure) != resolutions.end();
-  const int players = has_figure ? figure : resolutions.back();
-  const Cell* explainer = scores.cell(players, "operator_shap");
+  if (grids.empty() || trained == training.end()) return std::nullopt;
+  const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));
+  const bool has_figure = std::find(grids.begin(), grids.end(), figure) != grids.end();
+  const Discretisation& on = has_figure ? figure : grids.back();
+  const Cell* explainer = scores.cell(on, claims::explainer);
   const auto evaluations = explainer == nullptr ? std::nullopt : explainer->distinct();
   if (!evaluations) return std::nullopt;
 
-  Amortisation pays{.players = players,
+  Amortisation pays{.on = on,
                     .training_evaluations = trained->operator_evaluations,
                     .explainer_evaluations = *evaluations,
                     .explainer_nrmse = 0,
                     .methods = {}};
   for (const std::string& method : scores.sampling_methods()) {
-    const std::vector<Cell> curve = scores.curve(players, method);
+    const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;
     const auto error = explainer->restricted_to(curve.front().samples()).quartiles("nrmse");
     if (!error) return std::nullopt;

@@ -20,17 +20,17 @@ struct TunedMethod {
                                      ///< method is never dearer, or is not as good and so no alternative
 };
 
-/// When training an explainer pays off, in backbone evaluations, at one number of players.
+/// When training an explainer pays off, in backbone evaluations, on one grid.
 struct Amortisation {
-  int players = 0;
+  Discretisation on;
   std::int64_t training_evaluations = 0;
   double explainer_evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
   double explainer_nrmse = 0;        ///< median on the inputs of the budget curves
   std::vector<TunedMethod> methods;
 };
 
-/// At the n of the paper's figure where that has budget curves, else at the largest n that has some; none without curves,
-/// explainer rows or its training row.
+/// On the grid of the paper's figure where that has budget curves, else on the last grid of the run that has some; none
+/// without curves, explainer rows or its training row.
 std::optional<Amortisation> amortisation(const Scoreboard& scores);
 
 }  // namespace opshap::reporting

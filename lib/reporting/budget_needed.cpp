@@ -9,9 +9,9 @@
 
 namespace opshap::reporting {
 
-std::optional<BudgetNeeded> budget_needed(const Scoreboard& scores, int players, std::string_view method) {
-  const Cell* explainer = scores.cell(players, claims::explainer);
-  const std::vector<Cell> curve = scores.curve(players, method, 1);
+std::optional<BudgetNeeded> budget_needed(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
+  const Cell* explainer = scores.cell(on, claims::explainer);
+  const std::vector<Cell> curve = scores.curve(on, method, 1);
   if (explainer == nullptr || curve.empty()) return std::nullopt;
   constexpr double never = std::numeric_limits<double>::infinity();
   BudgetNeeded needed{.smallest_run = static_cast<double>(*curve.front().budget),

@@ -18,6 +18,6 @@ struct BudgetNeeded {
 };
 
 /// None without rows of the explainer or of the method, with a budget and at least five inputs.
-std::optional<BudgetNeeded> budget_needed(const Scoreboard& scores, int players, std::string_view method);
+std::optional<BudgetNeeded> budget_needed(const Scoreboard& scores, const Discretisation& on, std::string_view method);
 
 }  // namespace opshap::reporting

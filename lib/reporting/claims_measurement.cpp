@@ -99,15 +99,26 @@ std::optional<Measurement> measure(std::string at, const PairedScores& scores, c
   return measurement;
 }
 
-std::optional<Measurement> measure_at(const Scoreboard& scores, int players,
+std::optional<Measurement> measure_at(const Scoreboard& scores, const Discretisation& on,
                                       const std::vector<std::string_view>& methods, std::string_view metric,
                                       const PairedScores::Function& function, double threshold, Side side) {
   std::vector<const Cell*> cells;
   for (const std::string_view method : methods) {
-    cells.push_back(scores.cell(players, method));
+    cells.push_back(scores.cell(on, method));
     if (cells.back() == nullptr) return std::nullopt;
   }
-  return measure(fmt::format("n = {}", players), PairedScores::of(cells, metric), function, threshold, side);
+  return measure(place(on), PairedScores::of(cells, metric), function, threshold, side);
+}
+
+Measurements measure_from(int least_players, const Scoreboard& scores, const std::vector<std::string_view>& methods,
+                          std::string_view metric, const PairedScores::Function& function, double threshold,
+                          Side side) {
+  Measurements found;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.players < least_players) continue;
+    if (const auto here = measure_at(scores, on, methods, metric, function, threshold, side)) found.push_back(*here);
+  }
+  return found;
 }
 
 std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second) {
@@ -122,6 +133,8 @@ std::optional<Measurement> better_input_by_input(std::string at, const Cell& fir
 double ratio_of_two(std::span<const double> medians) { return ratio(medians[0], medians[1]); }
 
 double first_of(std::span<const double> medians) { return medians[0]; }
+
+std::string place(const Discretisation& on) { return "n = " + on.label(); }
 
 Judgement all_of(const Measurements& measurements, const Wording& wording, const std::string& more) {
   if (measurements.empty()) throw std::logic_error("claims: no measurement of " + wording.quantity);
@@ -144,10 +157,10 @@ Judgement all_of(const Measurements& measurements, const Wording& wording, const
   judgement.value = deciding->value;
   judgement.interval = {deciding->interval.low, deciding->interval.high};
   judgement.threshold = deciding->threshold;
-  const std::string place = deciding->at.empty() ? "" : " at " + deciding->at;
+  const std::string where = deciding->at.empty() ? "" : " at " + deciding->at;
   judgement.evidence =
       fmt::format("{} is {}{}{} and has to be {}.", deciding->quantity.empty() ? wording.quantity : deciding->quantity,
-                  show_value(deciding->value), certain(*deciding) ? "" : " " + show_interval(*deciding), place,
+                  show_value(deciding->value), certain(*deciding) ? "" : " " + show_interval(*deciding), where,
                   show_bound(*deciding));
   if (measurements.size() > 1) judgement.evidence += fmt::format(" {} of {} hold.", holding, measurements.size());
   if (!more.empty()) judgement.evidence += " " + more;
@@ -155,7 +168,8 @@ Judgement all_of(const Measurements& measurements, const Wording& wording, const
   return judgement;
 }
 
-Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores)) {
+Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores),
+                   std::string (*excluded)(const runs::Run& run)) {
   const PaperSentence& sentence = paper_sentence(id);
   return {.id = sentence.id,
           .source = "paper",
@@ -164,7 +178,7 @@ Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge
           .rule = rule,
           .judge = judge,
           .always = false,
-          .excluded = nullptr};
+          .excluded = excluded};
 }
 
 Judgement not_run(std::string_view method) { return not_testable(fmt::format("{} was not run.", method)); }
@@ -186,6 +200,14 @@ std::string unless_periodic_line(const runs::Run& run) {
              ? ""
              : fmt::format("Cells of two grids are compared on a periodic line, and {} does not live on one.",
                            pde_label(run.pde));
+}
+
+std::string unless_on_lines(const runs::Run& run) {
+  const auto& rows = run.results.attributions;
+  const bool found = std::any_of(rows.begin(), rows.end(), [&run](const runs::AttributionRow& row) {
+    return row.pde == run.pde && row.shape == std::vector{row.players};
+  });
+  return found ? "" : "The sentence is about lines whose points are the players, and the run has none.";
 }
 
 }  // namespace opshap::reporting::claims

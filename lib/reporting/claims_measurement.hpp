@@ -47,10 +47,14 @@ Measurement exactly(std::string at, double value, double threshold, Side side, s
 std::optional<Measurement> measure(std::string at, const PairedScores& scores, const PairedScores::Function& function,
                                    double threshold, Side side);
 
-/// measure() of the methods' cells of the tables at one n; none when one of them was not run there.
-std::optional<Measurement> measure_at(const Scoreboard& scores, int players,
+/// measure() of the methods' cells of the tables on one grid; none when one of them was not run there.
+std::optional<Measurement> measure_at(const Scoreboard& scores, const Discretisation& on,
                                       const std::vector<std::string_view>& methods, std::string_view metric,
                                       const PairedScores::Function& function, double threshold, Side side);
+
+/// measure_at() on all grids with so many players or more.
+Measurements measure_from(int least_players, const Scoreboard& scores, const std::vector<std::string_view>& methods,
+                          std::string_view metric, const PairedScores::Function& function, double threshold, Side side);
 
 /// The median over the inputs of the first cell's NRMSE over the second's, at most 1; the two medians are the figures.
 std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second);
@@ -59,6 +63,9 @@ std::optional<Measurement> better_input_by_input(std::string at, const Cell& fir
 double ratio_of_two(std::span<const double> medians);
 /// The first median.
 double first_of(std::span<const double> medians);
+
+/// "n = 32", "n = 16 (of 8 × 8 points)": where something was measured.
+std::string place(const Discretisation& on);
 
 /// What the measurements are called in the table and in the sentence.
 struct Wording {
@@ -72,8 +79,9 @@ struct Wording {
 /// evidence, which ends with `more`; one that nothing random is in only where there is no other.
 Judgement all_of(const Measurements& measurements, const Wording& wording, const std::string& more = "");
 
-/// Id, source, words and place of a sentence in reference_data/paper_sentences.csv; the rest is for the caller.
-Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores));
+/// Id, source, words and place of a sentence are in reference_data/paper_sentences.csv; the rest is for the caller.
+Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores),
+                   std::string (*excluded)(const runs::Run& run) = nullptr);
 
 /// "operator_shap was not run.", as a verdict.
 Judgement not_run(std::string_view method);
@@ -82,5 +90,6 @@ Judgement not_run(std::string_view method);
 std::string unless_burgers(const runs::Run& run);
 std::string unless_in_the_papers_table(const runs::Run& run);
 std::string unless_periodic_line(const runs::Run& run);
+std::string unless_on_lines(const runs::Run& run);
 
 }  // namespace opshap::reporting::claims

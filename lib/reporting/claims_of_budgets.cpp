@@ -25,20 +25,20 @@ std::string in_words(double budget) {
   return std::isinf(budget) ? std::string("more than was run") : show_count(budget);
 }
 
-/// Budgets that the sampling methods of a run need at some n to be as good as the explainer.
-Table budget_table(const Scoreboard& scores, const std::vector<int>& players) {
+/// Budgets that the sampling methods of a run need on some grids to be as good as the explainer.
+Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& grids) {
   Table table{.name = "budgets",
               .caption =
                   "The smallest budget at which the median NRMSE is not above OperatorSHAP's, and the smallest at "
                   "which that is certain.",
               .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}},
               .rows = {}};
-  for (const int n : players) {
+  for (const Discretisation& on : grids) {
     for (const std::string& method : scores.sampling_methods()) {
-      const auto needed = budget_needed(scores, n, method);
+      const auto needed = budget_needed(scores, on, method);
       if (!needed) continue;
-      table.add({fmt::format("n = {}", n), style_of(method).label, show_count(needed->smallest_run),
-                 in_words(needed->budget), in_words(needed->certain)});
+      table.add({place(on), style_of(method).label, show_count(needed->smallest_run), in_words(needed->budget),
+                 in_words(needed->certain)});
     }
   }
   return table;
@@ -57,7 +57,7 @@ Claim classical_methods_win_at_few_players() {
       "at n = 16 some method that sees only coalition values has a median NRMSE not above OperatorSHAP's with at most "
       "1024 of the 65 536 coalitions",
       [](const Scoreboard& scores) {
-        const auto few = static_cast<int>(paper_constant("few_players"));
+        const auto few = Discretisation::line(static_cast<int>(paper_constant("few_players")));
         std::optional<BudgetNeeded> least;
         std::string winner;
         for (const std::string& method : scores.sampling_methods()) {
@@ -71,9 +71,9 @@ Claim classical_methods_win_at_few_players() {
         }
         if (!least) {
           return not_testable(
-              fmt::format("n = {} was not run with OperatorSHAP and budgets of a sampling method.", few));
+              fmt::format("{} was not run with OperatorSHAP and budgets of a sampling method.", place(few)));
         }
-        const Measurement budget{.at = fmt::format("n = {}", few),
+        const Measurement budget{.at = place(few),
                                  .value = least->budget,
                                  .interval = {.low = least->possible, .high = least->certain},
                                  .threshold = paper_constant("least_budget"),
@@ -83,7 +83,8 @@ Claim classical_methods_win_at_few_players() {
         return with(all_of({budget},
                            {.quantity = "The smallest budget that is as good as OperatorSHAP", .figures = {"method"}}),
                     budget_table(scores, {few}));
-      });
+      },
+      unless_on_lines);
 }
 
 Claim classical_methods_need_more_at_many_players() {
@@ -93,17 +94,17 @@ Claim classical_methods_need_more_at_many_players() {
       "budget of n = 16 to be as good as OperatorSHAP; a method that is as good at its smallest budget may need less, "
       "and one that never is needs more than its largest",
       [](const Scoreboard& scores) {
-        const auto few = static_cast<int>(paper_constant("few_players"));
+        const auto few = Discretisation::line(static_cast<int>(paper_constant("few_players")));
         Measurements found;
-        std::vector<int> judged = {few};
-        for (const int players : scores.curve_resolutions()) {
-          if (players < paper_constant("many_players")) continue;
-          judged.push_back(players);
+        std::vector<Discretisation> judged = {few};
+        for (const Discretisation& on : scores.discretisations_with_curves()) {
+          if (on.players < paper_constant("many_players")) continue;
+          judged.push_back(on);
           for (const std::string& method : classical_methods) {
-            const auto at_few = budget_needed(scores, few, method), at_many = budget_needed(scores, players, method);
+            const auto at_few = budget_needed(scores, few, method), at_many = budget_needed(scores, on, method);
             if (!at_few || !at_many || std::isinf(at_few->certain)) continue;
             const double reached = std::isinf(at_many->budget) ? at_many->largest_run : at_many->budget;
-            found.push_back({.at = fmt::format("n = {}, {}", players, style_of(method).label),
+            found.push_back({.at = fmt::format("{}, {}", place(on), style_of(method).label),
                              .value = reached / at_few->budget,
                              .interval = {.low = at_many->more_than / at_few->certain,
                                           .high = ratio(at_many->certain, at_few->more_than)},
@@ -121,7 +122,8 @@ Claim classical_methods_need_more_at_many_players() {
         return with(all_of(found, {.quantity = "The budget needed over that at n = 16",
                                    .figures = {"budget at n = 16", "budget here"}}),
                     budget_table(scores, judged));
-      });
+      },
+      unless_on_lines);
 }
 
 Claim more_budget_improves_regression_msr() {
@@ -130,8 +132,8 @@ Claim more_budget_improves_regression_msr() {
       "at every n with three budgets or more, the slope of log median NRMSE against log budget is at most 0",
       [](const Scoreboard& scores) {
         Measurements found;
-        for (const int players : scores.curve_resolutions()) {
-          const std::vector<Cell> curve = scores.curve(players, regression_msr);
+        for (const Discretisation& on : scores.discretisations_with_curves()) {
+          const std::vector<Cell> curve = scores.curve(on, regression_msr);
           if (curve.empty()) continue;
           std::vector<const Cell*> cells;
           std::vector<double> budgets;
@@ -140,7 +142,7 @@ Claim more_budget_improves_regression_msr() {
             budgets.push_back(static_cast<double>(*cell.budget));
           }
           auto slope = measure(
-              fmt::format("n = {}", players), PairedScores::of(cells, "nrmse"),
+              place(on), PairedScores::of(cells, "nrmse"),
               [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); }, 0, Side::at_most);
           if (!slope) continue;
           slope->figures = {fmt::format("{} at {}", slope->figures.front(), show_count(budgets.front())),
@@ -162,15 +164,15 @@ Claim regression_msr_better_than_kernel_shap() {
       [](const Scoreboard& scores) {
         Measurements found;
         std::string smaller;
-        for (const int players : scores.resolutions()) {
-          const Cell *regression = scores.cell(players, regression_msr), *kernel = scores.cell(players, kernel_shap);
+        for (const Discretisation& on : scores.discretisations()) {
+          const Cell *regression = scores.cell(on, regression_msr), *kernel = scores.cell(on, kernel_shap);
           if (regression == nullptr || kernel == nullptr) continue;
-          const auto wins = better_input_by_input(fmt::format("n = {}", players), *regression, *kernel);
+          const auto wins = better_input_by_input(place(on), *regression, *kernel);
           if (!wins) continue;
-          if (players >= paper_constant("many_players")) {
+          if (on.players >= paper_constant("many_players")) {
             found.push_back(*wins);
           } else {
-            smaller += fmt::format("{}{} at {}", smaller.empty() ? "" : ", ", show(wins->value), players);
+            smaller += fmt::format("{}{} at {}", smaller.empty() ? "" : ", ", show(wins->value), on.label());
           }
         }
         if (found.empty()) {

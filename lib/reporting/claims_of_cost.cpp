@@ -26,16 +26,16 @@ Measurements times_longer(const Scoreboard& scores, double threshold) {
     return row.game_seconds + row.estimator_seconds;
   };
   Measurements found;
-  for (const int players : scores.resolutions()) {
-    const Cell* ours = scores.cell(players, explainer);
+  for (const Discretisation& on : scores.discretisations()) {
+    const Cell* ours = scores.cell(on, explainer);
     const auto our_seconds = ours == nullptr ? std::nullopt : ours->seconds();
     if (!our_seconds || our_seconds->median <= 0) continue;
     for (const std::string_view method : papers_baselines) {
-      const Cell* theirs = scores.cell(players, method);
+      const Cell* theirs = scores.cell(on, method);
       if (theirs == nullptr) continue;
       const std::vector<const Cell*> cells = {theirs, ours};
-      auto longer = measure(fmt::format("n = {}, {}", players, style_of(method).label),
-                            PairedScores::of(cells, seconds), ratio_of_two, threshold, Side::at_least);
+      auto longer = measure(fmt::format("{}, {}", place(on), style_of(method).label), PairedScores::of(cells, seconds),
+                            ratio_of_two, threshold, Side::at_least);
       if (!longer) continue;
       longer->figures = {show_seconds(ours->seconds()->median), show_seconds(theirs->seconds()->median)};
       found.push_back(*longer);
@@ -47,8 +47,8 @@ Measurements times_longer(const Scoreboard& scores, double threshold) {
 std::string absent_baselines(const Scoreboard& scores) {
   std::string absent;
   for (const std::string_view method : papers_baselines) {
-    const bool run = std::any_of(scores.resolutions().begin(), scores.resolutions().end(),
-                                 [&](int players) { return scores.cell(players, method) != nullptr; });
+    const bool run = std::any_of(scores.cells().begin(), scores.cells().end(),
+                                 [method](const Cell& cell) { return cell.method == method; });
     if (!run) absent += fmt::format("{}{} was not run.", absent.empty() ? "" : " ", method);
   }
   return absent;
@@ -60,7 +60,7 @@ Judgement nobody_timed() { return not_testable("No baseline of the paper was tim
 std::string as_good_without_training(const Scoreboard& scores, const Amortisation& pays) {
   std::string words;
   for (const std::string& method : scores.methods()) {
-    const Cell* cell = scores.cell(pays.players, method);
+    const Cell* cell = scores.cell(pays.on, method);
     if (cell == nullptr || cell->access != "gradient" || !cell->quartiles("nrmse")) continue;
     const double error = cell->quartiles("nrmse")->median;
     if (error > pays.explainer_nrmse) continue;
@@ -140,10 +140,10 @@ Claim training_is_amortised() {
       "that reaches its error, each at the smallest budget where it does",
       [](const Scoreboard& scores) {
         const auto pays = amortisation(scores);
-        const auto figure = static_cast<int>(paper_constant("amortisation_players"));
-        if (!pays || pays->players != figure) {
+        const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));
+        if (!pays || pays->on != figure) {
           return not_testable(
-              fmt::format("There are no budget curves at n = {}, or no row of the explainer's training.", figure));
+              fmt::format("There are no budget curves at {}, or no row of the explainer's training.", place(figure)));
         }
         Measurements found;
         std::string never;
@@ -169,7 +169,8 @@ Claim training_is_amortised() {
                        .figures = {"evaluations", "NRMSE", "break-even at samples"},
                        .at = "method"},
                       gradients.empty() ? more : more + " " + gradients);
-      });
+      },
+      unless_on_lines);
 }
 
 }  // namespace opshap::reporting::claims

@@ -20,29 +20,40 @@ namespace opshap::reporting::claims {
 
 namespace {
 
-/// Relative changes of the reference from n to 2n, for every n of the run where both are stored.
+/// Relative changes of the reference from a line of n points to one of 2n, for every n of the run where both are stored.
 std::vector<std::pair<int, std::map<std::int64_t, double>>> changes_of_reference(const Scoreboard& scores) {
   std::vector<std::pair<int, std::map<std::int64_t, double>>> changes;
-  for (const int players : scores.resolutions()) {
+  for (const Discretisation& on : scores.discretisations()) {
+    if (!on.is_line()) continue;
     std::map<std::int64_t, double> change;
-    for (const std::int64_t sample : scores.samples(players)) {
-      if (const auto distance = distance_of_references(scores, sample, players, 2 * players))
-        change[sample] = *distance;
+    for (const runs::AttributionRow* row : scores.references(on)) {
+      if (const auto distance = distance_of_references(scores, row->sample, on.players, 2 * on.players))
+        change[row->sample] = *distance;
     }
-    if (!change.empty()) changes.emplace_back(players, std::move(change));
+    if (!change.empty()) changes.emplace_back(on.players, std::move(change));
   }
   return changes;
 }
 
 /// The cell of the smallest budget of at least 4n, of a method that has it on the most inputs.
-const Cell* cell_of_four_times(const Scoreboard& scores, int players, std::string_view method) {
+const Cell* cell_of_four_times(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
   const Cell* best = nullptr;
   for (const Cell& cell : scores.cells()) {
-    if (cell.players != players || cell.method != method || !cell.budget || *cell.budget < 4 * players) continue;
+    if (cell.on != on || cell.method != method || !cell.budget || *cell.budget < 4 * on.players) continue;
     if (cell.rows.size() < least_inputs) continue;
     if (best == nullptr || *cell.budget < *best->budget) best = &cell;
   }
   return best;
+}
+
+/// The cells of a method over the grids where each point is a player: a limit in n is one of finer grids.
+std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view method) {
+  std::vector<const Cell*> cells;
+  for (const Discretisation& on : scores.discretisations()) {
+    const Cell* cell = scores.cell(on, method);
+    if (cell != nullptr && on.every_point_plays() && cell->quartiles("nrmse")) cells.push_back(cell);
+  }
+  return cells;
 }
 
 /// Of the errors of a method net of the reference's, those that the reference can tell from zero.
@@ -53,12 +64,11 @@ struct NetCurve {
 
 NetCurve net_curve(const Scoreboard& scores, std::string_view method) {
   NetCurve curve;
-  for (const int players : scores.resolutions()) {
-    const Cell* cell = scores.cell(players, method);
-    const auto net = cell == nullptr ? std::nullopt : cell->net_nrmse();
+  for (const Cell* cell : refinement(scores, method)) {
+    const auto net = cell->net_nrmse();
     if (!net || net->interval.low <= 0) continue;
     curve.cells.push_back(cell);
-    curve.players.push_back(players);
+    curve.players.push_back(cell->on.players);
     curve.floors.push_back(net->floor / 10);
   }
   return curve;
@@ -84,12 +94,12 @@ Claim efficiency_at_rounding_level() {
                   if (worst == nullptr || *row.efficiency_gap.value > *worst->efficiency_gap.value) worst = &row;
                 }
                 if (worst == nullptr) return not_testable("No method with a defined efficiency gap was run.");
-                return all_of({exactly(fmt::format("n = {}, {}", worst->players, style_of(worst->method).label),
+                const Discretisation on{.players = worst->players, .shape = worst->shape};
+                return all_of({exactly(fmt::format("{}, {}", place(on), style_of(worst->method).label),
                                        *worst->efficiency_gap.value, 1e-9, Side::at_most)},
                               {.quantity = fmt::format("The largest gap of {} attributions", count), .figures = {}});
               },
-          .always = true,
-          .excluded = nullptr};
+          .always = true};
 }
 
 Claim explainer_beats_uniform() {
@@ -101,18 +111,13 @@ Claim explainer_beats_uniform() {
       .rule = "the median NRMSE is not above that of the uniform attribution at every n",
       .judge =
           [](const Scoreboard& scores) {
-            Measurements found;
-            for (const int players : scores.resolutions()) {
-              const auto better =
-                  measure_at(scores, players, {explainer, "uniform"}, "nrmse", ratio_of_two, 1, Side::at_most);
-              if (better) found.push_back(*better);
-            }
+            const Measurements found =
+                measure_from(0, scores, {explainer, "uniform"}, "nrmse", ratio_of_two, 1, Side::at_most);
             if (found.empty()) return not_testable("operator_shap and uniform were not both run on enough inputs.");
             return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over that of the uniform attribution",
                                   .figures = {"OperatorSHAP", "uniform"}});
           },
-      .always = true,
-      .excluded = nullptr};
+      .always = true};
 }
 
 Claim integrated_gradients_error_stays() {
@@ -128,39 +133,31 @@ Claim integrated_gradients_error_stays() {
           "over the four largest n, three at least, the median NRMSE net of the reference's error falls more slowly "
           "than n^(-1/4); at the last n the NRMSE is above twice the reference's error, below "
           "which everything levels off",
-      .judge =
-          [](const Scoreboard& scores) {
-            std::vector<const Cell*> cells;
-            for (const int players : scores.resolutions()) {
-              const Cell* cell = scores.cell(players, integrated_gradients);
-              if (cell != nullptr && cell->quartiles("nrmse")) cells.push_back(cell);
-            }
-            if (cells.size() < 3) {
-              return not_testable(
-                  fmt::format("integrated_gradients was run at {} resolutions, and three are needed.", cells.size()));
-            }
-            const std::size_t fitted = std::min<std::size_t>(cells.size(), 4);
-            cells.erase(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(fitted));
-            const NetError last = *cells.back()->net_nrmse();
-            if (!last.told) {
-              return not_testable(fmt::format("The reference at n = {} is not known well enough: its error is {}.",
-                                              cells.back()->players, show(last.floor)));
-            }
-            std::vector<double> players;
-            Wording wording{.quantity = "The power of n in the net NRMSE", .figures = {}};
-            for (const Cell* cell : cells) {
-              players.push_back(cell->players);
-              wording.figures.push_back(fmt::format("net, n = {}", cell->players));
-            }
-            const auto slope = measure(
-                fmt::format("n = {} to {}", cells.front()->players, cells.back()->players), PairedScores::net(cells),
-                [&players](std::span<const double> medians) { return log_slope(players, medians); }, -0.25,
-                Side::at_least);
-            if (!slope) return not_testable("integrated_gradients has too few inputs.");
-            return all_of({*slope}, wording);
-          },
-      .always = false,
-      .excluded = nullptr};
+      .judge = [](const Scoreboard& scores) {
+        std::vector<const Cell*> cells = refinement(scores, integrated_gradients);
+        if (cells.size() < 3) {
+          return not_testable(
+              fmt::format("integrated_gradients was run at {} resolutions, and three are needed.", cells.size()));
+        }
+        const std::size_t fitted = std::min<std::size_t>(cells.size(), 4);
+        cells.erase(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(fitted));
+        const NetError last = *cells.back()->net_nrmse();
+        if (!last.told) {
+          return not_testable(fmt::format("The reference at {} is not known well enough: its error is {}.",
+                                          place(cells.back()->on), show(last.floor)));
+        }
+        std::vector<double> players;
+        Wording wording{.quantity = "The power of n in the net NRMSE", .figures = {}};
+        for (const Cell* cell : cells) {
+          players.push_back(cell->on.players);
+          wording.figures.push_back("net, " + place(cell->on));
+        }
+        const auto slope = measure(
+            fmt::format("{} to {}", place(cells.front()->on), cells.back()->on.label()), PairedScores::net(cells),
+            [&players](std::span<const double> medians) { return log_slope(players, medians); }, -0.25, Side::at_least);
+        if (!slope) return not_testable("integrated_gradients has too few inputs.");
+        return all_of({*slope}, wording);
+      }};
 }
 
 Claim mean_field_error_falls() {
@@ -172,33 +169,30 @@ Claim mean_field_error_falls() {
       .rule =
           "over all n, three or more, where the NRMSE net of the reference's error is told from zero, its power of n "
           "is between -1.5 and -0.5; in a resample an error counts as a tenth of the reference's at least",
-      .judge =
-          [](const Scoreboard& scores) {
-            const NetCurve curve = net_curve(scores, "mean_field");
-            if (curve.cells.size() < 3) {
-              return not_testable(
-                  fmt::format("The references tell the mean field's error from zero at {} n, and three are needed.",
-                              curve.cells.size()));
-            }
-            const auto distance = measure(
-                fmt::format("n = {} to {}", curve.players.front(), curve.players.back()),
-                PairedScores::net(curve.cells),
-                [&curve](std::span<const double> medians) {
-                  std::vector<double> errors;
-                  for (std::size_t i = 0; i < medians.size(); ++i)
-                    errors.push_back(std::max(medians[i], curve.floors[i]));
-                  return std::abs(log_slope(curve.players, errors) + 1);
-                },
-                0.5, Side::at_most);
-            if (!distance) return not_testable("The mean field has too few inputs.");
-            std::string words;
-            for (std::size_t i = 0; i < curve.players.size(); ++i)
-              words += fmt::format("{}{} at {}", words.empty() ? "" : ", ", distance->figures[i], curve.players[i]);
-            return all_of({*distance}, {.quantity = "The distance of the power of n from -1", .figures = {}},
-                          "Net NRMSE: " + words + ".");
-          },
-      .always = false,
-      .excluded = nullptr};
+      .judge = [](const Scoreboard& scores) {
+        const NetCurve curve = net_curve(scores, "mean_field");
+        if (curve.cells.size() < 3) {
+          return not_testable(
+              fmt::format("The references tell the mean field's error from zero at {} n, and three are needed.",
+                          curve.cells.size()));
+        }
+        const auto distance = measure(
+            fmt::format("{} to {}", place(curve.cells.front()->on), curve.cells.back()->on.label()),
+            PairedScores::net(curve.cells),
+            [&curve](std::span<const double> medians) {
+              std::vector<double> errors;
+              for (std::size_t i = 0; i < medians.size(); ++i) errors.push_back(std::max(medians[i], curve.floors[i]));
+              return std::abs(log_slope(curve.players, errors) + 1);
+            },
+            0.5, Side::at_most);
+        if (!distance) return not_testable("The mean field has too few inputs.");
+        std::string words;
+        for (std::size_t i = 0; i < curve.players.size(); ++i)
+          words +=
+              fmt::format("{}{} at {}", words.empty() ? "" : ", ", distance->figures[i], curve.cells[i]->on.label());
+        return all_of({*distance}, {.quantity = "The distance of the power of n from -1", .figures = {}},
+                      "Net NRMSE: " + words + ".");
+      }};
 }
 
 Claim antithetic_pair_beats_explainer() {
@@ -211,76 +205,67 @@ Claim antithetic_pair_beats_explainer() {
           .rule =
               "the NRMSE at a budget of 2n over OperatorSHAP's, input by input, has a median of at most 1 at every n "
               ">= 512",
-          .judge =
-              [](const Scoreboard& scores) {
-                Measurements found;
-                for (const int players : scores.resolutions()) {
-                  const Cell *pair = scores.cell(players, "permutation_antithetic", 2 * players),
-                             *ours = scores.cell(players, explainer);
-                  if (players < paper_constant("many_players") || pair == nullptr || ours == nullptr) continue;
-                  const auto better = better_input_by_input(fmt::format("n = {}", players), *pair, *ours);
-                  if (better) found.push_back(*better);
-                }
-                if (found.empty()) return not_testable("One antithetic pair was not run at n >= 512.");
-                return all_of(found,
-                              {.quantity = "One pair's NRMSE over OperatorSHAP's, in the median over the inputs,",
-                               .figures = {"one pair", "OperatorSHAP"}});
-              },
-          .always = false,
-          .excluded = nullptr};
+          .judge = [](const Scoreboard& scores) {
+            Measurements found;
+            for (const Discretisation& on : scores.discretisations()) {
+              const Cell *pair = scores.cell(on, "permutation_antithetic", 2 * on.players),
+                         *ours = scores.cell(on, explainer);
+              if (on.players < paper_constant("many_players") || pair == nullptr || ours == nullptr) continue;
+              const auto better = better_input_by_input(place(on), *pair, *ours);
+              if (better) found.push_back(*better);
+            }
+            if (found.empty()) return not_testable("One antithetic pair was not run at n >= 512.");
+            return all_of(found, {.quantity = "One pair's NRMSE over OperatorSHAP's, in the median over the inputs,",
+                                  .figures = {"one pair", "OperatorSHAP"}});
+          }};
 }
 
 Claim reference_better_known_than_explainer() {
-  return {.id = "reference_better_known_than_explainer",
-          .source = "opshap",
-          .statement = "The reference is known better than what it judges.",
-          .where = "A difference below the reference's own error means nothing",
-          .rule =
-              "at every n the median standard error of the reference is at most half of OperatorSHAP's median NRMSE; a "
-              "sampled reference states one",
-          .judge =
-              [](const Scoreboard& scores) {
-                Measurements found;
-                int silent = 0;
-                for (const int players : scores.resolutions()) {
-                  const Cell* cell = scores.cell(players, explainer);
-                  if (cell == nullptr) continue;
-                  PairedScores::Series errors, references;
-                  for (const runs::AttributionRow* row : cell->rows) {
-                    if (!row->nrmse.value) continue;
-                    silent += row->reference != "exact" && row->reference_error == 0;
-                    references.scores.push_back(row->reference_error);
-                    errors.scores.push_back(*row->nrmse.value);
-                    errors.reference_errors.push_back(0);
-                    references.reference_errors.push_back(0);
-                  }
-                  const auto known = measure(fmt::format("n = {}", players), PairedScores({references, errors}),
-                                             ratio_of_two, 0.5, Side::at_most);
-                  if (known) found.push_back(*known);
-                }
-                if (found.empty()) return not_testable("operator_shap was not run on enough inputs.");
-                found.push_back(exactly("", silent, 0, Side::at_most));
-                found.back().quantity = "The number of sampled references without an error";
-                return all_of(found, {.quantity = "The reference's median error over OperatorSHAP's median NRMSE",
-                                      .figures = {"reference", "OperatorSHAP"}});
-              },
-          .always = false,
-          .excluded = nullptr};
+  return {
+      .id = "reference_better_known_than_explainer",
+      .source = "opshap",
+      .statement = "The reference is known better than what it judges.",
+      .where = "A difference below the reference's own error means nothing",
+      .rule =
+          "at every n the median standard error of the reference is at most half of OperatorSHAP's median NRMSE; a "
+          "sampled reference states one",
+      .judge = [](const Scoreboard& scores) {
+        Measurements found;
+        int silent = 0;
+        for (const Discretisation& on : scores.discretisations()) {
+          const Cell* cell = scores.cell(on, explainer);
+          if (cell == nullptr) continue;
+          PairedScores::Series errors, references;
+          for (const runs::AttributionRow* row : cell->rows) {
+            if (!row->nrmse.value) continue;
+            silent += row->reference != "exact" && row->reference_error == 0;
+            references.scores.push_back(row->reference_error);
+            errors.scores.push_back(*row->nrmse.value);
+            errors.reference_errors.push_back(0);
+            references.reference_errors.push_back(0);
+          }
+          const auto known = measure(place(on), PairedScores({references, errors}), ratio_of_two, 0.5, Side::at_most);
+          if (known) found.push_back(*known);
+        }
+        if (found.empty()) return not_testable("operator_shap was not run on enough inputs.");
+        found.push_back(exactly("", silent, 0, Side::at_most));
+        found.back().quantity = "The number of sampled references without an error";
+        return all_of(found, {.quantity = "The reference's median error over OperatorSHAP's median NRMSE",
+                              .figures = {"reference", "OperatorSHAP"}});
+      }};
 }
 
 Claim permutation_error_rate() {
-  return {
-      .id = "permutation_error_rate",
-      .source = "opshap",
-      .statement = "The error of permutation sampling falls with the square root of the budget.",
-      .where = "Monte Carlo rate of independent orderings (Castro, Gómez, Tejada 2009)",
-      .rule =
-          "the power of the budget in the median NRMSE differs from -1/2 by at most 0.15, at the smallest n with a "
-          "curve",
-      .judge =
-          [](const Scoreboard& scores) {
-            for (const int players : scores.curve_resolutions()) {
-              const std::vector<Cell> curve = scores.curve(players, "permutation");
+  return {.id = "permutation_error_rate",
+          .source = "opshap",
+          .statement = "The error of permutation sampling falls with the square root of the budget.",
+          .where = "Monte Carlo rate of independent orderings (Castro, Gómez, Tejada 2009)",
+          .rule =
+              "the power of the budget in the median NRMSE differs from -1/2 by at most 0.15, at the smallest n with a "
+              "curve",
+          .judge = [](const Scoreboard& scores) {
+            for (const Discretisation& on : scores.discretisations_with_curves()) {
+              const std::vector<Cell> curve = scores.curve(on, "permutation");
               std::vector<const Cell*> cells;
               std::vector<double> budgets;
               for (const Cell& cell : curve) {
@@ -290,7 +275,7 @@ Claim permutation_error_rate() {
               }
               if (cells.size() < 3) continue;
               const auto distance = measure(
-                  fmt::format("n = {}", players), PairedScores::of(cells, "nrmse"),
+                  place(on), PairedScores::of(cells, "nrmse"),
                   [&budgets](std::span<const double> medians) { return std::abs(log_slope(budgets, medians) + 0.5); },
                   0.15, Side::at_most);
               if (!distance) continue;
@@ -299,9 +284,7 @@ Claim permutation_error_rate() {
                             fmt::format("It rests on {} budgets.", budgets.size()));
             }
             return not_testable("permutation was not run at three budgets on enough inputs.");
-          },
-      .always = false,
-      .excluded = nullptr};
+          }};
 }
 
 Claim pairing_matters() {
@@ -314,35 +297,32 @@ Claim pairing_matters() {
           .rule =
               "at the smallest budget of at least 4n that was run, the NRMSE over that without pairs, input by input "
               "where both are defined, has a median of at most 1; such inputs are at least half of all",
-          .judge =
-              [](const Scoreboard& scores) {
-                Measurements found;
-                std::string refused;
-                for (const int players : scores.resolutions()) {
-                  const Cell* paired = cell_of_four_times(scores, players, "kernel_shap_paired");
-                  const Cell* plain = paired == nullptr ? nullptr : scores.cell(players, kernel_shap, *paired->budget);
-                  if (plain == nullptr) continue;
-                  const std::vector<const Cell*> cells = {paired, plain};
-                  const PairedScores errors = PairedScores::of(cells, "nrmse");
-                  const std::string at =
-                      fmt::format("n = {}, budget {}", players, show_count(static_cast<double>(*paired->budget)));
-                  if (2 * errors.inputs() < paired->rows.size()) {
-                    refused += fmt::format("{} is left out: {} of {} inputs are defined.", at, errors.inputs(),
-                                           paired->rows.size());
-                    continue;
-                  }
-                  const auto better = better_input_by_input(at, *paired, *plain);
-                  if (better) found.push_back(*better);
-                }
-                if (found.empty())
-                  return not_testable("KernelSHAP with and without pairs was not run at 4n evaluations. " + refused);
-                return all_of(found,
-                              {.quantity = "The NRMSE with pairs over that without, in the median over the inputs,",
-                               .figures = {"paired", "plain"}},
-                              refused);
-              },
-          .always = false,
-          .excluded = nullptr};
+          .judge = [](const Scoreboard& scores) {
+            Measurements found;
+            std::string refused;
+            for (const Discretisation& on : scores.discretisations()) {
+              const Cell* paired = cell_of_four_times(scores, on, "kernel_shap_paired");
+              const Cell* plain = paired == nullptr ? nullptr : scores.cell(on, kernel_shap, *paired->budget);
+              if (plain == nullptr) continue;
+              const std::vector<const Cell*> cells = {paired, plain};
+              const PairedScores errors = PairedScores::of(cells, "nrmse");
+              const std::string at =
+                  fmt::format("{}, budget {}", place(on), show_count(static_cast<double>(*paired->budget)));
+              if (2 * errors.inputs() < paired->rows.size()) {
+                refused += fmt::format("{} is left out: {} of {} inputs are defined.", at, errors.inputs(),
+                                       paired->rows.size());
+                continue;
+              }
+              const auto better = better_input_by_input(at, *paired, *plain);
+              if (better) found.push_back(*better);
+            }
+            if (found.empty())
+              return not_testable("KernelSHAP with and without pairs was not run at 4n evaluations. " + refused);
+            return all_of(found,
+                          {.quantity = "The NRMSE with pairs over that without, in the median over the inputs,",
+                           .figures = {"paired", "plain"}},
+                          refused);
+          }};
 }
 
 Claim reference_settles_with_resolution() {
@@ -374,7 +354,6 @@ Claim reference_settles_with_resolution() {
                               {.quantity = fmt::format("The change from n = {} over that from n = {}", many, few),
                                .figures = {fmt::format("from n = {}", many), fmt::format("from n = {}", few)}});
               },
-          .always = false,
           .excluded = unless_periodic_line};
 }
 

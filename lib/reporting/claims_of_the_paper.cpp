@@ -25,10 +25,10 @@ const std::vector<std::string_view> quality_metrics = {"r2", "pearson", "nrmse"}
 /// Of all cells (n, metric) that both have: "better in 3, better or comparable in 16 of 21".
 std::string cells_in_words(const Scoreboard& scores, std::string_view other) {
   int better = 0, comparable = 0, cells = 0;
-  for (const int players : scores.resolutions()) {
+  for (const Discretisation& on : scores.discretisations()) {
     for (const std::string_view name : quality_metrics) {
       const metrics::Metric& metric = metrics::find(name);
-      const Cell *our_cell = scores.cell(players, explainer), *their_cell = scores.cell(players, other);
+      const Cell *our_cell = scores.cell(on, explainer), *their_cell = scores.cell(on, other);
       if (our_cell == nullptr || their_cell == nullptr) continue;
       const auto ours = our_cell->quartiles(name), theirs = their_cell->quartiles(name);
       if (!ours || !theirs) continue;
@@ -49,17 +49,17 @@ Judgement quality_against(const Scoreboard& scores, std::string_view other) {
   const double tolerance = metrics::find("nrmse").tolerance;
   Measurements found;
   std::vector<const Cell*> cells;
-  for (const int players : scores.resolutions()) {
-    if (players <= paper_constant("exact_players")) continue;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.players <= paper_constant("exact_players")) continue;
     const auto excess = measure_at(
-        scores, players, {explainer, other}, "nrmse",
+        scores, on, {explainer, other}, "nrmse",
         [](std::span<const double> medians) { return medians[0] - medians[1]; }, tolerance, Side::at_most);
     if (!excess) continue;
     found.push_back(*excess);
-    cells.insert(cells.end(), {scores.cell(players, explainer), scores.cell(players, other)});
+    cells.insert(cells.end(), {scores.cell(on, explainer), scores.cell(on, other)});
   }
   if (found.empty())
-    return not_run(scores.cell(scores.resolutions().front(), explainer) == nullptr ? explainer : other);
+    return not_run(scores.cell(scores.discretisations().front(), explainer) == nullptr ? explainer : other);
   const auto superior = measure(
       "", PairedScores::of(cells, "nrmse"),
       [](std::span<const double> medians) {
@@ -94,26 +94,49 @@ double lowest_in_the_paper(const std::string& pde, std::string_view metric) {
   return lowest;
 }
 
-/// The n that the run trained on; the others are those its explainer never saw.
-bool seen(const runs::Run& run, int players) {
-  return std::find(run.resolutions.begin(), run.resolutions.end(), players) != run.resolutions.end();
+/// The explainer's cell on the grid of a run with so many points on each axis; nullptr when not run.
+const Cell* explained(const Scoreboard& scores, int points) {
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.shape == std::vector<int>(on.shape.size(), points)) return scores.cell(on, explainer);
+  }
+  return nullptr;
+}
+
+/// The explainer's cell on a grid that no training input had, and those on the trained grids around it. Empty when the
+/// grid was trained on.
+std::vector<const Cell*> unseen_and_seen(const Scoreboard& scores, const Discretisation& on) {
+  const std::vector<int>& trained = scores.run().resolutions;
+  const auto above = std::lower_bound(trained.begin(), trained.end(), on.shape.front());
+  if (above != trained.end() && *above == on.shape.front()) return {};
+  std::vector<const Cell*> cells = {scores.cell(on, explainer)};
+  if (above != trained.begin()) cells.push_back(explained(scores, *std::prev(above)));
+  if (above != trained.end()) cells.push_back(explained(scores, *above));
+  return cells;
+}
+
+/// The number of points on the finest line of the run; 0 without a line.
+int finest_line(const Scoreboard& scores) {
+  int finest = 0;
+  for (const Discretisation& on : scores.discretisations()) finest = on.is_line() ? on.players : finest;
+  return finest;
 }
 
 /// Distances of n·ψ_n from the density of the finest reference, at the two n of the paper's figure.
 std::optional<PairedScores> distances_to_density(const Scoreboard& scores, int few, int many) {
-  const int finest = scores.resolutions().back();
+  const int finest = finest_line(scores);
   if (finest < 2 * many) return std::nullopt;
-  const std::map<std::int64_t, double> few_errors = scores.reference_errors(few),
-                                       many_errors = scores.reference_errors(many);
+  std::map<std::int64_t, double> many_errors;
+  for (const runs::AttributionRow* row : scores.references(Discretisation::line(many)))
+    many_errors[row->sample] = row->reference_error;
   std::vector<PairedScores::Series> series(2);
-  for (const std::int64_t sample : scores.samples(few)) {
-    const auto at_few = distance_of_references(scores, sample, few, finest),
-               at_many = distance_of_references(scores, sample, many, finest);
+  for (const runs::AttributionRow* row : scores.references(Discretisation::line(few))) {
+    const auto at_few = distance_of_references(scores, row->sample, few, finest),
+               at_many = distance_of_references(scores, row->sample, many, finest);
     if (!at_few || !at_many) continue;
     series[0].scores.push_back(*at_few);
-    series[0].reference_errors.push_back(few_errors.at(sample));
+    series[0].reference_errors.push_back(row->reference_error);
     series[1].scores.push_back(*at_many);
-    series[1].reference_errors.push_back(many_errors.at(sample));
+    series[1].reference_errors.push_back(many_errors.at(row->sample));
   }
   return PairedScores(std::move(series));
 }
@@ -131,24 +154,18 @@ Claim quality_against_regression_msr() {
 }
 
 Claim consistent_across_resolutions() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "consistent_across_resolutions",
       "median Pearson correlation with the reference at every n of the run, two or more, at least the lowest that the "
       "paper's table has for this PDE",
       [](const Scoreboard& scores) {
         const double lowest = lowest_in_the_paper(scores.run().pde, "pearson");
-        Measurements found;
-        for (const int players : scores.resolutions()) {
-          const auto correlation =
-              measure_at(scores, players, {explainer}, "pearson", first_of, lowest, Side::at_least);
-          if (correlation) found.push_back(*correlation);
-        }
+        const Measurements found = measure_from(0, scores, {explainer}, "pearson", first_of, lowest, Side::at_least);
         if (found.size() < 2)
           return not_testable(fmt::format("OperatorSHAP has a correlation at {} n, and two are needed.", found.size()));
         return all_of(found, {.quantity = "OperatorSHAP's median Pearson correlation", .figures = {}});
-      });
-  claim.excluded = unless_in_the_papers_table;
-  return claim;
+      },
+      unless_in_the_papers_table);
 }
 
 Claim transfers_to_unseen_resolutions() {
@@ -157,17 +174,12 @@ Claim transfers_to_unseen_resolutions() {
       "at every n that no training input had, the median NRMSE is at most 0.05 above the larger of those at the two "
       "trained n around it",
       [](const Scoreboard& scores) {
-        const runs::Run& run = scores.run();
         Measurements found;
-        for (const int players : scores.resolutions()) {
-          if (run.resolutions.empty() || seen(run, players)) continue;
-          std::vector<const Cell*> cells = {scores.cell(players, explainer)};
-          const auto above = std::upper_bound(run.resolutions.begin(), run.resolutions.end(), players);
-          if (above != run.resolutions.begin()) cells.push_back(scores.cell(*std::prev(above), explainer));
-          if (above != run.resolutions.end()) cells.push_back(scores.cell(*above, explainer));
+        for (const Discretisation& on : scores.discretisations()) {
+          const std::vector<const Cell*> cells = unseen_and_seen(scores, on);
           if (cells.size() < 2 || std::find(cells.begin(), cells.end(), nullptr) != cells.end()) continue;
           const auto excess = measure(
-              fmt::format("n = {}", players), PairedScores::of(cells, "nrmse"),
+              place(on), PairedScores::of(cells, "nrmse"),
               [](std::span<const double> medians) {
                 return medians[0] - *std::max_element(medians.begin() + 1, medians.end());
               },
@@ -196,28 +208,29 @@ Claim one_model_for_all_resolutions() {
         found.back().quantity = "The number of explainers trained";
         const auto most = static_cast<int>(paper_constant("most_players"));
         for (auto players = static_cast<int>(paper_constant("few_players")); players <= most; players *= 2) {
-          const auto better =
-              measure_at(scores, players, {explainer, "uniform"}, "nrmse", ratio_of_two, 1, Side::at_most);
-          if (!better) return not_testable(fmt::format("n = {} was not run.", players));
+          const auto on = Discretisation::line(players);
+          const auto better = measure_at(scores, on, {explainer, "uniform"}, "nrmse", ratio_of_two, 1, Side::at_most);
+          if (!better) return not_testable(place(on) + " was not run.");
           found.push_back(*better);
         }
         return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over that of the uniform attribution",
                               .figures = {"OperatorSHAP", "uniform"}});
-      });
+      },
+      unless_on_lines);
 }
 
 Claim best_in_r2_and_pearson_from_64_players() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "best_in_r2_and_pearson_from_64_players",
       "at every n >= 64 OperatorSHAP's median R² and median Pearson correlation are not below those of integrated "
       "gradients and of RegressionMSR",
       [](const Scoreboard& scores) {
         Measurements found;
-        for (const int players : scores.resolutions()) {
-          if (players < 64) continue;
+        for (const Discretisation& on : scores.discretisations()) {
+          if (on.players < 64) continue;
           for (const std::string_view metric : {"r2", "pearson"}) {
             const auto lead = measure_at(
-                scores, players, {explainer, integrated_gradients, regression_msr}, metric,
+                scores, on, {explainer, integrated_gradients, regression_msr}, metric,
                 [](std::span<const double> medians) { return medians[0] - std::max(medians[1], medians[2]); }, 0,
                 Side::at_least);
             if (!lead) continue;
@@ -228,19 +241,19 @@ Claim best_in_r2_and_pearson_from_64_players() {
         if (found.empty()) return not_testable("The three methods were not all run at n >= 64.");
         return all_of(found, {.quantity = "OperatorSHAP's median less the best of the other two",
                               .figures = {"OperatorSHAP", "IG", "RegressionMSR"}});
-      });
-  claim.excluded = unless_burgers;
-  return claim;
+      },
+      unless_burgers);
 }
 
 Claim error_grows_while_r2_stays() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "error_grows_while_r2_stays",
       "from n = 32 to n = 1024 the median NRMSE does not fall, and the median R² changes by at most the metric's "
       "tolerance",
       [](const Scoreboard& scores) {
         const auto most = static_cast<int>(paper_constant("most_players"));
-        const Cell *few = scores.cell(32, explainer), *many = scores.cell(most, explainer);
+        const Cell *few = scores.cell(Discretisation::line(32), explainer),
+                   *many = scores.cell(Discretisation::line(most), explainer);
         if (few == nullptr || many == nullptr)
           return not_testable(fmt::format("OperatorSHAP was not run at n = 32 and n = {}.", most));
         const std::vector<const Cell*> cells = {many, few};
@@ -253,13 +266,12 @@ Claim error_grows_while_r2_stays() {
         return all_of(
             {*growth, *change},
             {.quantity = "What changes from n = 32 to n = 1024", .figures = {"n = 1024", "n = 32"}, .at = "metric"});
-      });
-  claim.excluded = unless_burgers;
-  return claim;
+      },
+      unless_burgers);
 }
 
 Claim shapley_values_approach_density() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "shapley_values_approach_density",
       "the median distance of n·ψ_n from one fixed density, the reference at the largest n, is not larger at n = 128 "
       "than at n = 32; both are summed over the same cells of a periodic 1D grid",
@@ -277,10 +289,9 @@ Claim shapley_values_approach_density() {
         return all_of({*approach},
                       {.quantity = fmt::format("The distance at n = {} over that at n = {}", many, few),
                        .figures = {fmt::format("n = {}", few), fmt::format("n = {}", many)}},
-                      fmt::format("The density is the reference at n = {}.", scores.resolutions().back()));
-      });
-  claim.excluded = unless_periodic_line;
-  return claim;
+                      fmt::format("The density is the reference at n = {}.", finest_line(scores)));
+      },
+      unless_periodic_line);
 }
 
 Claim integrated_gradients_are_complete() {
@@ -289,46 +300,43 @@ Claim integrated_gradients_are_complete() {
       "at every n the median gap |Σ IG - (v(N) - v(∅))|, relative to the gain, is at most 0.001: the order of what a "
       "midpoint rule with 50 steps leaves",
       [](const Scoreboard& scores) {
-        Measurements found;
-        for (const int players : scores.resolutions()) {
-          const auto gap =
-              measure_at(scores, players, {integrated_gradients}, "efficiency_gap", first_of, 1e-3, Side::at_most);
-          if (gap) found.push_back(*gap);
-        }
+        const Measurements found =
+            measure_from(0, scores, {integrated_gradients}, "efficiency_gap", first_of, 1e-3, Side::at_most);
         if (found.empty()) return not_run(integrated_gradients);
         return all_of(found, {.quantity = "The median gap of integrated gradients", .figures = {}});
       });
 }
 
 Claim same_backbone_on_all_grids() {
-  return of_the_paper("same_backbone_on_all_grids",
-                      "the backbone's median error at n = 1024 and at n = 128 differ by a factor of at most 1.25",
-                      [](const Scoreboard& scores) {
-                        std::string words;
-                        std::vector<PairedScores::Series> series(2);
-                        for (const runs::OperatorRow& row : scores.run().results.operators) {
-                          if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-                          words += fmt::format("{}{} at {}", words.empty() ? "" : ", ",
-                                               show(statistics::quantile(row.relative_errors, 0.5)), row.points);
-                          if (row.points != 128 && row.points != 1024) continue;
-                          series[row.points == 128 ? 0 : 1] = {row.relative_errors,
-                                                               std::vector<double>(row.relative_errors.size(), 0.0)};
-                        }
-                        if (series[0].scores.empty() || series[0].scores.size() != series[1].scores.size())
-                          return not_testable("The backbone's errors at n = 128 and n = 1024 are not stored.");
-                        const auto factor = measure(
-                            "", PairedScores(std::move(series)),
-                            [](std::span<const double> medians) {
-                              return std::max(ratio(medians[0], medians[1]), ratio(medians[1], medians[0]));
-                            },
-                            1.25, Side::at_most);
-                        if (!factor) return not_testable("The backbone's errors are known for too few inputs.");
-                        return all_of(
-                            {*factor},
-                            {.quantity = "The factor between the backbone's median errors at n = 128 and n = 1024",
-                             .figures = {"n = 128", "n = 1024"}},
-                            "Median errors: " + words + ".");
-                      });
+  return of_the_paper(
+      "same_backbone_on_all_grids",
+      "the backbone's median error at n = 1024 and at n = 128 differ by a factor of at most 1.25",
+      [](const Scoreboard& scores) {
+        const std::vector<int> few = {128}, many = {1024};
+        std::string words;
+        std::vector<PairedScores::Series> series(2);
+        for (const runs::OperatorRow& row : scores.run().results.operators) {
+          if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
+          words += fmt::format("{}{} at {}", words.empty() ? "" : ", ",
+                               show(statistics::quantile(row.relative_errors, 0.5)), runs::shape_in_words(row.shape));
+          if (row.shape != few && row.shape != many) continue;
+          series[row.shape == few ? 0 : 1] = {row.relative_errors,
+                                              std::vector<double>(row.relative_errors.size(), 0.0)};
+        }
+        if (series[0].scores.empty() || series[0].scores.size() != series[1].scores.size())
+          return not_testable("The backbone's errors at n = 128 and n = 1024 are not stored.");
+        const auto factor = measure(
+            "", PairedScores(std::move(series)),
+            [](std::span<const double> medians) {
+              return std::max(ratio(medians[0], medians[1]), ratio(medians[1], medians[0]));
+            },
+            1.25, Side::at_most);
+        if (!factor) return not_testable("The backbone's errors are known for too few inputs.");
+        return all_of({*factor},
+                      {.quantity = "The factor between the backbone's median errors at n = 128 and n = 1024",
+                       .figures = {"n = 128", "n = 1024"}},
+                      "Median errors: " + words + ".");
+      });
 }
 
 Claim normalisation_is_exact() {

@@ -16,13 +16,6 @@ namespace opshap::reporting::claims {
 
 namespace {
 
-const PaperCell* paper_cell(std::string_view pde, int players, std::string_view method, std::string_view metric) {
-  const auto found = std::find_if(paper_quality().begin(), paper_quality().end(), [&](const PaperCell& cell) {
-    return cell.pde == pde && cell.players == players && cell.method == method && cell.metric == metric;
-  });
-  return found == paper_quality().end() ? nullptr : &*found;
-}
-
 /// Standard error of a median, relative to it, from its quartiles: of a normal sample it is 1.2533 standard deviations
 /// over √count, and the quartiles are 1.349 standard deviations apart.
 double relative_error_of_median(const statistics::Quartiles& quartiles) {
@@ -60,18 +53,16 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
               .caption = "Median NRMSE [quartiles] of the paper and of this run.",
               .columns = {{"n"}, {"paper", true}, {"this run", true}, {"ratio", true}, {"cell"}},
               .rows = {}};
-  for (const int players : scores.resolutions()) {
-    const PaperCell* theirs = paper_cell(run.pde, players, method, "nrmse");
-    const Cell* ours = scores.cell(players, method);
-    const auto quartiles = ours == nullptr ? std::nullopt : ours->quartiles("nrmse");
-    if (theirs == nullptr || !quartiles || quartiles->median <= 0) continue;
-    cells.push_back(ours);
-    paper.push_back(theirs->quartiles.median);
-    paper_error += relative_error_of_median(theirs->quartiles);
-    const std::string cell = compare(theirs->quartiles, *quartiles, metrics::find("nrmse").tolerance);
-    matches += cell == "match";
-    table.add({fmt::format("n = {}", players), show(theirs->quartiles), show(*quartiles),
-               show(quartiles->median / theirs->quartiles.median), cell});
+  for (const Comparison& cell : compare_with_paper(scores)) {
+    if (cell.method != method || cell.metric != "nrmse" || !cell.paper || !cell.ours || cell.ours->median <= 0)
+      continue;
+    cells.push_back(scores.cell(cell.on, method));
+    paper.push_back(cell.paper->median);
+    paper_error += relative_error_of_median(*cell.paper);
+    const std::string verdict = compare(*cell.paper, *cell.ours, metrics::find("nrmse").tolerance);
+    matches += verdict == "match";
+    table.add(
+        {place(cell.on), show(*cell.paper), show(*cell.ours), show(cell.ours->median / cell.paper->median), verdict});
   }
   if (cells.empty()) return not_run(method);
   if (!run.comparable_with_paper) {
@@ -110,76 +101,60 @@ constexpr std::string_view column_rule =
 }  // namespace
 
 Claim regression_msr_column() {
-  Claim claim = of_the_paper("regression_msr_column", column_rule,
-                             [](const Scoreboard& scores) { return column(scores, regression_msr); });
-  claim.excluded = unless_in_the_papers_table;
-  return claim;
+  return of_the_paper(
+      "regression_msr_column", column_rule, [](const Scoreboard& scores) { return column(scores, regression_msr); },
+      unless_in_the_papers_table);
 }
 
 Claim operator_shap_column() {
-  Claim claim = of_the_paper("operator_shap_column", column_rule,
-                             [](const Scoreboard& scores) { return column(scores, explainer); });
-  claim.excluded = unless_in_the_papers_table;
-  return claim;
+  return of_the_paper(
+      "operator_shap_column", column_rule, [](const Scoreboard& scores) { return column(scores, explainer); },
+      unless_in_the_papers_table);
 }
 
 Claim integrated_gradients_column() {
-  Claim claim = of_the_paper("integrated_gradients_column", column_rule,
-                             [](const Scoreboard& scores) { return column(scores, integrated_gradients); });
-  claim.excluded = unless_in_the_papers_table;
-  return claim;
+  return of_the_paper(
+      "integrated_gradients_column", column_rule,
+      [](const Scoreboard& scores) { return column(scores, integrated_gradients); }, unless_in_the_papers_table);
 }
 
 Claim integrated_gradients_negative_r2() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "integrated_gradients_negative_r2",
-      "the median R² of integrated gradients is at most 0 at every n >= 32 of the run", [](const Scoreboard& scores) {
-        Measurements found;
-        for (const int players : scores.resolutions()) {
-          if (players < 32) continue;
-          const auto r2 = measure_at(
-              scores, players, {integrated_gradients}, "r2", [](std::span<const double> medians) { return medians[0]; },
-              0, Side::at_most);
-          if (r2) found.push_back(*r2);
-        }
+      "the median R² of integrated gradients is at most 0 at every n >= 32 of the run",
+      [](const Scoreboard& scores) {
+        const Measurements found = measure_from(32, scores, {integrated_gradients}, "r2", first_of, 0, Side::at_most);
         if (found.empty()) return not_testable("integrated_gradients was not run at n >= 32.");
         return all_of(found, {.quantity = "The median R² of integrated gradients", .figures = {}});
-      });
-  claim.excluded = unless_burgers;
-  return claim;
+      },
+      unless_burgers);
 }
 
 Claim regression_msr_wins_at_32_players() {
-  Claim claim = of_the_paper(
+  return of_the_paper(
       "regression_msr_wins_at_32_players", "the median NRMSE of RegressionMSR is not above OperatorSHAP's at n = 32",
       [](const Scoreboard& scores) {
-        const auto wins = measure_at(scores, 32, {regression_msr, explainer}, "nrmse", ratio_of_two, 1, Side::at_most);
+        const auto wins = measure_at(scores, Discretisation::line(32), {regression_msr, explainer}, "nrmse",
+                                     ratio_of_two, 1, Side::at_most);
         if (!wins) return not_run(regression_msr);
         return all_of({*wins}, {.quantity = "RegressionMSR's median NRMSE over OperatorSHAP's",
                                 .figures = {"RegressionMSR", "OperatorSHAP"}});
-      });
-  claim.excluded = unless_burgers;
-  return claim;
+      },
+      unless_burgers);
 }
 
 Claim regression_msr_loses_from_64_players() {
-  Claim claim =
-      of_the_paper("regression_msr_loses_from_64_players",
-                   "the median NRMSE of OperatorSHAP is not above RegressionMSR's at every n >= 64 of the run",
-                   [](const Scoreboard& scores) {
-                     Measurements found;
-                     for (const int players : scores.resolutions()) {
-                       if (players < 64) continue;
-                       const auto wins = measure_at(scores, players, {explainer, regression_msr}, "nrmse", ratio_of_two,
-                                                    1, Side::at_most);
-                       if (wins) found.push_back(*wins);
-                     }
-                     if (found.empty()) return not_run(regression_msr);
-                     return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over RegressionMSR's",
-                                           .figures = {"OperatorSHAP", "RegressionMSR"}});
-                   });
-  claim.excluded = unless_burgers;
-  return claim;
+  return of_the_paper(
+      "regression_msr_loses_from_64_players",
+      "the median NRMSE of OperatorSHAP is not above RegressionMSR's at every n >= 64 of the run",
+      [](const Scoreboard& scores) {
+        const Measurements found =
+            measure_from(64, scores, {explainer, regression_msr}, "nrmse", ratio_of_two, 1, Side::at_most);
+        if (found.empty()) return not_run(regression_msr);
+        return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over RegressionMSR's",
+                              .figures = {"OperatorSHAP", "RegressionMSR"}});
+      },
+      unless_burgers);
 }
 
 Claim papers_integrated_gradients_are_not_efficient() {
@@ -195,35 +170,30 @@ Claim papers_integrated_gradients_are_not_efficient() {
       .rule =
           "there is a row of the table where integrated gradients have a lower median NRMSE than RegressionMSR or "
           "OperatorSHAP, by more than the metric's tolerance, and also a lower median R², by more than its tolerance",
-      .judge =
-          [](const Scoreboard&) {
-            Table table{
-                .name = "contradictions",
-                .caption =
-                    "Rows of the paper's table where integrated gradients are nearer to the "
-                    "reference and explain less. Medians, integrated gradients / the other.",
-                .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}},
-                .rows = {}};
-            int pairs = 0;
-            for (const std::string_view other : {regression_msr, explainer}) {
-              const Contradictions found = contradictions(paper_quality(), integrated_gradients, other);
-              pairs += found.pairs;
-              for (const Contradictions::Row& row : found.cells) {
-                table.add({pde_label(row.pde), std::to_string(row.players), style_of(other).label,
-                           fmt::format("{} / {}", show(row.nrmse.first), show(row.nrmse.second)),
-                           fmt::format("{} / {}", show(row.r2.first), show(row.r2.second)),
-                           std::to_string(row.tex_line)});
-              }
-            }
-            Judgement judgement =
-                all_of({exactly("", static_cast<double>(table.rows.size()), 1, Side::at_least)},
-                       {.quantity = fmt::format("The number of such pairs, of {},", pairs), .figures = {}},
-                       "The other two add up by construction, so it is integrated gradients that do not.");
-            if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
-            return judgement;
-          },
-      .always = false,
-      .excluded = nullptr};
+      .judge = [](const Scoreboard&) {
+        Table table{.name = "contradictions",
+                    .caption =
+                        "Rows of the paper's table where integrated gradients are nearer to the "
+                        "reference and explain less. Medians, integrated gradients / the other.",
+                    .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}},
+                    .rows = {}};
+        int pairs = 0;
+        for (const std::string_view other : {regression_msr, explainer}) {
+          const Contradictions found = contradictions(paper_quality(), integrated_gradients, other);
+          pairs += found.pairs;
+          for (const Contradictions::Row& row : found.cells) {
+            table.add({pde_label(row.pde), std::to_string(row.players), style_of(other).label,
+                       fmt::format("{} / {}", show(row.nrmse.first), show(row.nrmse.second)),
+                       fmt::format("{} / {}", show(row.r2.first), show(row.r2.second)), std::to_string(row.tex_line)});
+          }
+        }
+        Judgement judgement =
+            all_of({exactly("", static_cast<double>(table.rows.size()), 1, Side::at_least)},
+                   {.quantity = fmt::format("The number of such pairs, of {},", pairs), .figures = {}},
+                   "The other two add up by construction, so it is integrated gradients that do not.");
+        if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
+        return judgement;
+      }};
 }
 
 }  // namespace opshap::reporting::claims

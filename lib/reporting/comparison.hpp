@@ -6,22 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
-
-/// One cell of the paper's result table (reference_data/paper_quality.csv).
-struct PaperCell {
-  std::string pde;
-  int players = 0;
-  std::string method, metric;
-  statistics::Quartiles quartiles;
-  int tex_line = 0;
-};
-
-/// All 396 cells, compiled into the program.
-const std::vector<PaperCell>& paper_quality();
 
 /// Rows (PDE, n) of a table of results where one method is nearer to the reference than another by more than the
 /// tolerance of the NRMSE, and explains the coalitions worse by more than that of R². Both cannot hold of medians of
@@ -40,9 +29,9 @@ Contradictions contradictions(const std::vector<PaperCell>& cells, std::string_v
 
 /// A cell of the paper beside the one of a run.
 struct Comparison {
-  int players = 0;
+  Discretisation on;  ///< without a shape where the run has no grid with the paper's players
   std::string method, metric;
-  std::optional<statistics::Quartiles> paper;  ///< none: the paper has no such row (n = 16)
+  std::optional<statistics::Quartiles> paper;  ///< none: the paper has no such row (n = 16, blocks)
   std::optional<statistics::Quartiles> ours;   ///< none: not run, or undefined on all inputs
   /// "match": the medians differ by at most the metric's tolerance. "overlap": the interquartile ranges meet.
   /// "differs". "not run". "not in the paper". "not comparable: <first departure>": the run's sizes or recipe are not
@@ -53,7 +42,8 @@ struct Comparison {
 /// "match", "overlap" or "differs" for two cells of comparable runs.
 std::string compare(const statistics::Quartiles& paper, const statistics::Quartiles& ours, double tolerance);
 
-/// For every n of the run or of the paper's table for its PDE, the paper's three methods, its three metrics.
+/// For every grid of the run and every n of the paper's table for its PDE, the paper's three metrics and three methods.
+/// A grid of the run is beside the paper's n when each of its points is a player.
 std::vector<Comparison> compare_with_paper(const Scoreboard& scores);
 
 }  // namespace opshap::reporting

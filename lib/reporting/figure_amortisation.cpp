@@ -23,7 +23,7 @@ Figure amortisation(const Scoreboard& scores) {
   figure.numbers = {
       .name = "amortisation",
       .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to the median NRMSE {} of {}.",
-                             pays->players, show(pays->explainer_nrmse), explainer.label),
+                             pays->on.label(), show(pays->explainer_nrmse), explainer.label),
       .columns = {{"method"},
                   {"training evaluations", true},
                   {"evaluations a sample", true},
@@ -68,7 +68,7 @@ Figure amortisation(const Scoreboard& scores) {
       words.empty() ? "No sampling method costs more than " + explainer.label : "Training pays off against " + words;
   figure.panels.push_back(
       {.id = "amortisation",
-       .title = fmt::format("n = {}", pays->players),
+       .title = "n = " + pays->on.label(),
        .description = words + ".",
        .script = (break_even.empty() ? "" : "$even << EOD\n" + break_even + "EOD\n") + log_axis('x', samples) +
                  log_axis('y', evaluations) +
@@ -77,7 +77,7 @@ Figure amortisation(const Scoreboard& scores) {
   figure.finding = fmt::format(
       "Training took {} backbone evaluations, an explanation then {}. Each sampling method has the smallest budget run "
       "at which its median NRMSE at n = {} is not above the {} of {}. {}.",
-      show_count(training), show_count(pays->explainer_evaluations), pays->players, show(pays->explainer_nrmse),
+      show_count(training), show_count(pays->explainer_evaluations), pays->on.label(), show(pays->explainer_nrmse),
       explainer.label, words);
   return figure;
 }

@@ -14,10 +14,10 @@ namespace opshap::reporting::figures {
 namespace {
 
 /// "KernelSHAP from 256, Permutation not up to 2048": when methods fall below the explainer.
-std::string who_wins(const Scoreboard& scores, int players, double explainer) {
+std::string who_wins(const Scoreboard& scores, const Discretisation& on, double explainer) {
   std::string text;
   for (const std::string& method : scores.sampling_methods()) {
-    const std::vector<Cell> curve = scores.curve(players, method);
+    const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;
     const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
       return cell.quartiles("nrmse")->median < explainer;
@@ -33,7 +33,7 @@ std::string who_wins(const Scoreboard& scores, int players, double explainer) {
 
 Figure budget_error(const Scoreboard& scores) {
   const std::string title = "Error against budget";
-  if (scores.curve_resolutions().empty()) return missing(title, "no method was run at three budgets or more");
+  if (scores.discretisations_with_curves().empty()) return missing(title, "no method was run at three budgets or more");
   Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
   figure.numbers = {
       .name = "budget_error",
@@ -48,18 +48,18 @@ Figure budget_error(const Scoreboard& scores) {
       "trained explainer, which needs none. The sampling methods are below " +
       (explainers.empty() ? std::string("it") : style_of(explainers.front()).label);
   std::vector<std::string> drawn;
-  for (const int players : scores.curve_resolutions()) {
+  for (const Discretisation& on : scores.discretisations_with_curves()) {
     ErrorCurves curves;
     std::optional<std::set<std::int64_t>> inputs;
     for (const std::string& method : scores.sampling_methods()) {
-      const std::vector<Cell> curve = scores.curve(players, method);
+      const std::vector<Cell> curve = scores.curve(on, method);
       if (curve.empty()) continue;
       if (!inputs) inputs = curve.front().samples();
       std::vector<ErrorPoint> points;
       for (const Cell& cell : curve) {
         const statistics::Quartiles error = *cell.quartiles("nrmse");
         points.push_back({static_cast<double>(*cell.budget), error});
-        figure.numbers.add({std::to_string(players), style_of(method).label, std::to_string(*cell.budget),
+        figure.numbers.add({on.label(), style_of(method).label, std::to_string(*cell.budget),
                             std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
       }
       curves.add(method, points);
@@ -68,19 +68,19 @@ Figure budget_error(const Scoreboard& scores) {
     if (curves.empty()) continue;
     std::string wins = "unknown, since no explainer was run on these inputs";
     for (const std::string& explainer : explainers) {
-      const Cell* cell = scores.cell(players, explainer);
+      const Cell* cell = scores.cell(on, explainer);
       const auto error = cell == nullptr ? std::nullopt : cell->restricted_to(*inputs).quartiles("nrmse");
       if (!error) continue;
       const MethodStyle style = style_of(explainer);
-      figure.numbers.add({std::to_string(players), style.label, "none", std::to_string(error->count),
-                          digits(error->q25), digits(error->median), digits(error->q75)});
-      if (explainer == explainers.front()) wins = who_wins(scores, players, error->median);
+      figure.numbers.add({on.label(), style.label, "none", std::to_string(error->count), digits(error->q25),
+                          digits(error->median), digits(error->q75)});
+      if (explainer == explainers.front()) wins = who_wins(scores, on, error->median);
       curves.add_level(error->median, fmt::format("lw 2.4 {} lc rgb '{}'", dash_style(style.dash), style.color));
     }
-    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", players, wins);
+    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", on.label(), wins);
     figure.panels.push_back(
-        {.id = fmt::format("budget-error-{}", players),
-         .title = fmt::format("n = {}", players),
+        {.id = "budget-error-" + on.id(),
+         .title = "n = " + on.label(),
          .description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins),
          .script = curves.script()});
   }

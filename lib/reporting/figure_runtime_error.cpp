@@ -14,27 +14,27 @@ namespace opshap::reporting::figures {
 namespace {
 
 /// Those with budget curves, else the smallest, the middle and the largest.
-std::vector<int> shown_resolutions(const Scoreboard& scores) {
-  if (!scores.curve_resolutions().empty()) return scores.curve_resolutions();
-  const std::vector<int>& all = scores.resolutions();
-  std::vector<int> shown = {all.front(), all[all.size() / 2], all.back()};
+std::vector<Discretisation> shown_grids(const Scoreboard& scores) {
+  if (!scores.discretisations_with_curves().empty()) return scores.discretisations_with_curves();
+  const std::vector<Discretisation>& all = scores.discretisations();
+  std::vector<Discretisation> shown = {all.front(), all[all.size() / 2], all.back()};
   shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
   return shown;
 }
 
 /// A sampling method's curve, else the cell of the tables.
-std::vector<Cell> cells_of(const Scoreboard& scores, int players, const std::string& method) {
-  std::vector<Cell> cells = scores.curve(players, method);
-  if (cells.empty() && scores.cell(players, method) != nullptr) cells.push_back(*scores.cell(players, method));
+std::vector<Cell> cells_of(const Scoreboard& scores, const Discretisation& on, const std::string& method) {
+  std::vector<Cell> cells = scores.curve(on, method);
+  if (cells.empty() && scores.cell(on, method) != nullptr) cells.push_back(*scores.cell(on, method));
   return cells;
 }
 
 /// The fastest cell of the methods that `wanted` accepts, as its label and seconds.
 template <typename Wanted>
-std::pair<std::string, double> fastest(const Scoreboard& scores, int players, const Wanted& wanted) {
+std::pair<std::string, double> fastest(const Scoreboard& scores, const Discretisation& on, const Wanted& wanted) {
   std::pair<std::string, double> found;
   for (const std::string& method : scores.methods()) {
-    for (const Cell& cell : cells_of(scores, players, method)) {
+    for (const Cell& cell : cells_of(scores, on, method)) {
       const auto seconds = cell.seconds();
       if (!seconds || is_baseline(cell.access) || !wanted(cell)) continue;
       if (found.first.empty() || seconds->median < found.second) found = {style_of(method).label, seconds->median};
@@ -44,13 +44,12 @@ std::pair<std::string, double> fastest(const Scoreboard& scores, int players, co
 }
 
 /// "n = 16: A 1.3 ms, the fastest other one B 41 ms, 32 times as long", where A is a trained explainer.
-std::string fastest_in_words(const Scoreboard& scores, int players) {
+std::string fastest_in_words(const Scoreboard& scores, const Discretisation& on) {
   const auto [explainer, explainer_seconds] =
-      fastest(scores, players, [](const Cell& cell) { return cell.access == "amortised"; });
-  const auto [other, other_seconds] =
-      fastest(scores, players, [](const Cell& cell) { return cell.access != "amortised"; });
+      fastest(scores, on, [](const Cell& cell) { return cell.access == "amortised"; });
+  const auto [other, other_seconds] = fastest(scores, on, [](const Cell& cell) { return cell.access != "amortised"; });
   if (explainer_seconds <= 0 || other.empty()) return "";
-  return fmt::format("n = {}: {} {}, the fastest other one {} {}, {:.2g} times as long", players, explainer,
+  return fmt::format("n = {}: {} {}, the fastest other one {} {}, {:.2g} times as long", on.label(), explainer,
                      show_seconds(explainer_seconds), other, show_seconds(other_seconds),
                      other_seconds / explainer_seconds);
 }
@@ -67,20 +66,19 @@ Figure runtime_error(const Scoreboard& scores) {
       .rows = {}};
   std::string words;
   std::vector<std::string> drawn;
-  for (const int players : shown_resolutions(scores)) {
+  for (const Discretisation& on : shown_grids(scores)) {
     std::string data, plots;
     LogRange times, errors;
     int block = 0;
     for (const std::string& method : scores.methods()) {
       std::string points;
-      for (const Cell& cell : cells_of(scores, players, method)) {
+      for (const Cell& cell : cells_of(scores, on, method)) {
         const auto error = cell.quartiles("nrmse");
         const auto times_taken = cell.seconds();
         if (!error || !times_taken || is_baseline(cell.access)) continue;
         const double seconds = times_taken->median;
-        figure.numbers.add({std::to_string(players), style_of(method).label,
-                            cell.budget ? std::to_string(*cell.budget) : "none", std::to_string(error->count),
-                            digits(seconds), digits(error->median)});
+        figure.numbers.add({on.label(), style_of(method).label, cell.budget ? std::to_string(*cell.budget) : "none",
+                            std::to_string(error->count), digits(seconds), digits(error->median)});
         if (seconds <= 0 || error->median <= 0) continue;
         times.include(seconds);
         errors.include(error->median);
@@ -93,10 +91,10 @@ Figure runtime_error(const Scoreboard& scores) {
       ++block;
     }
     if (block == 0) continue;
-    const std::string finding = fastest_in_words(scores, players);
+    const std::string finding = fastest_in_words(scores, on);
     words += finding.empty() ? "" : (words.empty() ? "" : "; ") + finding;
-    figure.panels.push_back({.id = fmt::format("runtime-error-{}", players),
-                             .title = fmt::format("n = {}", players),
+    figure.panels.push_back({.id = "runtime-error-" + on.id(),
+                             .title = "n = " + on.label(),
                              .description = finding.empty() ? "Each point is a method at one budget." : finding + ".",
                              .script = data + log_axis('x', times, TickLabels::seconds) + log_axis('y', errors) +
                                        "set xlabel 'wall time of one attribution'\nset ylabel 'median NRMSE'\nplot " +

@@ -26,7 +26,7 @@ double relative_difference(const std::vector<double>& values, const std::vector<
 Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
                     const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
   Panel panel = curves_panel(
-      grid, fmt::format("shapley-and-density-{}", on.players), "n = " + on.label(),
+      grid, "shapley-and-density-" + on.id(), "n = " + on.label(),
       fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
                   grid.sample, style.label),
       "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});

@@ -296,9 +296,9 @@ std::string verdict_cells(const std::vector<const Comparison*>& cells) {
 
 /// One metric of the paper's table: for every n the paper's cells, ours and the verdicts.
 std::string comparison_table(const std::vector<Comparison>& comparisons, const metrics::Metric& metric) {
-  std::map<int, std::vector<const Comparison*>> by_players;
+  std::map<Discretisation, std::vector<const Comparison*>> by_grid;
   for (const Comparison& cell : comparisons) {
-    if (cell.metric == metric.name) by_players[cell.players].push_back(&cell);
+    if (cell.metric == metric.name) by_grid[cell.on].push_back(&cell);
   }
   std::string text = fmt::format(
       "<h3>{} <span class=\"quiet\">({} is better)</span></h3>\n<div class=\"wide against\" tabindex=\"0\" "
@@ -306,14 +306,14 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const m
       escape_markup(metric.symbol), metric.better == metrics::Better::lower ? "lower" : "higher",
       escape_markup(metric.symbol));
   text += "<thead><tr><th scope=\"col\" class=\"number\">n</th><th scope=\"col\">median [quartiles]</th>";
-  for (const Comparison* cell : by_players.begin()->second)
+  for (const Comparison* cell : by_grid.begin()->second)
     text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(style_of(cell->method).label));
   text += "</tr></thead>\n";
-  for (const auto& [players, cells] : by_players) {
+  for (const auto& [on, cells] : by_grid) {
     const bool run =
         std::any_of(cells.begin(), cells.end(), [](const Comparison* cell) { return cell->ours.has_value(); });
     text += fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" rowspan=\"{}\">{}</th><td class=\"who\">paper</td>",
-                        run ? 3 : 2, players);
+                        run ? 3 : 2, on.label());
     for (const Comparison* cell : cells)
       text += quartile_cell(cell->paper, "no row in the paper", style_of(cell->method).label);
     text += "</tr>\n<tr class=\"inner ours\"><td class=\"who\">this run</td>";
@@ -340,10 +340,10 @@ std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& com
 }
 
 /// The n for which the paper has no cell at all.
-std::set<int> without_paper(const std::vector<Comparison>& comparisons) {
-  std::set<int> without, with;
-  for (const Comparison& cell : comparisons) (cell.paper ? with : without).insert(cell.players);
-  for (const int players : with) without.erase(players);
+std::set<Discretisation> without_paper(const std::vector<Comparison>& comparisons) {
+  std::set<Discretisation> without, with;
+  for (const Comparison& cell : comparisons) (cell.paper ? with : without).insert(cell.on);
+  for (const Discretisation& on : with) without.erase(on);
   return without;
 }
 
@@ -354,8 +354,8 @@ std::string paper_section(const ReportContents& contents) {
   for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
     tolerances +=
         fmt::format("{}{} ({})", tolerances.empty() ? "" : ", ", metric.tolerance, escape_markup(metric.symbol));
-  for (const int players : without_paper(contents.comparisons))
-    absent += fmt::format("{}{}", absent.empty() ? "" : ", ", players);
+  for (const Discretisation& on : without_paper(contents.comparisons))
+    absent += (absent.empty() ? "" : ", ") + on.label();
   text += fmt::format(
       "<p>Medians over the test inputs, with quartiles.{} <em>match</em>: the medians differ by at most {}. "
       "<em>overlap</em>: the interquartile ranges meet. <em>differs</em>: neither.</p>\n",
@@ -489,7 +489,8 @@ std::string json_island(const ReportContents& contents) {
   };
   for (const Comparison& cell : contents.comparisons) {
     Json entry = {
-        {"players", cell.players}, {"metric", cell.metric}, {"method", cell.method}, {"verdict", cell.verdict}};
+        {"players", cell.on.players}, {"metric", cell.metric}, {"method", cell.method}, {"verdict", cell.verdict}};
+    if (!cell.on.shape.empty() && !cell.on.is_line()) entry["shape"] = cell.on.shape;
     if (cell.paper) entry["paper"] = quartiles(*cell.paper);
     if (cell.ours) entry["ours"] = quartiles(*cell.ours);
     cells.push_back(std::move(entry));

@@ -1,5 +1,6 @@
 #include "reporting/paper.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -29,7 +30,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// The rows below the version and the heading, four cells each.
+/// The rows below the version and the heading, each with as many cells as the heading.
 std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string_view text) {
   std::istringstream lines{std::string(text)};
   std::string line;
@@ -37,12 +38,13 @@ std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string
   require<DataError>(line == "version,1", file, ": version=", line,
                      " (expected version,1). Build the program from one source tree.");
   std::getline(lines, line);
+  const std::size_t columns = cells_of(line).size();
   std::vector<std::vector<std::string>> rows;
   while (std::getline(lines, line)) {
     if (line.empty()) continue;
     rows.push_back(cells_of(line));
-    require<DataError>(rows.back().size() == 4, file, ": line=", line, " (has not 4 columns). Restore reference_data/",
-                       file, ".");
+    require<DataError>(rows.back().size() == columns, file, ": line=", line, " (has not ", columns,
+                       " columns). Restore reference_data/", file, ".");
   }
   return rows;
 }
@@ -55,6 +57,15 @@ const T& find(const std::map<std::string, T, std::less<>>& table, std::string_vi
   for (const auto& [known, value] : table) names.push_back(known);
   throw InvalidArgument(
       message(what, ": name=", name, " (is not in reference_data). Did you mean ", nearest_name(name, names), "?"));
+}
+
+/// What the cells of the result table have in one column, each once, in the order of the table.
+std::vector<std::string> column_of_quality(std::string PaperCell::*column) {
+  std::vector<std::string> found;
+  for (const PaperCell& cell : paper_quality()) {
+    if (std::find(found.begin(), found.end(), cell.*column) == found.end()) found.push_back(cell.*column);
+  }
+  return found;
 }
 
 }  // namespace
@@ -88,5 +99,41 @@ std::string_view paper_domain(std::string_view pde) {
   const auto found = domains.find(pde);
   return found == domains.end() ? std::string_view() : std::string_view(found->second);
 }
+
+const std::vector<PaperCell>& paper_quality() {
+  static const std::vector<PaperCell> cells = [] {
+    std::vector<PaperCell> table;
+    for (const auto& row : rows_of("paper_quality.csv", embedded::paper_quality)) {
+      const char* inputs = paper_domain(row[0]) == "mesh" ? "mesh_test_inputs" : "test_inputs";
+      table.push_back({.pde = row[0],
+                       .players = std::atoi(row[1].c_str()),
+                       .method = row[2],
+                       .metric = row[3],
+                       .quartiles = {.q25 = std::strtod(row[5].c_str(), nullptr),
+                                     .median = std::strtod(row[4].c_str(), nullptr),
+                                     .q75 = std::strtod(row[6].c_str(), nullptr),
+                                     .count = static_cast<std::size_t>(paper_constant(inputs))},
+                       .tex_line = std::atoi(row[7].c_str())});
+    }
+    return table;
+  }();
+  return cells;
+}
+
+const PaperCell* find(const std::vector<PaperCell>& cells, std::string_view pde, int players, std::string_view method,
+                      std::string_view metric) {
+  const auto found = std::find_if(cells.begin(), cells.end(), [&](const PaperCell& cell) {
+    return cell.pde == pde && cell.players == players && cell.method == method && cell.metric == metric;
+  });
+  return found == cells.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> paper_methods() {
+  std::vector<std::string> methods = column_of_quality(&PaperCell::method);
+  std::reverse(methods.begin(), methods.end());  // the paper's own method is its last column
+  return methods;
+}
+
+std::vector<std::string> paper_metrics() { return column_of_quality(&PaperCell::metric); }
 
 }  // namespace opshap::reporting

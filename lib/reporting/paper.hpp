@@ -2,6 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
 
@@ -22,5 +25,26 @@ double paper_constant(std::string_view name);
 /// "periodic 1D", "1D", "periodic 2D", "2D" or "mesh" (reference_data/paper_problems.csv); empty for a PDE that is not in
 /// the paper.
 std::string_view paper_domain(std::string_view pde);
+
+/// One cell of the paper's result table (reference_data/paper_quality.csv).
+struct PaperCell {
+  std::string pde;
+  int players = 0;  ///< each is a point of the grid
+  std::string method, metric;
+  statistics::Quartiles quartiles;
+  int tex_line = 0;
+};
+
+/// All 396 cells, compiled into the program.
+const std::vector<PaperCell>& paper_quality();
+
+/// nullptr when the cells have no such one.
+const PaperCell* find(const std::vector<PaperCell>& cells, std::string_view pde, int players, std::string_view method,
+                      std::string_view metric);
+
+/// The methods of the paper's result table by their names in this project, the paper's own method first.
+std::vector<std::string> paper_methods();
+/// The metrics of the paper's result table by their names in this project, in its order.
+std::vector<std::string> paper_metrics();
 
 }  // namespace opshap::reporting

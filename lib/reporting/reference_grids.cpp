@@ -20,8 +20,8 @@ std::vector<double> coarsened(const std::vector<double>& fine) {
 }  // namespace
 
 std::optional<double> distance_of_references(const Scoreboard& scores, std::int64_t sample, int players, int finer) {
-  const runs::ValuesRow* coarse = scores.values(players, sample, "reference");
-  const runs::ValuesRow* fine = scores.values(finer, sample, "reference");
+  const runs::ValuesRow* coarse = scores.values(Discretisation::line(players), sample, "reference");
+  const runs::ValuesRow* fine = scores.values(Discretisation::line(finer), sample, "reference");
   if (coarse == nullptr || fine == nullptr) return std::nullopt;
   std::vector<double> summed = fine->values;
   while (summed.size() > coarse->values.size()) summed = coarsened(summed);

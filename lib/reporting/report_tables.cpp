@@ -112,8 +112,8 @@ Table paper_comparison(const std::vector<Comparison>& comparisons) {
       .rows = {}};
   for (const Comparison& cell : comparisons) {
     const bool both = cell.paper && cell.ours;
-    table.add({std::to_string(cell.players), std::string(metrics::find(cell.metric).symbol),
-               style_of(cell.method).label, show(cell.paper, "no row"), show(cell.ours, "not run"),
+    table.add({cell.on.label(), std::string(metrics::find(cell.metric).symbol), style_of(cell.method).label,
+               show(cell.paper, "no row"), show(cell.ours, "not run"),
                both ? show(cell.ours->median - cell.paper->median) : "none", cell.verdict});
   }
   return table;
@@ -179,11 +179,10 @@ Table quality(const Scoreboard& scores) {
     for (const metrics::Metric& metric : metrics::all()) {
       const auto quartiles = cell.quartiles(metric.name);
       if (!quartiles) continue;
-      table.add({std::to_string(cell.players), cell.method, cell.access,
-                 cell.budget ? std::to_string(*cell.budget) : "none", std::string(metric.name),
-                 std::to_string(quartiles->count), std::to_string(cell.rows.size() - quartiles->count),
-                 fmt::format("{:.7g}", quartiles->median), fmt::format("{:.7g}", quartiles->q25),
-                 fmt::format("{:.7g}", quartiles->q75)});
+      table.add({cell.on.label(), cell.method, cell.access, cell.budget ? std::to_string(*cell.budget) : "none",
+                 std::string(metric.name), std::to_string(quartiles->count),
+                 std::to_string(cell.rows.size() - quartiles->count), fmt::format("{:.7g}", quartiles->median),
+                 fmt::format("{:.7g}", quartiles->q25), fmt::format("{:.7g}", quartiles->q75)});
     }
   }
   return table;

@@ -106,41 +106,26 @@ Cell Cell::restricted_to(const std::set<std::int64_t>& samples) const {
   return part;
 }
 
-std::string Discretisation::label() const {
-  const std::string grid = runs::shape_in_words(shape);
-  if (runs::points_of(shape) != players) return message(players, " (of ", grid, " points)");
-  return shape.size() == 1 ? grid : message(players, " (", grid, ")");
-}
-
 Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
   for (const runs::AttributionRow& row : run.results.attributions) {
     if (row.pde != run.pde || !row.explainer) continue;
     std::vector<std::string>& names = explainers_[row.method];
     if (std::find(names.begin(), names.end(), *row.explainer) == names.end()) names.push_back(*row.explainer);
   }
-  std::map<std::tuple<int, std::vector<int>, std::string, std::optional<std::int64_t>>, Cell> cells;
-  std::set<int> resolutions;
+  std::map<std::tuple<Discretisation, std::string, std::optional<std::int64_t>>, Cell> cells;
   std::set<Discretisation> discretisations;
   std::set<std::string> methods;
   for (const runs::AttributionRow& row : run.results.attributions) {
     if (row.pde != run.pde) continue;
+    const Discretisation on{.players = row.players, .shape = row.shape};
     const std::string column = column_of(row);
-    Cell& cell = cells[{row.players, row.shape, column, row.budget}];
-    if (cell.rows.empty()) {
-      cell = {.players = row.players,
-              .shape = row.shape,
-              .method = column,
-              .access = row.access,
-              .budget = row.budget,
-              .rows = {}};
-    }
+    Cell& cell = cells[{on, column, row.budget}];
+    if (cell.rows.empty()) cell = {.on = on, .method = column, .access = row.access, .budget = row.budget, .rows = {}};
     cell.rows.push_back(&row);
-    resolutions.insert(row.players);
-    discretisations.insert({.players = row.players, .shape = row.shape});
+    discretisations.insert(on);
     methods.insert(column);
   }
   for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
-  resolutions_.assign(resolutions.begin(), resolutions.end());
   discretisations_.assign(discretisations.begin(), discretisations.end());
   methods_.assign(methods.begin(), methods.end());
   sort_for_display(methods_);
@@ -171,18 +156,15 @@ std::vector<std::string> Scoreboard::methods_with_access(std::string_view access
 
 std::vector<std::string> Scoreboard::sampling_methods() const { return methods_with_access("values"); }
 
-namespace {
-
-/// The cell of the tables among those that `wanted` accepts.
-template <typename Wanted>
-const Cell* table_cell(const std::vector<Cell>& cells, const Wanted& wanted) {
-  const auto distance = [](const Cell& cell) {
-    const double budget = std::max(paper_constant("budget_a_player") * cell.players, paper_constant("least_budget"));
-    return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / budget)) : 0;
+const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method) const {
+  const std::string column_name = column(method);
+  const double papers = std::max(paper_constant("budget_a_player") * on.players, paper_constant("least_budget"));
+  const auto distance = [papers](const Cell& cell) {
+    return cell.budget ? std::abs(std::log(static_cast<double>(*cell.budget) / papers)) : 0;
   };
   const Cell* best = nullptr;
-  for (const Cell& candidate : cells) {
-    if (!wanted(candidate)) continue;
+  for (const Cell& candidate : cells_) {
+    if (candidate.on != on || candidate.method != column_name) continue;
     if (best == nullptr || candidate.rows.size() > best->rows.size() ||
         (candidate.rows.size() == best->rows.size() && distance(candidate) < distance(*best))) {
       best = &candidate;
@@ -191,33 +173,18 @@ const Cell* table_cell(const std::vector<Cell>& cells, const Wanted& wanted) {
   return best;
 }
 
-}  // namespace
-
-const Cell* Scoreboard::cell(int players, std::string_view method) const {
-  const std::string column_name = column(method);
-  return table_cell(cells_, [&](const Cell& cell) { return cell.players == players && cell.method == column_name; });
-}
-
-const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method) const {
-  const std::string column_name = column(method);
-  return table_cell(cells_, [&](const Cell& cell) {
-    return cell.players == on.players && cell.shape == on.shape && cell.method == column_name;
-  });
-}
-
-const Cell* Scoreboard::cell(int players, std::string_view method, std::int64_t budget) const {
+const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method, std::int64_t budget) const {
   const std::string column_name = column(method);
   const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const Cell& cell) {
-    return cell.players == players && cell.method == column_name && cell.budget == budget;
+    return cell.on == on && cell.method == column_name && cell.budget == budget;
   });
   return found == cells_.end() ? nullptr : &*found;
 }
 
-std::vector<Cell> Scoreboard::curve(int players, std::string_view method, std::size_t least) const {
+std::vector<Cell> Scoreboard::curve(const Discretisation& on, std::string_view method, std::size_t least) const {
   std::vector<Cell> curve;
   for (const Cell& cell : cells_) {
-    if (cell.players == players && cell.method == method && cell.access == "values" && cell.budget &&
-        cell.quartiles("nrmse"))
+    if (cell.on == on && cell.method == method && cell.access == "values" && cell.budget && cell.quartiles("nrmse"))
       curve.push_back(cell);
   }
   if (curve.size() < least) return {};
@@ -232,30 +199,15 @@ std::vector<Cell> Scoreboard::curve(int players, std::string_view method, std::s
   return curve;
 }
 
-std::vector<int> Scoreboard::curve_resolutions() const {
-  std::vector<int> found;
+std::vector<Discretisation> Scoreboard::discretisations_with_curves() const {
+  std::vector<Discretisation> found;
   const std::vector<std::string> sampling = sampling_methods();
-  for (const int players : resolutions_) {
+  for (const Discretisation& on : discretisations_) {
     if (std::any_of(sampling.begin(), sampling.end(),
-                    [&](const std::string& method) { return !curve(players, method).empty(); }))
-      found.push_back(players);
+                    [&](const std::string& method) { return !curve(on, method).empty(); }))
+      found.push_back(on);
   }
   return found;
-}
-
-std::map<std::int64_t, double> Scoreboard::reference_errors(int players) const {
-  std::map<std::int64_t, double> errors;  // one reference an input, however many rows were scored against it
-  for (const Cell& cell : cells_) {
-    if (cell.players != players) continue;
-    for (const runs::AttributionRow* row : cell.rows) errors[row->sample] = row->reference_error;
-  }
-  return errors;
-}
-
-statistics::Quartiles Scoreboard::reference_error(int players) const {
-  std::vector<double> values;
-  for (const auto& [sample, error] : reference_errors(players)) values.push_back(error);
-  return statistics::quartiles(std::move(values));
 }
 
 ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
@@ -276,34 +228,15 @@ ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
   return quality;
 }
 
-double Scoreboard::largest_reference_error(int players) const {
-  double largest = 0;
-  for (const Cell& cell : cells_) {
-    for (const runs::AttributionRow* row : cell.rows) {
-      if (row->players == players) largest = std::max(largest, row->reference_error);
-    }
-  }
-  return largest;
-}
-
 std::vector<const runs::AttributionRow*> Scoreboard::references(const Discretisation& on) const {
   std::map<std::int64_t, const runs::AttributionRow*> rows;
   for (const Cell& cell : cells_) {
-    if (cell.players != on.players || cell.shape != on.shape) continue;
+    if (cell.on != on) continue;
     for (const runs::AttributionRow* row : cell.rows) rows.emplace(row->sample, row);
   }
   std::vector<const runs::AttributionRow*> found;
   for (const auto& [sample, row] : rows) found.push_back(row);
   return found;
-}
-
-const runs::ValuesRow* Scoreboard::values(int players, std::int64_t sample, std::string_view method) const {
-  const std::string column_name = column(method);
-  for (const runs::ValuesRow& row : run_.results.values) {
-    if (row.pde == run_.pde && row.players == players && row.sample == sample && column_of(row) == column_name)
-      return &row;
-  }
-  return nullptr;
 }
 
 const runs::ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t sample,
@@ -315,14 +248,6 @@ const runs::ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t
       return &row;
   }
   return nullptr;
-}
-
-std::vector<std::int64_t> Scoreboard::samples(int players) const {
-  std::set<std::int64_t> samples;
-  for (const Cell& cell : cells_) {
-    if (cell.players == players) samples.merge(cell.samples());
-  }
-  return {samples.begin(), samples.end()};
 }
 
 }  // namespace opshap::reporting

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reporting/discretisation.hpp"
 #include "runs/run.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/quantiles.hpp"
@@ -24,7 +23,7 @@ struct NetError {
   bool told = true;  ///< false: the median NRMSE is not above twice the floor, so it says more about the reference
 };
 
-/// What the attributions at one n are compared with.
+/// What the attributions on one grid are compared with.
 struct ReferenceQuality {
   std::map<std::string, std::size_t> kinds;  ///< inputs by "exact", "certified", "permutation_antithetic"
   statistics::Quartiles error;               ///< ‖se‖₂/‖φ‖₂ over the inputs; 0 where it is exact
@@ -34,21 +33,9 @@ struct ReferenceQuality {
   std::size_t missed = 0;             ///< inputs whose error is above the target
 };
 
-/// A grid and who plays on it. Several grids may have the same number of players: 4 × 4 points, and 8 × 8 in 16 blocks.
-struct Discretisation {
-  int players = 0;
-  std::vector<int> shape;  ///< points per axis
-
-  /// "32" where each point of one axis is a player, else "16 (4 × 4)", "16 (of 8 × 8 points)".
-  std::string label() const;
-
-  auto operator<=>(const Discretisation&) const = default;
-};
-
-/// All inputs attributed by one method on one grid with one number of players and one budget.
+/// All inputs attributed by one method on one grid with one budget.
 struct Cell {
-  int players = 0;
-  std::vector<int> shape = {};
+  Discretisation on;
   std::string method;  ///< as in Scoreboard::methods()
   std::string access;
   std::optional<std::int64_t> budget;
@@ -71,16 +58,14 @@ struct Cell {
   Cell restricted_to(const std::set<std::int64_t>& samples) const;
 };
 
-/// The attributions of a run's PDE, by players, method and budget. Keeps a reference to the run.
+/// The attributions of a run's PDE, by grid, method and budget. Keeps a reference to the run.
 class Scoreboard {
  public:
   explicit Scoreboard(const runs::Run& run);
 
   const runs::Run& run() const { return run_; }
-  /// By players, method and budget.
+  /// By grid, method and budget.
   const std::vector<Cell>& cells() const { return cells_; }
-  /// Players n of the run, ascending.
-  const std::vector<int>& resolutions() const { return resolutions_; }
   /// By players, then by shape.
   const std::vector<Discretisation>& discretisations() const { return discretisations_; }
   /// In the order of display. A run with several trained explainers has them as "<method>:<explainer>"; a method's bare
@@ -93,29 +78,21 @@ class Scoreboard {
 
   /// The cell of the tables: the budget with the most inputs, among these the one nearest to the paper's max(2n, 1024).
   /// nullptr when not run.
-  const Cell* cell(int players, std::string_view method) const;
   const Cell* cell(const Discretisation& on, std::string_view method) const;
   /// nullptr when not run.
-  const Cell* cell(int players, std::string_view method, std::int64_t budget) const;
+  const Cell* cell(const Discretisation& on, std::string_view method, std::int64_t budget) const;
   /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`
   /// budgets.
-  std::vector<Cell> curve(int players, std::string_view method, std::size_t least = 3) const;
-  /// Players n for which some sampling method has a curve.
-  std::vector<int> curve_resolutions() const;
+  std::vector<Cell> curve(const Discretisation& on, std::string_view method, std::size_t least = 3) const;
+  /// Those of discretisations() on which some sampling method has a curve.
+  std::vector<Discretisation> discretisations_with_curves() const;
 
   /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in all.
   std::vector<const runs::AttributionRow*> references(const Discretisation& on) const;
   /// The reference on a grid of the run.
   ReferenceQuality reference(const Discretisation& on) const;
-  /// The error of the reference of each input at one n, ‖se‖₂/‖φ‖₂; 0 where it is exact.
-  std::map<std::int64_t, double> reference_errors(int players) const;
-  /// Largest and median of them.
-  statistics::Quartiles reference_error(int players) const;
-  double largest_reference_error(int players) const;
   /// Stored values of a method ("reference" for the reference); nullptr when there are none.
-  const runs::ValuesRow* values(int players, std::int64_t sample, std::string_view method) const;
   const runs::ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
-  std::vector<std::int64_t> samples(int players) const;
 
  private:
   /// The first column with this name or, for a method with several explainers, with its first one.
@@ -125,7 +102,6 @@ class Scoreboard {
 
   const runs::Run& run_;
   std::vector<Cell> cells_;
-  std::vector<int> resolutions_;
   std::vector<Discretisation> discretisations_;
   std::map<std::string, std::vector<std::string>, std::less<>> explainers_;  ///< of a method, in the order of the rows
   std::vector<std::string> methods_;
