@@ -11,75 +11,11 @@
 #include "reporting/differences.hpp"
 #include "reporting/embedded.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/page_claims.hpp"
 
 namespace opshap::reporting {
 
 namespace {
-
-constexpr std::string_view verdict_class(Verdict verdict) {
-  return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
-}
-
-/// Words and a sign, so that colour is never needed.
-std::string badge(Verdict verdict, const std::string& text) {
-  const char* sign = verdict == Verdict::reproduced       ? "✓"
-                     : verdict == Verdict::not_reproduced ? "✗"
-                     : verdict == Verdict::undecided      ? "?"
-                                                          : "–";
-  return fmt::format("<span class=\"verdict {}\"><span aria-hidden=\"true\">{} </span>{}</span>",
-                     verdict_class(verdict), sign, escape_markup(text));
-}
-
-std::string verdict_in_words(Verdict verdict) {
-  return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
-}
-
-/// The rows say something about it: it holds, it does not, or they cannot tell.
-bool is_judged(const JudgedClaim& claim) {
-  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
-}
-
-std::vector<const JudgedClaim*> select(const std::vector<JudgedClaim>& claims, std::string_view source,
-                                       Verdict verdict) {
-  std::vector<const JudgedClaim*> found;
-  for (const JudgedClaim& claim : claims) {
-    if (claim.claim.source == source && claim.judgement.verdict == verdict) found.push_back(&claim);
-  }
-  return found;
-}
-
-/// "regression msr loses from 64 players": the id in words, which leads to the claim.
-std::string links(const std::vector<const JudgedClaim*>& claims) {
-  std::string text;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    std::string words(claims[i]->claim.id);
-    std::replace(words.begin(), words.end(), '_', ' ');
-    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>",
-                        i == 0                   ? ""
-                        : i + 1 == claims.size() ? " and "
-                                                 : ", ",
-                        claims[i]->claim.id, escape_markup(words));
-  }
-  return text;
-}
-
-/// "3 of the paper's 10 sentences that this run can judge hold: a, b and c."
-std::string counted(std::size_t count, std::size_t all, const std::string& of, const std::string& predicate,
-                    const std::vector<const JudgedClaim*>& claims) {
-  return fmt::format("<strong>{} of {} {}</strong> {}{}{}", count, all, of, predicate, claims.empty() ? "" : ": ",
-                     links(claims));
-}
-
-/// One row of the counts: whose sentences, and how many of each verdict.
-std::string counts_row(const std::vector<JudgedClaim>& claims, std::string_view source, const std::string& whose) {
-  std::string text = fmt::format("<li><span class=\"whose\">{}</span>", whose);
-  for (const Verdict verdict : {Verdict::reproduced, Verdict::not_reproduced, Verdict::undecided,
-                                Verdict::not_comparable, Verdict::not_testable}) {
-    const std::size_t count = select(claims, source, verdict).size();
-    if (count > 0) text += badge(verdict, fmt::format("{} {}", count, verdict_in_words(verdict)));
-  }
-  return text + "</li>";
-}
 
 std::string fact(const std::string& name, const std::string& value) {
   if (value.empty()) return "";
@@ -122,45 +58,6 @@ std::string head(const runs::Run& run) {
       escape_markup(pde_label(run.pde)), escape_markup(run.profile), embedded::report_style);
 }
 
-std::string without_full_stop(const std::string& sentence) {
-  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
-}
-
-std::string table_with_caption(const Table& table) {
-  if (table.rows.empty()) return "<p class=\"quiet\">" + escape_markup(table.caption) + " Not in this run.</p>\n";
-  return "<p class=\"quiet\">" + escape_markup(table.caption) + "</p>\n" + table.html();
-}
-
-/// The first screen in three sentences: what of the paper holds, what does not, what this suite adds.
-std::string three_sentences(const std::vector<JudgedClaim>& claims) {
-  const auto of = [&](std::string_view source, Verdict verdict) { return select(claims, source, verdict); };
-  const auto judged = [&](std::string_view source) {
-    return static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [source](const JudgedClaim& claim) {
-      return claim.claim.source == source && is_judged(claim);
-    }));
-  };
-  const auto holds = of("paper", Verdict::reproduced), fails = of("paper", Verdict::not_reproduced),
-             open = of("paper", Verdict::undecided);
-  const auto ours = of("opshap", Verdict::reproduced), ours_fail = of("opshap", Verdict::not_reproduced),
-             ours_open = of("opshap", Verdict::undecided);
-  const std::size_t paper = judged("paper"), own = judged("opshap");
-  std::string text = "<ol class=\"three\">\n<li>";
-  text += paper == 0 ? "This run can judge none of the paper's sentences"
-                     : counted(holds.size(), paper, "sentences of the paper that this run can judge", "hold", holds);
-  text += ".</li>\n<li>";
-  text += paper == 0 ? "So none of them is contradicted either"
-                     : counted(fails.size(), paper, "of them", "do not hold here", fails);
-  if (!open.empty()) text += fmt::format("; {} cannot be decided with these inputs: {}", open.size(), links(open));
-  text += ".</li>\n<li>";
-  text += own == 0 ? "This run can judge none of the checks that this suite adds"
-                   : counted(ours.size(), own, "checks that this suite adds", "hold", ours);
-  if (!ours_fail.empty())
-    text +=
-        fmt::format("; {} {}: {}", ours_fail.size(), ours_fail.size() == 1 ? "does not" : "do not", links(ours_fail));
-  if (!ours_open.empty()) text += fmt::format("; {} cannot be decided: {}", ours_open.size(), links(ours_open));
-  return text + ".</li>\n</ol>\n";
-}
-
 std::string figure_html(const DrawnFigure& drawn) {
   const Figure& figure = drawn.figure;
   if (!figure.missing.empty()) {
@@ -193,8 +90,7 @@ std::string verdict_header(const ReportContents& contents) {
         fmt::join(missing, ", "));
   }
   text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
-  text += "<ul class=\"counts\">" + counts_row(contents.claims, "paper", "The paper's sentences") +
-          counts_row(contents.claims, "opshap", "Our own checks") + "</ul>\n";
+  text += claim_counts(contents.claims);
   if (!run.comparable_with_paper) {
     text +=
         "<p>This run's sizes are not the paper's. Its numbers are shown beside the paper's for orientation only (<a "
@@ -216,62 +112,6 @@ std::string verdict_header(const ReportContents& contents) {
          "run</a><a href=\"#methods\">All methods</a><a href=\"#operators\">Backbone and "
          "reference</a><a href=\"#figures\">Figures</a><a href=\"#cost\">Cost</a><a "
          "href=\"#environment\">Environment</a><a href=\"#differences\">Differences</a></nav>\n</header>\n";
-}
-
-/// "0.073, 95 % interval 0.061 to 0.088, against 0.071".
-std::string measured_html(const Judgement& judgement) {
-  if (!judgement.value) return "";
-  std::string text = "<dl class=\"measured\"><div><dt>measured</dt><dd>" + show(*judgement.value) + "</dd></div>";
-  if (judgement.interval && judgement.interval->first != judgement.interval->second) {
-    text += fmt::format("<div><dt>95 % interval</dt><dd>{} to {}</dd></div>", show(judgement.interval->first),
-                        show(judgement.interval->second));
-  }
-  if (judgement.threshold) text += "<div><dt>against</dt><dd>" + show(*judgement.threshold) + "</dd></div>";
-  return text + "</dl>\n";
-}
-
-std::string claim_html(const JudgedClaim& judged) {
-  const auto& [claim, judgement] = judged;
-  std::string text = fmt::format(
-      "<article id=\"claim-{}\">\n<div>{}<p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
-      "class=\"rule\">Counts "
-      "as reproduced when: {}.</p></div>\n<div class=\"evidence\">{}<p>{}</p>\n",
-      claim.id, badge(judgement.verdict, verdict_in_words(judgement.verdict)), escape_markup(claim.statement),
-      escape_markup(claim.where), escape_markup(claim.rule), measured_html(judgement),
-      escape_markup(judgement.evidence));
-  for (const Table& table : judgement.tables) text += table_with_caption(table);
-  return text + "</div>\n</article>\n";
-}
-
-std::string claims_section(const ReportContents& contents) {
-  std::string text =
-      "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Where the test "
-      "inputs are a sample, the measured value has a 95 % interval over them. A sentence is undecided when its "
-      "threshold "
-      "lies inside the interval.";
-  if (!contents.scores.run().comparable_with_paper) {
-    text +=
-        " The verdicts are about the networks of this profile: a sentence of the paper that fails here may hold for "
-        "networks of the paper's size.";
-  }
-  text += "</p>\n";
-  for (const std::string_view source : {"paper", "opshap"}) {
-    text += fmt::format("<h3>{}</h3>\n", source == "paper" ? "What the paper says" : "What this suite adds");
-    for (const JudgedClaim& claim : contents.claims) {
-      if (claim.claim.source == source && is_judged(claim)) text += claim_html(claim);
-    }
-  }
-  std::string open;
-  for (const JudgedClaim& claim : contents.claims) {
-    if (is_judged(claim)) continue;
-    open +=
-        fmt::format("<li id=\"claim-{}\">{} <span class=\"statement\">{}</span> {}.</li>\n", claim.claim.id,
-                    badge(claim.judgement.verdict, verdict_in_words(claim.judgement.verdict)),
-                    escape_markup(claim.claim.statement), escape_markup(without_full_stop(claim.judgement.evidence)));
-  }
-  if (!open.empty())
-    text += "<h3>What cannot be compared or tested here, and why</h3>\n<ul class=\"open\">\n" + open + "</ul>\n";
-  return text + "</section>\n";
 }
 
 std::string quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
@@ -431,7 +271,7 @@ std::string sittings_html(const runs::Run& run) {
     }
     table.add(std::move(row));
   }
-  return "<h3>Sittings</h3>\n" + table_with_caption(table) + "<h3>Machine and software of all sittings</h3>\n" +
+  return "<h3>Sittings</h3>\n" + table.html_with_caption() + "<h3>Machine and software of all sittings</h3>\n" +
          key_value_table(common);
 }
 
@@ -473,7 +313,7 @@ std::string differences_section(const runs::Run& run) {
 }
 
 std::string outliers_html(const Table& outliers) {
-  return outliers.rows.empty() ? "" : "<h3>Inputs with errors of another size</h3>\n" + table_with_caption(outliers);
+  return outliers.rows.empty() ? "" : "<h3>Inputs with errors of another size</h3>\n" + outliers.html_with_caption();
 }
 
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
@@ -505,14 +345,15 @@ std::string json_island(const ReportContents& contents) {
 
 std::string page(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
-  return head(run) + verdict_header(contents) + "<main>\n" + claims_section(contents) + paper_section(contents) +
-         "<section id=\"methods\">\n<h2>All methods</h2>\n" + table_with_caption(contents.methods) +
+  return head(run) + verdict_header(contents) + "<main>\n" + claims_section(contents.claims, contents.scores.run()) +
+         paper_section(contents) + "<section id=\"methods\">\n<h2>All methods</h2>\n" +
+         contents.methods.html_with_caption() +
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +
-         table_with_caption(contents.backbone) + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
-         table_with_caption(contents.reference) + "<h3>Errors net of the reference's</h3>\n" +
-         table_with_caption(contents.net) + "</section>\n" + figures_section(contents) +
-         "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" + table_with_caption(contents.training) +
-         "<h3>One attribution</h3>\n" + table_with_caption(contents.cost) + "</section>\n" + environment_section(run) +
+         contents.backbone.html_with_caption() + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
+         contents.reference.html_with_caption() + "<h3>Errors net of the reference's</h3>\n" +
+         contents.net.html_with_caption() + "</section>\n" + figures_section(contents) +
+         "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" + contents.training.html_with_caption() +
+         "<h3>One attribution</h3>\n" + contents.cost.html_with_caption() + "</section>\n" + environment_section(run) +
          differences_section(run) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of this run alone. The same rows "
          "give the same page, byte for byte.</p></footer>\n" +

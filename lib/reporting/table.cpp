@@ -101,6 +101,11 @@ std::string Table::html() const {
   return text;
 }
 
+std::string Table::html_with_caption() const {
+  const std::string shown = "<p class=\"quiet\">" + escape_markup(caption);
+  return rows.empty() ? shown + " Not in this run.</p>\n" : shown + "</p>\n" + html();
+}
+
 std::string escape_markup(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {

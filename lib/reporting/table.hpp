@@ -32,6 +32,8 @@ struct Table {
   /// In a box that scrolls by itself when the table is wider than the page. On a narrow page a table of more than four
   /// columns stands row by row, each cell beside its heading. All text is escaped.
   std::string html() const;
+  /// html() below the caption; of a table without rows the caption and "Not in this run."
+  std::string html_with_caption() const;
 };
 
 /// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
