@@ -233,6 +233,9 @@ TEST(PaperQuality, HoldsTheWholeTable) {
     }
   }
   EXPECT_EQ(54, burgers);
+  EXPECT_EQ((std::vector<std::string>{"operator_shap", "integrated_gradients", "regression_msr_shapiq_1_6"}),
+            reporting::paper_methods());
+  EXPECT_EQ((std::vector<std::string>{"r2", "pearson", "nrmse"}), reporting::paper_metrics());
 }
 
 TEST(Comparison, MatchesByMedianOverlapsByQuartilesElseDiffers) {

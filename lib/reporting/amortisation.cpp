@@ -19,8 +19,7 @@ TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
                      .budget = *cell.budget,
                      .evaluations = cell.distinct().value(),  // a curve has no cell that refused all
                      .nrmse = cell.quartiles("nrmse")->median,
-                     .reached = first != curve.end(),
-                     .break_even = std::nullopt};
+                     .reached = first != curve.end()};
   const double saved = method.evaluations - pays.explainer_evaluations;
   if (saved > 0 && method.reached) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
   return method;
@@ -45,8 +44,7 @@ std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   Amortisation pays{.on = on,
                     .training_evaluations = trained->operator_evaluations,
                     .explainer_evaluations = *evaluations,
-                    .explainer_nrmse = 0,
-                    .methods = {}};
+                    .explainer_nrmse = 0};
   for (const std::string& method : scores.sampling_methods()) {
     const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;

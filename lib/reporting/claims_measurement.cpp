@@ -45,7 +45,7 @@ std::string in_words(Verdict verdict) {
 }
 
 Table table_of(const Measurements& measurements, const Wording& wording) {
-  Table table{.name = "evidence", .caption = wording.quantity + ".", .columns = {{wording.at}}, .rows = {}};
+  Table table{.name = "evidence", .caption = wording.quantity + ".", .columns = {{wording.at}}};
   for (const std::string& heading : wording.figures) table.columns.push_back({heading, true});
   for (const char* heading : {"measured", "95 % interval", "needed"}) table.columns.push_back({heading, true});
   table.columns.push_back({"verdict"});
@@ -80,8 +80,7 @@ Measurement exactly(std::string at, double value, double threshold, Side side, s
           .interval = {.low = value, .high = value},
           .threshold = threshold,
           .side = side,
-          .figures = std::move(figures),
-          .quantity = {}};
+          .figures = std::move(figures)};
 }
 
 std::optional<Measurement> measure(std::string at, const PairedScores& scores, const PairedScores::Function& function,
@@ -92,9 +91,7 @@ std::optional<Measurement> measure(std::string at, const PairedScores& scores, c
                           .value = function(medians),
                           .interval = scores.interval(function),
                           .threshold = threshold,
-                          .side = side,
-                          .figures = {},
-                          .quantity = {}};
+                          .side = side};
   for (const double median : medians) measurement.figures.push_back(show(median));
   return measurement;
 }

@@ -31,8 +31,7 @@ Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& 
               .caption =
                   "The smallest budget at which the median NRMSE is not above OperatorSHAP's, and the smallest at "
                   "which that is certain.",
-              .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}},
-              .rows = {}};
+              .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}}};
   for (const Discretisation& on : grids) {
     for (const std::string& method : scores.sampling_methods()) {
       const auto needed = budget_needed(scores, on, method);
@@ -78,8 +77,7 @@ Claim classical_methods_win_at_few_players() {
                                  .interval = {.low = least->possible, .high = least->certain},
                                  .threshold = paper_constant("least_budget"),
                                  .side = Side::at_most,
-                                 .figures = {winner},
-                                 .quantity = {}};
+                                 .figures = {winner}};
         return with(all_of({budget},
                            {.quantity = "The smallest budget that is as good as OperatorSHAP", .figures = {"method"}}),
                     budget_table(scores, {few}));
@@ -110,8 +108,7 @@ Claim classical_methods_need_more_at_many_players() {
                                           .high = ratio(at_many->certain, at_few->more_than)},
                              .threshold = 10,
                              .side = Side::at_least,
-                             .figures = {in_words(at_few->budget), in_words(at_many->budget)},
-                             .quantity = {}});
+                             .figures = {in_words(at_few->budget), in_words(at_many->budget)}});
           }
         }
         if (found.empty()) {

@@ -127,7 +127,7 @@ Claim zero_budget_a_sample() {
                                      [](const Cell& cell) { return cell.method == explainer; });
         if (!run) return not_run(explainer);
         return all_of({exactly("", static_cast<double>(most), 0, Side::at_most)},
-                      {.quantity = "The number of coalitions that OperatorSHAP evaluates for an input", .figures = {}},
+                      {.quantity = "The number of coalitions that OperatorSHAP evaluates for an input"},
                       count > 0 ? "They are v(N) and v(∅), for the normalisation." : "");
       });
 }

@@ -97,7 +97,7 @@ Claim efficiency_at_rounding_level() {
                 const Discretisation on{.players = worst->players, .shape = worst->shape};
                 return all_of({exactly(fmt::format("{}, {}", place(on), style_of(worst->method).label),
                                        *worst->efficiency_gap.value, 1e-9, Side::at_most)},
-                              {.quantity = fmt::format("The largest gap of {} attributions", count), .figures = {}});
+                              {.quantity = fmt::format("The largest gap of {} attributions", count)});
               },
           .always = true};
 }
@@ -147,7 +147,7 @@ Claim integrated_gradients_error_stays() {
                                           place(cells.back()->on), show(last.floor)));
         }
         std::vector<double> players;
-        Wording wording{.quantity = "The power of n in the net NRMSE", .figures = {}};
+        Wording wording{.quantity = "The power of n in the net NRMSE"};
         for (const Cell* cell : cells) {
           players.push_back(cell->on.players);
           wording.figures.push_back("net, " + place(cell->on));
@@ -190,8 +190,7 @@ Claim mean_field_error_falls() {
         for (std::size_t i = 0; i < curve.players.size(); ++i)
           words +=
               fmt::format("{}{} at {}", words.empty() ? "" : ", ", distance->figures[i], curve.cells[i]->on.label());
-        return all_of({*distance}, {.quantity = "The distance of the power of n from -1", .figures = {}},
-                      "Net NRMSE: " + words + ".");
+        return all_of({*distance}, {.quantity = "The distance of the power of n from -1"}, "Net NRMSE: " + words + ".");
       }};
 }
 
@@ -279,8 +278,7 @@ Claim permutation_error_rate() {
                   [&budgets](std::span<const double> medians) { return std::abs(log_slope(budgets, medians) + 0.5); },
                   0.15, Side::at_most);
               if (!distance) continue;
-              return all_of({*distance},
-                            {.quantity = "The distance of the power of the budget from -1/2", .figures = {}},
+              return all_of({*distance}, {.quantity = "The distance of the power of the budget from -1/2"},
                             fmt::format("It rests on {} budgets.", budgets.size()));
             }
             return not_testable("permutation was not run at three budgets on enough inputs.");

@@ -163,7 +163,7 @@ Claim consistent_across_resolutions() {
         const Measurements found = measure_from(0, scores, {explainer}, "pearson", first_of, lowest, Side::at_least);
         if (found.size() < 2)
           return not_testable(fmt::format("OperatorSHAP has a correlation at {} n, and two are needed.", found.size()));
-        return all_of(found, {.quantity = "OperatorSHAP's median Pearson correlation", .figures = {}});
+        return all_of(found, {.quantity = "OperatorSHAP's median Pearson correlation"});
       },
       unless_in_the_papers_table);
 }
@@ -303,7 +303,7 @@ Claim integrated_gradients_are_complete() {
         const Measurements found =
             measure_from(0, scores, {integrated_gradients}, "efficiency_gap", first_of, 1e-3, Side::at_most);
         if (found.empty()) return not_run(integrated_gradients);
-        return all_of(found, {.quantity = "The median gap of integrated gradients", .figures = {}});
+        return all_of(found, {.quantity = "The median gap of integrated gradients"});
       });
 }
 
@@ -340,21 +340,21 @@ Claim same_backbone_on_all_grids() {
 }
 
 Claim normalisation_is_exact() {
-  Claim claim = of_the_paper(
-      "normalisation_is_exact",
-      "efficiency gap of at most 1e-12 on every input (rounding of 1024 additions in double precision)",
-      [](const Scoreboard& scores) {
-        double largest = 0;
-        int count = 0;
-        for (const runs::AttributionRow& row : scores.run().results.attributions) {
-          if (row.method != explainer || !row.efficiency_gap.value) continue;
-          largest = std::max(largest, *row.efficiency_gap.value);
-          ++count;
-        }
-        if (count == 0) return not_run(explainer);
-        return all_of({exactly("", largest, 1e-12, Side::at_most)},
-                      {.quantity = fmt::format("The largest gap of {} attributions", count), .figures = {}});
-      });
+  Claim claim =
+      of_the_paper("normalisation_is_exact",
+                   "efficiency gap of at most 1e-12 on every input (rounding of 1024 additions in double precision)",
+                   [](const Scoreboard& scores) {
+                     double largest = 0;
+                     int count = 0;
+                     for (const runs::AttributionRow& row : scores.run().results.attributions) {
+                       if (row.method != explainer || !row.efficiency_gap.value) continue;
+                       largest = std::max(largest, *row.efficiency_gap.value);
+                       ++count;
+                     }
+                     if (count == 0) return not_run(explainer);
+                     return all_of({exactly("", largest, 1e-12, Side::at_most)},
+                                   {.quantity = fmt::format("The largest gap of {} attributions", count)});
+                   });
   claim.always = true;
   return claim;
 }
@@ -370,9 +370,8 @@ Claim exact_reference_at_16_players() {
           exact += row.reference == "exact" && row.reference_error == 0;
         }
         if (rows == 0) return not_testable("n <= 16 was not run.");
-        return all_of(
-            {exactly("", exact, rows, Side::at_least)},
-            {.quantity = fmt::format("The number of exact references of {} attributions", rows), .figures = {}});
+        return all_of({exactly("", exact, rows, Side::at_least)},
+                      {.quantity = fmt::format("The number of exact references of {} attributions", rows)});
       });
   claim.always = true;
   return claim;

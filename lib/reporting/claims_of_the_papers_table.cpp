@@ -37,9 +37,7 @@ Measurement factor_of(double log_ratio, const statistics::Interval& interval, do
           .interval = {.low = around_zero ? 1 : std::exp(std::min(std::abs(interval.low), std::abs(interval.high))),
                        .high = std::exp(std::max(std::abs(interval.low), std::abs(interval.high)))},
           .threshold = threshold,
-          .side = Side::at_most,
-          .figures = {},
-          .quantity = {}};
+          .side = Side::at_most};
 }
 
 /// A method's median NRMSE over the paper's, the geometric mean over all n that both have.
@@ -51,8 +49,7 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   int matches = 0;
   Table table{.name = "column",
               .caption = "Median NRMSE [quartiles] of the paper and of this run.",
-              .columns = {{"n"}, {"paper", true}, {"this run", true}, {"ratio", true}, {"cell"}},
-              .rows = {}};
+              .columns = {{"n"}, {"paper", true}, {"this run", true}, {"ratio", true}, {"cell"}}};
   for (const Comparison& cell : compare_with_paper(scores)) {
     if (cell.method != method || cell.metric != "nrmse" || !cell.paper || !cell.ours || cell.ours->median <= 0)
       continue;
@@ -86,8 +83,7 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   Judgement judgement = all_of(
       {factor_of(ours, interval, 1.5)},
       {.quantity = fmt::format("The factor between the column of {} and the paper's, the geometric mean over {} n",
-                               style_of(method).label, cells.size()),
-       .figures = {}},
+                               style_of(method).label, cells.size())},
       fmt::format("Our medians are {} times the paper's, and {} of {} cells match.", show(std::exp(ours)), matches,
                   cells.size()));
   judgement.tables.push_back(std::move(table));
@@ -125,7 +121,7 @@ Claim integrated_gradients_negative_r2() {
       [](const Scoreboard& scores) {
         const Measurements found = measure_from(32, scores, {integrated_gradients}, "r2", first_of, 0, Side::at_most);
         if (found.empty()) return not_testable("integrated_gradients was not run at n >= 32.");
-        return all_of(found, {.quantity = "The median R² of integrated gradients", .figures = {}});
+        return all_of(found, {.quantity = "The median R² of integrated gradients"});
       },
       unless_burgers);
 }
@@ -175,8 +171,7 @@ Claim papers_integrated_gradients_are_not_efficient() {
                     .caption =
                         "Rows of the paper's table where integrated gradients are nearer to the "
                         "reference and explain less. Medians, integrated gradients / the other.",
-                    .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}},
-                    .rows = {}};
+                    .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}}};
         int pairs = 0;
         for (const std::string_view other : {regression_msr, explainer}) {
           const Contradictions found = contradictions(paper_quality(), integrated_gradients, other);
@@ -189,7 +184,7 @@ Claim papers_integrated_gradients_are_not_efficient() {
         }
         Judgement judgement =
             all_of({exactly("", static_cast<double>(table.rows.size()), 1, Side::at_least)},
-                   {.quantity = fmt::format("The number of such pairs, of {},", pairs), .figures = {}},
+                   {.quantity = fmt::format("The number of such pairs, of {},", pairs)},
                    "The other two add up by construction, so it is integrated gradients that do not.");
         if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
         return judgement;

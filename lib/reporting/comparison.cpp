@@ -61,8 +61,7 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   for (const Discretisation& on : grids) {
     for (const std::string& metric : paper_metrics()) {
       for (const std::string& method : paper_methods()) {
-        Comparison cell{
-            .on = on, .method = method, .metric = metric, .paper = std::nullopt, .ours = std::nullopt, .verdict = {}};
+        Comparison cell{.on = on, .method = method, .metric = metric};
         const PaperCell* paper = is_papers(on) ? find(paper_quality(), pde, on.players, method, metric) : nullptr;
         if (paper != nullptr) cell.paper = paper->quartiles;
         if (const Cell* ours = scores.cell(on, method)) cell.ours = ours->quartiles(metric);

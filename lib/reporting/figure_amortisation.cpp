@@ -19,7 +19,7 @@ Figure amortisation(const Scoreboard& scores) {
     return missing(title, "needs budget curves and the training row of the explainer");
   const MethodStyle explainer = style_of(scores.methods_with_access("amortised").front());
   const auto training = static_cast<double>(pays->training_evaluations);
-  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = title};
   figure.numbers = {
       .name = "amortisation",
       .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to the median NRMSE {} of {}.",
@@ -29,11 +29,10 @@ Figure amortisation(const Scoreboard& scores) {
                   {"evaluations a sample", true},
                   {"NRMSE", true},
                   {"as good as " + explainer.label},
-                  {"break-even at samples", true}},
-      .rows = {}};
+                  {"break-even at samples", true}}};
   figure.numbers.add({explainer.label, std::to_string(pays->training_evaluations), digits(pays->explainer_evaluations),
                       digits(pays->explainer_nrmse), "itself", "none"});
-  figure.legend.push_back({.label = explainer.label + ", with training", .color = explainer.color, .dash = {}});
+  figure.legend.push_back({.label = explainer.label + ", with training", .color = explainer.color});
 
   LogRange samples, evaluations;
   for (const double count : {1.0, 100.0}) samples.include(count);

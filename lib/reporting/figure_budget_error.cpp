@@ -34,13 +34,12 @@ std::string who_wins(const Scoreboard& scores, const Discretisation& on, double 
 Figure budget_error(const Scoreboard& scores) {
   const std::string title = "Error against budget";
   if (scores.discretisations_with_curves().empty()) return missing(title, "no method was run at three budgets or more");
-  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = title};
   figure.numbers = {
       .name = "budget_error",
       .caption = "NRMSE over the inputs of the budget curves; the explainer on the same inputs.",
-      .columns =
-          {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"q25", true}, {"median", true}, {"q75", true}},
-      .rows = {}};
+      .columns = {
+          {"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"q25", true}, {"median", true}, {"q75", true}}};
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   figure.finding =
       "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. A horizontal line is "

@@ -62,7 +62,7 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
   }
   outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
   outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
-  figure.legend.push_back({.label = "solution", .color = "#56B4E9", .dash = {}});
+  figure.legend.push_back({.label = "solution", .color = "#56B4E9"});
   figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
   for (const Shown& attribution : shown) {
     const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
@@ -113,9 +113,7 @@ void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::ve
 Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
   Table table{
       .name = "example",
-      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point.",
-      .columns = {},
-      .rows = {}};
+      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point."};
   static constexpr std::array<const char*, 2> axes = {"x", "y"};
   for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) table.columns.push_back({axes[axis], true});
   for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
@@ -158,8 +156,7 @@ Figure example(const Scoreboard& scores) {
   const std::int64_t sample = *typical_sample(scores, *on);
   const runs::FieldsRow& fields = *fields_of(scores, *on, sample);
   const std::vector<Shown> shown = attributions(scores, *on, fields);
-  Figure figure{
-      .title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = numbers_of(fields, shown), .missing = {}};
+  Figure figure{.title = title, .numbers = numbers_of(fields, shown)};
   if (fields.shape.size() == 1) {
     draw_curves(figure, fields, shown);
   } else {

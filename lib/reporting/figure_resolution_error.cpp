@@ -26,12 +26,11 @@ Figure resolution_error(const Scoreboard& scores) {
   const std::string title = "Error across resolutions";
   const std::vector<Discretisation>& all = scores.discretisations();
   if (all.size() < 2) return missing(title, "this run has a single number of players");
-  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = title};
   figure.numbers = {
       .name = "resolution_error",
       .caption = "NRMSE over the test inputs at the budget of the tables.",
-      .columns = {{"method"}, {"n", true}, {"budget", true}, {"q25", true}, {"median", true}, {"q75", true}},
-      .rows = {}};
+      .columns = {{"method"}, {"n", true}, {"budget", true}, {"q25", true}, {"median", true}, {"q75", true}}};
   std::string data, plots, explained;
   LogRange errors;
   std::vector<double> positions;

@@ -57,13 +57,11 @@ std::string fastest_in_words(const Scoreboard& scores, const Discretisation& on)
 }  // namespace
 
 Figure runtime_error(const Scoreboard& scores) {
-  Figure figure{
-      .title = "Wall time against error", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = "Wall time against error"};
   figure.numbers = {
       .name = "runtime_error",
       .caption = "Median wall time of one attribution on this machine and median NRMSE.",
-      .columns = {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"seconds", true}, {"NRMSE", true}},
-      .rows = {}};
+      .columns = {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"seconds", true}, {"NRMSE", true}}};
   std::string words;
   std::vector<std::string> drawn;
   for (const Discretisation& on : shown_grids(scores)) {

@@ -58,15 +58,14 @@ Figure shapley_and_density(const Scoreboard& scores) {
   const std::int64_t sample = *typical_sample(scores, *fine);
   const std::string explainer = scores.methods_with_access("amortised").front();
   const MethodStyle style = style_of(explainer);
-  Figure figure{.title = title, .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
-  figure.legend = {{.label = "reference", .color = "#0072B2", .dash = {}, .bar = true},
-                   {.label = "its standard error", .color = "#000000", .dash = {}},
-                   {.label = style.label, .color = style.color, .dash = {}}};
+  Figure figure{.title = title};
+  figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
+                   {.label = "its standard error", .color = "#000000"},
+                   {.label = style.label, .color = style.color}};
   figure.numbers = {
       .name = "shapley_and_density",
       .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
-      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}},
-      .rows = {}};
+      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
   std::string errors_in_words;
   for (const Discretisation& on : shown) {
     const runs::FieldsRow* grid = fields_of(scores, on, sample);

@@ -55,10 +55,7 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
   return finest;
 }
 
-Figure missing(std::string title, std::string why) {
-  return {
-      .title = std::move(title), .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = std::move(why)};
-}
+Figure missing(std::string title, std::string why) { return {.title = std::move(title), .missing = std::move(why)}; }
 
 std::string dash_style(std::string_view dash) { return dash.empty() ? "dt solid" : fmt::format("dt ({})", dash); }
 

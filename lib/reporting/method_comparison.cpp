@@ -72,8 +72,7 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
       return cell.method == method && cell.budget == row.budget;
     });
     if (place == cells_.end()) {
-      cells_.push_back(
-          {.method = method, .access = row.access, .budget = row.budget, .rows = {}, .exact = {}, .undefined = {}});
+      cells_.push_back({.method = method, .access = row.access, .budget = row.budget});
       place = cells_.end() - 1;
     }
     place->rows.push_back(&row);
@@ -99,7 +98,7 @@ void MethodComparison::rank(std::uint64_t seed) {
   for (const MethodCell& candidate : cells_) {
     const bool known = std::any_of(ranks_.begin(), ranks_.end(),
                                    [&](const MethodRank& rank) { return rank.method == candidate.method; });
-    if (ranked(&candidate) && !known) ranks_.push_back({.method = candidate.method, .at = {}, .overall = {}});
+    if (ranked(&candidate) && !known) ranks_.push_back({.method = candidate.method});
   }
   std::vector<std::vector<statistics::Repeats>> common;
   for (const std::int64_t budget : budgets_) {
@@ -153,8 +152,7 @@ Table MethodComparison::errors() const {
                   {"NRMSE", true},
                   {"Pearson", true},
                   {"efficiency gap", true},
-                  {"remark"}},
-      .rows = {}};
+                  {"remark"}}};
   for (const MethodCell& found : cells_) {
     const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
                                : !found.exact.empty()   ? "exact: " + found.exact
@@ -182,8 +180,7 @@ Table MethodComparison::runtime() const {
                           {"gradients", true},
                           {"sampling and solving", true},
                           {"game", true},
-                          {"µs of the method a coalition", true}},
-              .rows = {}};
+                          {"µs of the method a coalition", true}}};
   for (const MethodCell& found : cells_) {
     if (!found.undefined.empty()) continue;
     const auto median = [&found](const auto& value) { return quartiles_of(found, value).median; };
@@ -204,8 +201,7 @@ Table MethodComparison::ranking() const {
       .caption =
           "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is the "
           "mean over the budgets at which everybody is ranked.",
-      .columns = {{"method"}, {"all", true}},
-      .rows = {}};
+      .columns = {{"method"}, {"all", true}}};
   for (const std::int64_t budget : budgets_) table.columns.push_back({show_budget(budget), true});
   for (const MethodRank& method : ranks_) {
     std::vector<std::string> line = {method.method, method.overall ? show_rank(*method.overall) : "no common budget"};
@@ -234,13 +230,11 @@ std::string MethodComparison::headline() const {
 }
 
 Figure MethodComparison::budget_error() const {
-  Figure figure{
-      .title = "Error against budget", .finding = {}, .panels = {}, .legend = {}, .numbers = {}, .missing = {}};
+  Figure figure{.title = "Error against budget"};
   figure.numbers = {
       .name = "budget_error",
       .caption = "NRMSE over the repeats.",
-      .columns = {{"method"}, {"budget", true}, {"runs", true}, {"q25", true}, {"median", true}, {"q75", true}},
-      .rows = {}};
+      .columns = {{"method"}, {"budget", true}, {"runs", true}, {"q25", true}, {"median", true}, {"q75", true}}};
   ErrorCurves curves;
   std::vector<std::string> methods;
   std::string exact;

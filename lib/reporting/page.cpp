@@ -259,8 +259,7 @@ std::string sittings_html(const runs::Run& run) {
               .caption =
                   "The run was stopped and resumed. Each sitting with its commit, and with what differs between "
                   "their environments.",
-              .columns = {{"started"}, {"commit"}},
-              .rows = {}};
+              .columns = {{"started"}, {"commit"}}};
   for (const std::string& key : differing) table.columns.push_back({key});
   for (const runs::Sitting& sitting : run.sittings) {
     std::vector<std::string> row = {sitting.time,

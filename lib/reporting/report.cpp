@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 DrawnFigure draw_figure(const FigureKind& kind, const Scoreboard& scores) {
-  DrawnFigure drawn{.name = std::string(kind.name), .figure = kind.make(scores), .panels = {}};
+  DrawnFigure drawn{.name = std::string(kind.name), .figure = kind.make(scores)};
   for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
   return drawn;
 }
@@ -46,8 +46,7 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
                           .reference = tables::reference(scores),
                           .net = tables::net_of_the_reference(scores),
                           .cost = tables::cost(scores),
-                          .training = tables::training(scores),
-                          .figures = {}};
+                          .training = tables::training(scores)};
   for (const FigureKind& kind : figures::all()) contents.figures.push_back(draw_figure(kind, scores));
 
   for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);

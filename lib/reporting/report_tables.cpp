@@ -107,9 +107,8 @@ Table paper_comparison(const std::vector<Comparison>& comparisons) {
       .caption =
           "Median [quartiles] of the paper's table and of this run. match: medians closer than the metric's tolerance; "
           "overlap: interquartile ranges meet.",
-      .columns =
-          {{"n", true}, {"metric"}, {"method"}, {"paper", true}, {"this run", true}, {"difference", true}, {"verdict"}},
-      .rows = {}};
+      .columns = {
+          {"n", true}, {"metric"}, {"method"}, {"paper", true}, {"this run", true}, {"difference", true}, {"verdict"}}};
   for (const Comparison& cell : comparisons) {
     const bool both = cell.paper && cell.ours;
     table.add({cell.on.label(), std::string(metrics::find(cell.metric).symbol), style_of(cell.method).label,
@@ -135,8 +134,7 @@ Table methods(const Scoreboard& scores) {
                   {"NRMSE", true},
                   {"Pearson", true},
                   {"R²", true},
-                  {"largest gap", true}},
-      .rows = {}};
+                  {"largest gap", true}}};
   std::vector<std::string> notes;
   bool marked = false;
   for (const Discretisation& on : scores.discretisations()) {
@@ -173,8 +171,7 @@ Table quality(const Scoreboard& scores) {
                           {"undefined", true},
                           {"median", true},
                           {"q25", true},
-                          {"q75", true}},
-              .rows = {}};
+                          {"q75", true}}};
   for (const Cell& cell : scores.cells()) {
     for (const metrics::Metric& metric : metrics::all()) {
       const auto quartiles = cell.quartiles(metric.name);
@@ -193,8 +190,7 @@ Table backbone(const Scoreboard& scores) {
               .caption =
                   "Relative 2-norm error of the backbone's prediction on the test inputs: attributions explain this "
                   "operator, not the PDE.",
-              .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}},
-              .rows = {}};
+              .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}}};
   for (const runs::OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
     table.add({runs::shape_in_words(row.shape), std::to_string(row.relative_errors.size()),
@@ -217,8 +213,7 @@ Table net_of_the_reference(const Scoreboard& scores) {
                           {"net", true},
                           {"95 % interval", true},
                           {"floor", true},
-                          {"above twice the floor"}},
-              .rows = {}};
+                          {"above twice the floor"}}};
   for (const Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods()) {
       const Cell* cell = scores.cell(on, method);
@@ -242,8 +237,7 @@ Table reference(const Scoreboard& scores) {
                           {"evaluations, median", true},
                           {"its error, median", true},
                           {"its error, largest", true},
-                          {"missed the target", true}},
-              .rows = {}};
+                          {"missed the target", true}}};
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   for (const std::string& explainer : explainers)
     table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
@@ -300,8 +294,7 @@ Table cost(const Scoreboard& scores) {
                   {"distinct coalitions", true},
                   {"evaluations", true},
                   {"reverse passes", true},
-                  {"wall time", true}},
-      .rows = {}};
+                  {"wall time", true}}};
   for (const Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods()) {
       const Cell* cell = scores.cell(on, method);
@@ -323,8 +316,7 @@ Table training(const Scoreboard& scores) {
                           {"best epoch", true},
                           {"best validation loss", true},
                           {"backbone evaluations", true},
-                          {"wall time", true}},
-              .rows = {}};
+                          {"wall time", true}}};
   for (const runs::TrainingRow& row : scores.run().results.training) {
     if (row.pde != scores.run().pde) continue;
     table.add({row.explainer ? fmt::format("{} {}", row.stage, *row.explainer) : row.stage, std::to_string(row.epochs),

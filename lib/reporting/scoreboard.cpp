@@ -120,7 +120,7 @@ Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
     const Discretisation on{.players = row.players, .shape = row.shape};
     const std::string column = column_of(row);
     Cell& cell = cells[{on, column, row.budget}];
-    if (cell.rows.empty()) cell = {.on = on, .method = column, .access = row.access, .budget = row.budget, .rows = {}};
+    if (cell.rows.empty()) cell = {.on = on, .method = column, .access = row.access, .budget = row.budget};
     cell.rows.push_back(&row);
     discretisations.insert(on);
     methods.insert(column);
@@ -213,8 +213,7 @@ std::vector<Discretisation> Scoreboard::discretisations_with_curves() const {
 ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
   const std::vector<const runs::AttributionRow*> rows = references(on);
   require(!rows.empty(), "reference: grid=", on.label(), " (is not in the run). Ask for one of discretisations().");
-  ReferenceQuality quality{
-      .kinds = {}, .error = {}, .largest_error = 0, .evaluations = {}, .target = reference_target(run_), .missed = 0};
+  ReferenceQuality quality{.target = reference_target(run_)};
   std::vector<double> errors, evaluations;
   for (const runs::AttributionRow* row : rows) {
     ++quality.kinds[row->reference];

@@ -152,8 +152,7 @@ Table outliers(const Scoreboard& scores) {
           "Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, each "
           "input once at the n where it is worst. Medians and quartiles hardly feel them.",
           outlier),
-      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}},
-      .rows = {}};
+      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}}};
   for (const Outlier& row : found) {
     table.add({row.what, row.where,
                row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample),
