@@ -517,8 +517,8 @@ TEST(Claims, AreUndecidedWhereTheReferenceCannotTell) {
 }
 
 TEST(Claims, AboutBudgetsAreUndecidedByCurvesThatBeginTooLate) {
-  // All methods are as good at their first budget, at n = 16 and at n = 1024. What they need may be less at both, so the
-  // first budget at n = 1024 being ten times that at n = 16 says nothing.
+  // All methods are as good at their first budget, at n = 16 and at n = 1024. What they need may be less at both, so
+  // the first budget at n = 1024 being ten times that at n = 16 says nothing.
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "operator_shap", [](int) { return 20.0; });
   const reporting::Judgement judgement = judge_one("classical_methods_need_more_at_many_players", results);

@@ -1,4 +1,5 @@
-// Rows survive their files, tables follow their rules, and the page is whole: escaped, self-contained, the same from the same rows.
+// Rows survive their files, tables follow their rules, and the page is whole: escaped, self-contained, the same from
+// the same rows.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -255,7 +256,8 @@ TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
     ++verdicts[cell.verdict];
     EXPECT_EQ(cell.on.players != 16, cell.paper.has_value());
   }
-  // 7 n x 3 metrics x 3 methods: n = 32 and 64 of two methods; n = 16 of two methods has no row in the paper; the rest was not run.
+  // 7 n x 3 metrics x 3 methods: n = 32 and 64 of two methods; n = 16 of two methods has no row in the paper; the rest
+  // was not run.
   EXPECT_EQ((std::map<std::string, int>{{"not comparable: training samples: 192 instead of the paper's 4220", 12},
                                         {"not in the paper", 6},
                                         {"not run", 45}}),

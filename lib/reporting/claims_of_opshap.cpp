@@ -20,7 +20,8 @@ namespace opshap::reporting::claims {
 
 namespace {
 
-/// Relative changes of the reference from a line of n points to one of 2n, for every n of the run where both are stored.
+/// Relative changes of the reference from a line of n points to one of 2n, for every n of the run where both are
+/// stored.
 std::vector<std::pair<int, std::map<std::int64_t, double>>> changes_of_reference(const Scoreboard& scores) {
   std::vector<std::pair<int, std::map<std::int64_t, double>>> changes;
   for (const Discretisation& on : scores.discretisations()) {

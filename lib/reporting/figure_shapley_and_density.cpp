@@ -1,4 +1,5 @@
-// The paper's figure of bars and a line: do discrete Shapley values over their volumes approach the explainer's density?
+// The paper's figure of bars and a line: do discrete Shapley values over their volumes approach the explainer's
+// density?
 
 #include <fmt/format.h>
 

@@ -16,7 +16,8 @@ namespace opshap::reporting {
 
 namespace {
 
-/// An exact method whose error is larger has lost half of a double's digits: more than any condition number of a sample that is solved at all.
+/// An exact method whose error is larger has lost half of a double's digits: more than any condition number of a sample
+/// that is solved at all.
 const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
 
 template <typename Value>

@@ -29,7 +29,8 @@ std::string discretisations_in_words(const Scoreboard& scores) {
   return words;
 }
 
-/// The commit that each sitting ran, in the order of time: a run that was resumed may have been finished by another one.
+/// The commit that each sitting ran, in the order of time: a run that was resumed may have been finished by another
+/// one.
 std::string commits_in_words(const runs::Run& run) {
   std::vector<std::string> commits;
   for (const runs::Sitting& sitting : run.sittings) {

@@ -22,8 +22,8 @@ const PaperSentence& paper_sentence(std::string_view id);
 /// nearest name.
 double paper_constant(std::string_view name);
 
-/// "periodic 1D", "1D", "periodic 2D", "2D" or "mesh" (reference_data/paper_problems.csv); empty for a PDE that is not in
-/// the paper.
+/// "periodic 1D", "1D", "periodic 2D", "2D" or "mesh" (reference_data/paper_problems.csv); empty for a PDE that is not
+/// in the paper.
 std::string_view paper_domain(std::string_view pde);
 
 /// One cell of the paper's result table (reference_data/paper_quality.csv).

@@ -45,7 +45,8 @@ struct Cell {
   std::optional<statistics::Quartiles> quartiles(std::string_view metric) const;
   /// "" when the metric is defined on all inputs, else "2 of 8 undefined: constant reference".
   std::string undefined(std::string_view metric) const;
-  /// Wall time of one attribution, game and method together, over the inputs that the method did not refuse; none when it refused all.
+  /// Wall time of one attribution, game and method together, over the inputs that the method did not refuse; none when
+  /// it refused all.
   std::optional<statistics::Quartiles> seconds() const;
   /// NRMSE net of the reference's error; none when the NRMSE is defined on no input.
   std::optional<NetError> net_nrmse() const;
@@ -87,7 +88,8 @@ class Scoreboard {
   /// Those of discretisations() on which some sampling method has a curve.
   std::vector<Discretisation> discretisations_with_curves() const;
 
-  /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in all.
+  /// The first row of each input on a grid, whatever its method: what rows say of the input's reference is the same in
+  /// all.
   std::vector<const runs::AttributionRow*> references(const Discretisation& on) const;
   /// The reference on a grid of the run.
   ReferenceQuality reference(const Discretisation& on) const;
