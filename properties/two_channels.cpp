@@ -97,6 +97,9 @@ TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
   const std::string page = read_file(run_ / "report.html");
   EXPECT_NE(std::string::npos, page.find("8 × 8"));
   EXPECT_NE(std::string::npos, page.find("Synthetic 2D"));
+  EXPECT_EQ(std::string::npos, page.find("not finished")) << "resolutions are points per axis, not players";
+  for (const char* grid : {"16-of-4x4", "16-of-8x8"})
+    EXPECT_NE(std::string::npos, page.find(std::string("id=\"budget-error-") + grid)) << "a curve for each grid";
   const Json claims = Json::parse(read_file(run_ / "claims.json"));
   for (const Json& claim : claims["claims"]) {
     if (claim["source"] == "paper" && claim["statement"].get<std::string>().find("Burgers") != std::string::npos) {
