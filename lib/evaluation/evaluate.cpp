@@ -287,7 +287,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
         return Unit(evaluation, contestants, resolution, sample).rows();
       }));
       for (std::string line; std::getline(lines, line);)
-        (line.find("\"opshap.values/1\"") != std::string::npos ? attributions : results) += line + '\n';
+        (runs::schema_of(line) == runs::ValuesRow::schema ? attributions : results) += line + '\n';
       known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
     }
     write_file(run / "attributions.jsonl", attributions);

@@ -290,6 +290,12 @@ std::string to_json_line(const OperatorRow& row) { return line_of(row); }
 std::string to_json_line(const TrainingRow& row) { return line_of(row); }
 std::string to_json_line(const FieldsRow& row) { return line_of(row); }
 
+std::string schema_of(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return {};
+  return json["schema"].get<std::string>();
+}
+
 const Measured& score(const AttributionRow& row, std::string_view metric) {
   if (metric == "pearson") return row.pearson;
   if (metric == "nrmse") return row.nrmse;

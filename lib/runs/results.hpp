@@ -132,6 +132,9 @@ std::string to_json_line(const OperatorRow& row);
 std::string to_json_line(const TrainingRow& row);
 std::string to_json_line(const FieldsRow& row);
 
+/// What kind of row a line is: "opshap.values/1". Empty for a line that is no row.
+std::string schema_of(const std::string& line);
+
 /// The score of a row by a metric's registry name ("pearson", "nrmse", "r2", "efficiency_gap"). Throws InvalidArgument
 /// for another name.
 const Measured& score(const AttributionRow& row, std::string_view metric);
