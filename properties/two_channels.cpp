@@ -1,4 +1,5 @@
-// Two input channels in the plane, one output channel, nothing periodic: the whole chain from a problem to its report, and a trained explainer on a user's own field.
+// Two input channels in the plane, one output channel, nothing periodic: the whole chain from a problem to its report,
+// and a trained explainer on a user's own field.
 
 #include <gtest/gtest.h>
 

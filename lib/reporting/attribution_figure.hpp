@@ -8,11 +8,12 @@
 
 namespace opshap::reporting {
 
-/// One attribution as an SVG: the input's channels, the operator's output in the explained channel, and the attribution as a density (a player's value over its volume), each with
-/// the query point. Curves on a line, heat maps in the plane with colours that part at 0.
+/// One attribution as an SVG: the input's channels, the operator's output in the explained channel, and the attribution
+/// as a density (a player's value over its volume), each with the query point. Curves on a line, heat maps in the plane
+/// with colours that part at 0.
 ///
-/// `output` is a batch of one on the scenario's domain. `values` [players]. Throws InvalidArgument for a domain that is no grid of one or two axes, EnvironmentError without
-/// gnuplot.
+/// `output` is a batch of one on the scenario's domain. `values` [players]. Throws InvalidArgument for a domain that is
+/// no grid of one or two axes, EnvironmentError without gnuplot.
 std::string attribution_figure(const Scenario& scenario, const FieldBatch& output, std::string_view method,
                                const std::vector<double>& values);
 

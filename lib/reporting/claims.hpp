@@ -38,7 +38,8 @@ struct Claim {
   std::string_view rule;   ///< the predicate in words: when it counts as reproduced
   Judgement (*judge)(const Scoreboard& scores) = nullptr;
   bool always = false;  ///< holds in every correct run, whatever its size: `opshap report --check` fails without it
-  /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all runs.
+  /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all
+  /// runs.
   std::string (*excluded)(const runs::Run& run) = nullptr;
 
   bool applies(const runs::Run& run) const { return excluded == nullptr || excluded(run).empty(); }
@@ -72,10 +73,11 @@ std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims);
 /// All claims on one run.
 std::vector<JudgedClaim> judge(const Scoreboard& scores);
 
-/// claims.json: {"schema":"opshap.claims/1","profile","pde","commit","claims":[{"id","pde","source","statement","where",
-/// "rule","always","verdict","value","interval":[low, high],"threshold","evidence","tables":[{"name","caption","columns",
-/// "rows"}..]}..]}. A value, interval or threshold that does not exist is null. So is an interval with an end that
-/// nothing bounds.
+/// claims.json:
+/// {"schema":"opshap.claims/1","profile","pde","commit","claims":[{"id","pde","source","statement","where",
+/// "rule","always","verdict","value","interval":[low,
+/// high],"threshold","evidence","tables":[{"name","caption","columns", "rows"}..]}..]}. A value, interval or threshold
+/// that does not exist is null. So is an interval with an end that nothing bounds.
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run);
 
 }  // namespace opshap::reporting

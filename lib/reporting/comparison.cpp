@@ -65,6 +65,7 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
         const PaperCell* paper = is_papers(on) ? find(paper_quality(), pde, on.players, method, metric) : nullptr;
         if (paper != nullptr) cell.paper = paper->quartiles;
         if (const Cell* ours = scores.cell(on, method)) cell.ours = ours->quartiles(metric);
+        if (!cell.paper && !cell.ours) continue;  // an n of neither, as those that only the explainer was scored at
         cell.verdict = verdict_of(cell, scores.run());
         comparisons.push_back(std::move(cell));
       }

@@ -12,14 +12,15 @@ namespace opshap::reporting::figures {
 /// The coordinates of the points of a grid along one axis.
 std::vector<double> coordinates(const runs::FieldsRow& grid, int axis);
 
-/// The density of an attribution at each point of a grid: a player's value divided by its share of the volume. The points
-/// of a regular grid have equal volumes. [players] -> [points]. Throws DataError for another number of players.
+/// The density of an attribution at each point of a grid: a player's value divided by its share of the volume. The
+/// points of a regular grid have equal volumes. [players] -> [points]. Throws DataError for another number of players.
 std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values);
 
 /// A channel of values that are stored channel after channel.
 std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index);
 
-/// A curve of a 1D panel: its values at the points of the grid, and how gnuplot draws them ("with lines lc rgb 'black'").
+/// A curve of a 1D panel: its values at the points of the grid, and how gnuplot draws them ("with lines lc rgb
+/// 'black'").
 struct Curve {
   std::vector<double> values;  ///< [points]
   std::string style;
@@ -29,9 +30,9 @@ struct Curve {
 Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                    const std::string& label, const std::vector<Curve>& curves);
 
-/// A field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on both sides. A ring
-/// marks the query point. `scale` is the value of full colour; without it the largest size of a value.
-/// Cost: a rectangle in the SVG for each point.
+/// A field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on both sides. A
+/// ring marks the query point. `scale` is the value of full colour; without it the largest size of a value. Cost: a
+/// rectangle in the SVG for each point.
 Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                      const std::vector<double>& values, std::optional<double> scale = std::nullopt);
 

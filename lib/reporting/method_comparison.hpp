@@ -32,8 +32,8 @@ struct MethodRank {
 
 /// Methods on one game: what their rows say, and who is ahead of whom.
 ///
-/// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact: where a method cannot but be right,
-/// its row is a check of the program and says nothing about the others.
+/// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact:
+/// where a method cannot but be right, its row is a check of the program and says nothing about the others.
 class MethodComparison {
  public:
   /// Throws InvalidArgument for no rows. `seed` is that of the bootstrap.
@@ -47,7 +47,8 @@ class MethodComparison {
   const std::vector<MethodRank>& ranks() const { return ranks_; }
   /// Budgets at which every ranked method is ranked.
   const std::vector<std::int64_t>& common_budgets() const { return common_budgets_; }
-  /// Methods that promise to be exact on this game and are not: a bug in the method or in the promise. Empty when the truth itself has an error.
+  /// Methods that promise to be exact on this game and are not: a bug in the method or in the promise. Empty when the
+  /// truth itself has an error.
   std::vector<std::string> broken_promises() const;
 
   Table errors() const;

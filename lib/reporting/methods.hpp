@@ -15,8 +15,9 @@ struct MethodStyle {
   int marker = 7;     ///< gnuplot's pointtype
 };
 
-/// Any name has a style. One that is not known gets its name in words and a colour by its letters. "<method>:<explainer>"
-/// has the method's colour, the explainer's name behind the method's, and a dash and a marker by that name's letters.
+/// Any name has a style. One that is not known gets its name in words and a colour by its letters.
+/// "<method>:<explainer>" has the method's colour, the explainer's name behind the method's, and a dash and a marker by
+/// that name's letters.
 MethodStyle style_of(std::string_view method);
 
 /// Explainers first, then what they are compared with; unknown names last, in alphabetical order.

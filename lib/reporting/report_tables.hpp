@@ -17,8 +17,8 @@ Table methods(const Scoreboard& scores);
 Table quality(const Scoreboard& scores);
 /// The backbone's relative error at every resolution.
 Table backbone(const Scoreboard& scores);
-/// Inputs on which the backbone or a trained explainer is far worse than on the others, with the cause as far as the rows
-/// hold it.
+/// Inputs on which the backbone or a trained explainer is far worse than on the others, with the cause as far as the
+/// rows hold it.
 Table outliers(const Scoreboard& scores);
 /// What the reference is at every n, what it cost and how well it is known.
 Table reference(const Scoreboard& scores);
