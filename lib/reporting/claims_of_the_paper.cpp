@@ -188,7 +188,8 @@ Claim transfers_to_unseen_resolutions() {
         }
         if (found.empty()) {
           return not_testable(
-              "OperatorSHAP was evaluated only at the n that it was trained on. Profile desk adds others.");
+              "OperatorSHAP was evaluated only at the n that it was trained on. Key unseen of [evaluation] in a "
+              "profile adds others.");
         }
         return all_of(found, {.quantity = "OperatorSHAP's median NRMSE less that at the trained n around it",
                               .figures = {"here", "below", "above"}});
