@@ -663,6 +663,15 @@ TEST(Claims, AreWrittenWithSourceStatementVerdictAndEvidence) {
   }
 }
 
+TEST(Claims, HaveATitleThatFitsAList) {
+  std::set<std::string_view> titles;
+  for (const reporting::Claim& claim : reporting::claims::all()) {
+    EXPECT_TRUE(titles.insert(claim.title).second) << claim.id;
+    EXPECT_TRUE(claim.title.size() >= 10 && claim.title.size() <= 75) << claim.title;
+    EXPECT_EQ(std::string_view::npos, claim.title.find('_')) << claim.title;
+  }
+}
+
 TEST(Claims, WriteNoIntervalWhereNothingBoundsIt) {
   const auto run = SyntheticRun().run();
   std::vector<reporting::JudgedClaim> judged = reporting::judge(reporting::Scoreboard(run));

@@ -256,8 +256,8 @@ TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
     ++verdicts[cell.verdict];
     EXPECT_EQ(cell.on.players != 16, cell.paper.has_value());
   }
-  // The paper's 6 n x 3 metrics x 3 methods, of which n = 32 and 64 were run with two methods. n = 16 of two methods has
-  // no row in the paper. Of the third method there it has neither, which is no cell.
+  // The paper's 6 n x 3 metrics x 3 methods, of which n = 32 and 64 were run with two methods. n = 16 of two methods
+  // has no row in the paper. Of the third method there it has neither, which is no cell.
   EXPECT_EQ((std::map<std::string, int>{{"not comparable: training samples: 192 instead of the paper's 4220", 12},
                                         {"not in the paper", 6},
                                         {"not run", 42}}),

@@ -25,11 +25,15 @@ std::string_view to_string(Verdict verdict) {
 namespace claims {
 
 const std::vector<Claim>& all() {
-  static const std::vector<Claim> claims = {
-#define CLAIM(id) id(),
+  static const std::vector<Claim> claims = [] {
+    std::vector<Claim> found;
+#define CLAIM(id, words) \
+  found.push_back(id()); \
+  found.back().title = words;
 #include "reporting/claims.def"
 #undef CLAIM
-  };
+    return found;
+  }();
   return claims;
 }
 

@@ -41,13 +41,14 @@ struct Claim {
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all
   /// runs.
   std::string (*excluded)(const runs::Run& run) = nullptr;
+  std::string_view title = {};  ///< the sentence in a few words, of claims.def
 
   bool applies(const runs::Run& run) const { return excluded == nullptr || excluded(run).empty(); }
 };
 
 namespace claims {
 
-#define CLAIM(id) Claim id();
+#define CLAIM(id, title) Claim id();
 #include "reporting/claims.def"
 #undef CLAIM
 

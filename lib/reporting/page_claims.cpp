@@ -43,17 +43,12 @@ std::vector<const JudgedClaim*> select(const std::vector<JudgedClaim>& claims, s
   return found;
 }
 
-/// "regression msr loses from 64 players": the id in words, which leads to the claim.
+/// The claims' titles, which lead to them.
 std::string links(const std::vector<const JudgedClaim*>& claims) {
   std::string text;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    std::string words(claims[i]->claim.id);
-    std::replace(words.begin(), words.end(), '_', ' ');
-    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>",
-                        i == 0                   ? ""
-                        : i + 1 == claims.size() ? " and "
-                                                 : ", ",
-                        claims[i]->claim.id, escape_markup(words));
+    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>", i == 0 ? "" : "; ", claims[i]->claim.id,
+                        escape_markup(claims[i]->claim.title));
   }
   return text;
 }
