@@ -701,6 +701,7 @@ TEST_F(RunFolder, PlanesAreDrawnAsHeatMaps) {
                             ">reference</title>", ">OperatorSHAP</title>"})
     EXPECT_EQ(1u, count(svg, title)) << title;
   EXPECT_EQ(1u + 64, count(read_file(folder_ / "figures/example.csv"), "\n")) << "the finer grid";
+  EXPECT_EQ(0u, count(svg, "fill-opacity")) << "the colours of the scale are those of the map";
   EXPECT_EQ(0u, count(svg, "<image")) << "points are rectangles, since a page has no files beside it";
   EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg")) << "two grids, told apart by their points";
 }
