@@ -166,8 +166,9 @@ TEST_P(Problems, RefusesInputsThatAreNotItsOwn) {
 
 // A query or baseline that does not fit would throw; the rule must also name a channel that the output has.
 TEST_P(Problems, ItsDefaultRuleMakesAGameOfItsInputs) {
-  const ScenarioRule rule = problem().default_rule();
+  ScenarioRule rule = problem().default_rule();
   const FieldBatch input = sample(0).input;
+  rule.means.assign(static_cast<std::size_t>(input.channels), 0.5);  // a data set knows them
   const Scenario scenario = make_scenario(rule, input);
   EXPECT_EQ(input.values, scenario.input.values);
   EXPECT_EQ(input.domain, scenario.baseline.domain);

@@ -66,6 +66,25 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
   EXPECT_GE(runs, 3);
 }
 
+TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
+  using Rule = ScenarioRule;
+  const std::string file = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/two_channels.toml";
+  cli::Profile profile = cli::load_profile(file, {});
+  EXPECT_EQ(Rule::Hidden::mean, profile.evaluation.scenario.baseline) << "that of synthetic2d";
+  EXPECT_EQ(16, profile.evaluation.scenario.blocks) << "that of the file";
+  EXPECT_EQ(profile.evaluation.scenario.describe(), profile.explainer.scenario.describe());
+  profile.evaluation.scenario = Rule{.players = Rule::Players::blocks, .blocks = 4, .masked = {1}};
+  const std::string text = cli::to_toml(profile);
+  EXPECT_NE(std::string::npos, text.find("baseline = 'zero'")) << text;
+  EXPECT_EQ(profile.evaluation.scenario.describe(),
+            cli::parse_profile(text, "stored.toml").evaluation.scenario.describe());
+  profile.evaluation.scenario = Rule{.query = Rule::Where::position, .position = {0.5, 0.25}, .channel = 1};
+  EXPECT_EQ(profile.evaluation.scenario.describe(),
+            cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.scenario.describe());
+  EXPECT_THROW(cli::parse_profile(std::string(text).replace(text.find("synthetic2d"), 11, "synthetic3d"), "stored"),
+               InvalidArgument);
+}
+
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {
   cli::Profile profile = embedded().front();
   profile.evaluation.unseen = {48, 384};

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "pde/registry.hpp"
 
 namespace opshap::cli {
 
@@ -163,26 +164,37 @@ operators::NetworkSettings read_operator(Section section) {
   return settings;
 }
 
-/// Absent keys have the values of ScenarioRule's defaults.
-ScenarioRule read_scenario(Section section) {
-  ScenarioRule rule;
-  const auto word = [&](const std::string& key, const std::string& otherwise, const std::vector<std::string>& known) {
-    const std::string value = section.has(key) ? section.get<std::string>(key) : otherwise;
+/// The problem's usual rule with what the section says otherwise.
+ScenarioRule read_scenario(Section section, ScenarioRule rule) {
+  const auto word = [&](const std::string& key, const std::vector<std::string>& known) {
+    if (!section.has(key)) return std::string();
+    std::string value = section.get<std::string>(key);
     require(std::ranges::find(known, value) != known.end(), "profile: scenario.", key, "=", value, " (not one of ",
             fmt::format("{}", fmt::join(known, ", ")), "). Correct it.");
     return value;
   };
-  if (word("players", "points", {"points", "blocks"}) == "blocks") {
+  const std::string players = word("players", {"points", "blocks"}), baseline = word("baseline", {"zero", "mean"}),
+                    query = word("query", {"centre"});
+  if (players == "points") {
+    rule.players = ScenarioRule::Players::points;
+    rule.blocks = 0;
+  }
+  if (players == "blocks") {
     rule.players = ScenarioRule::Players::blocks;
     rule.blocks = section.count("blocks");
   }
-  if (word("baseline", "zero", {"zero", "mean"}) == "mean") rule.baseline = ScenarioRule::Hidden::mean;
-  if (section.has("query_at")) {
+  if (baseline == "zero") rule.baseline = ScenarioRule::Hidden::zero;
+  if (baseline == "mean") rule.baseline = ScenarioRule::Hidden::mean;
+  if (query == "centre") {
+    rule.query = ScenarioRule::Where::centre;
+    rule.position.clear();
+  } else if (section.has("query_at")) {
     rule.query = ScenarioRule::Where::position;
     rule.position = section.list<double>("query_at");
   }
   if (section.has("query_channel")) rule.channel = section.count("query_channel", 0);
   if (section.has("masked_channels")) {
+    rule.masked.clear();
     for (const std::int64_t channel : section.list<std::int64_t>("masked_channels"))
       rule.masked.push_back(static_cast<int>(channel));
   }
@@ -254,7 +266,9 @@ Profile read(const toml::table& table, const std::string& name) {
   explainer.finish();
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
-  if (root.has("scenario")) profile.evaluation.scenario = read_scenario(root.section("scenario"));
+  profile.evaluation.scenario = pde::find(profile.data.pde).default_rule();
+  if (root.has("scenario"))
+    profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   for (const int size : profile.evaluation.unseen) {
@@ -324,17 +338,25 @@ toml::table table_of(const operators::NetworkSettings& settings) {
   return table;
 }
 
-/// What of a rule differs from the default; an empty table where nothing does.
-toml::table table_of(const ScenarioRule& rule) {
+/// What of a rule differs from the problem's usual one; an empty table where nothing does.
+toml::table table_of(const ScenarioRule& rule, const ScenarioRule& usual) {
   toml::table table;
-  if (rule.players == ScenarioRule::Players::blocks) {
-    table.insert("players", "blocks");
-    table.insert("blocks", rule.blocks);
+  if (rule.players != usual.players || rule.blocks != usual.blocks) {
+    const bool blocks = rule.players == ScenarioRule::Players::blocks;
+    table.insert("players", blocks ? "blocks" : "points");
+    if (blocks) table.insert("blocks", rule.blocks);
   }
-  if (rule.baseline == ScenarioRule::Hidden::mean) table.insert("baseline", "mean");
-  if (rule.query == ScenarioRule::Where::position) table.insert("query_at", list_of(rule.position));
-  if (rule.channel != 0) table.insert("query_channel", rule.channel);
-  if (!rule.masked.empty()) table.insert("masked_channels", list_of(rule.masked));
+  if (rule.baseline != usual.baseline)
+    table.insert("baseline", rule.baseline == ScenarioRule::Hidden::mean ? "mean" : "zero");
+  if (rule.query != usual.query || rule.position != usual.position) {
+    if (rule.query == ScenarioRule::Where::position) {
+      table.insert("query_at", list_of(rule.position));
+    } else {
+      table.insert("query", "centre");
+    }
+  }
+  if (rule.channel != usual.channel) table.insert("query_channel", rule.channel);
+  if (rule.masked != usual.masked) table.insert("masked_channels", list_of(rule.masked));
   return table;
 }
 
@@ -377,7 +399,8 @@ toml::table settings_of(const Profile& profile) {
                                                {"reference_error", evaluation.reference_error},
                                                {"reference_budget", evaluation.reference_budget},
                                                {"curves", std::move(curves)}}}};
-  if (const toml::table scenario = table_of(evaluation.scenario); !scenario.empty()) table.insert("scenario", scenario);
+  const toml::table scenario = table_of(evaluation.scenario, pde::find(profile.data.pde).default_rule());
+  if (!scenario.empty()) table.insert("scenario", scenario);
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
   if (explainer.target != training::ExplainerRecipe{}.target)
     table["explainer"].as_table()->insert("target", explainer.target);

@@ -23,7 +23,8 @@ struct DataSettings {
   int samples() const { return train + validation + test; }
 };
 
-/// Everything that decides a run's size: one TOML file, every key present in the embedded ones.
+/// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
+/// problem's default rule without them, `unseen` of [evaluation] and `target` of [explainer].
 struct Profile {
   std::string name;
   std::string summary;

@@ -96,6 +96,8 @@ class Synthetic2d final : public Problem {
   Sample draw(const Rng& root, std::uint64_t sample) const override;
   Solution solve(const FieldBatch& input) const override;
   std::vector<PairLaw> pair_laws(const FieldBatch& input, const FieldBatch& output) const override;
+  /// Hidden points have the mean of their channel: a gain of 0 is no more usual than another.
+  ScenarioRule default_rule() const override { return {.baseline = ScenarioRule::Hidden::mean}; }
 
  private:
   static Domain native() { return Domain::grid({Axis::cells(32, 2), Axis::cells(32, 1)}); }
