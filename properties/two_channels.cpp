@@ -168,9 +168,23 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
     EXPECT_TRUE(row["nrmse"].is_number());
   }
   EXPECT_EQ(1, explained) << "it takes no budget, so it runs once";
+  EXPECT_EQ(16u, json["explainers"]["model"].get<std::string>().size()) << "a checksum";
   expect_refusal("compare --query 0,0" + common, 2, "trained for the centre");
+  // The backbone's weights have an explainer's channels.
+  expect_refusal("compare --query 4,4" + common + ",explainer:" + weights("backbone"), 2, "same file name");
   expect_refusal("compare --game glove_market --players 4 --budgets 8 --methods explainer:" + weights("explainer"), 2,
                  "not known here");
+}
+
+TEST_F(TwoChannels, AComparisonKnowsItsExplainerByItsWeights) {
+  const std::string command = "compare --operator " + weights("backbone") + " --input " + field({2, 8, 8}) +
+                              " --query 4,4 --players 16 --out " + path("compared") +
+                              " --methods uniform,explainer:" + path("explainer.safetensors");
+  fs::copy_file(weights("explainer"), path("explainer.safetensors"));
+  ASSERT_EQ(0, opshap(command).code);
+  EXPECT_EQ(0, opshap(command).code) << "done is done";
+  fs::copy_file(weights("backbone"), path("explainer.safetensors"), fs::copy_options::overwrite_existing);
+  expect_refusal(command, 2, "other settings");
 }
 
 TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "cli/environment.hpp"
 #include "cli/reference_options.hpp"
-#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
@@ -45,6 +45,9 @@ std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const Compare
       solves_any = true;
       method = methods::of_estimator(solves->with_minimum_norm());
     }
+    for (const auto& other : wanted)
+      require(!method->explainer() || other->explainer() != method->explainer(), "compare: --methods=", name,
+              " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
     wanted.push_back(std::move(method));
   }
   require(!options.minimum_norm || solves_any,
@@ -71,23 +74,12 @@ Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan
                      {"max_evaluations", reference.max_evaluations},
                      {"exact_players", reference.exact_players}}}};
   if (!rule.empty()) settings["scenario"] = rule;
-  for (const auto& method : plan.methods) settings["methods"].push_back(name_of(*method));
+  for (const auto& method : plan.methods) {
+    settings["methods"].push_back(name_of(*method));
+    if (method->explainer()) settings["explainers"][*method->explainer()] = method->checksum();
+  }
   if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
-}
-
-/// manifest.json of the folder: made, or found to be that of the same comparison.
-void open_folder(const Globals& globals, const Json& environment, const Json& settings) {
-  const runs::Manifest manifest(globals.out,
-                                {.who = "compare",
-                                 .schema = "opshap.compare/1",
-                                 .command = globals.arguments,
-                                 .seed = globals.seed,
-                                 .commit = version::commit,
-                                 .dirty = version::dirty,
-                                 .environment = environment,
-                                 .subject = {{"settings", settings}}},
-                                runs::equal_to(settings));
 }
 
 Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
@@ -163,7 +155,10 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
   if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, game.players());
   const Json settings = settings_of(options, plan, named.rule);
-  if (!globals.out.empty()) open_folder(globals, environment, settings);
+  if (!globals.out.empty())
+    runs::Manifest(globals.out,
+                   beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
+                   runs::equal_to(settings));
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
                                  "not determine the values.\n"

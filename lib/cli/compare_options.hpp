@@ -25,9 +25,10 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 /// manifest.json (with `environment`), truth.json, results.jsonl (a row a run, written as they end: the same command
 /// again goes on where it was stopped), summary.md, tables/ and figures/.
 ///
-/// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, minimum_norm (only when asked for),
-/// scenario (of an operator's game), reference, truth {method, error}, exact [{method, budget, why}], undefined
-/// [{method, budget, why}], ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
+/// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, reference, scenario (of an operator's game),
+/// explainers {name: checksum} (where there are any), minimum_norm (only when asked for), truth {method, error},
+/// exact [{method, budget, why}], undefined [{method, budget, why}],
+/// ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
 /// `kinds` makes the methods that are no estimators. Throws CheckFailed after printing when a method that promises to
 /// be exact on this game is not.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,

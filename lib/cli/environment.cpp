@@ -2,7 +2,10 @@
 
 #include <sys/utsname.h>
 
+#include <utility>
+
 #include "cli/doctor.hpp"
+#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 
@@ -15,6 +18,18 @@ nlohmann::ordered_json environment() {
           {"threads", threads()},
           {"compiler", message("g++ ", __VERSION__)},
           {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
+}
+
+runs::Beginning beginning(const std::string& who, std::string_view schema, const Globals& globals,
+                          nlohmann::ordered_json environment, nlohmann::ordered_json subject) {
+  return {.who = who,
+          .schema = std::string(schema),
+          .command = globals.arguments,
+          .seed = globals.seed,
+          .commit = version::commit,
+          .dirty = version::dirty,
+          .environment = std::move(environment),
+          .subject = std::move(subject)};
 }
 
 }  // namespace opshap::cli

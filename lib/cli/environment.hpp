@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "cli/globals.hpp"
+#include "runs/manifest.hpp"
 
 namespace opshap::cli {
 
@@ -12,5 +14,10 @@ nlohmann::ordered_json environment();
 
 /// The same with BLAS, LibTorch and the engine's instruction set; in opshap-networks only.
 nlohmann::ordered_json network_environment(const Globals& globals);
+
+/// How a run of this program begins: the command's name, its manifest's schema, what it runs on and what it runs
+/// (runs::Beginning). Arguments, seed and commit are known.
+runs::Beginning beginning(const std::string& who, std::string_view schema, const Globals& globals,
+                          nlohmann::ordered_json environment, nlohmann::ordered_json subject);
 
 }  // namespace opshap::cli

@@ -33,6 +33,8 @@ class Method {
   virtual std::string_view name() const = 0;
   /// The name of its weights, where rows must tell several explainers apart.
   virtual std::optional<std::string> explainer() const { return std::nullopt; }
+  /// The checksum of those weights, by which a run knows them again. Empty where there are none.
+  virtual std::string checksum() const { return ""; }
   /// What it sees, as rows have it: "values" (of coalitions), "gradient", "amortised" (the input alone, after
   /// training), "none".
   virtual std::string_view access() const = 0;
@@ -53,9 +55,10 @@ std::unique_ptr<Method> of_estimator(const Estimator& estimator);
 std::unique_ptr<Method> of_estimator(std::unique_ptr<Estimator> estimator);
 
 /// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to
-/// v(N) − v(∅). Two evaluations of the game. `name` tells it apart from others of the same run.
+/// v(N) − v(∅). Two evaluations of the game. `name` tells it apart from others of the same run, and `checksum` from
+/// itself after another training.
 std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer,
-                                     std::optional<std::string> name = std::nullopt);
+                                     std::optional<std::string> name = std::nullopt, std::string checksum = "");
 
 /// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has
 /// to beat. Two evaluations.

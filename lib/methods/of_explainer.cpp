@@ -9,11 +9,12 @@ namespace {
 
 class OfExplainer final : public Method {
  public:
-  OfExplainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name)
-      : explainer_(std::move(explainer)), weights_(std::move(name)) {}
+  OfExplainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name, std::string checksum)
+      : explainer_(std::move(explainer)), weights_(std::move(name)), checksum_(std::move(checksum)) {}
 
   std::string_view name() const override { return "operator_shap"; }
   std::optional<std::string> explainer() const override { return weights_; }
+  std::string checksum() const override { return checksum_; }
   std::string_view access() const override { return "amortised"; }
 
   Attribution attribute(const Question& question) const override {
@@ -29,12 +30,14 @@ class OfExplainer final : public Method {
  private:
   std::unique_ptr<Explainer> explainer_;
   std::optional<std::string> weights_;
+  std::string checksum_;
 };
 
 }  // namespace
 
-std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name) {
-  return std::make_unique<OfExplainer>(std::move(explainer), std::move(name));
+std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer, std::optional<std::string> name,
+                                     std::string checksum) {
+  return std::make_unique<OfExplainer>(std::move(explainer), std::move(name), std::move(checksum));
 }
 
 }  // namespace opshap::methods

@@ -9,7 +9,6 @@
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/profile.hpp"
-#include "cli/version.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -42,13 +41,14 @@ std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& 
 }
 
 /// What decides the rows: settings, and files by their contents.
-nlohmann::ordered_json settings_of(const Options& options, const Profile& profile, const data::Dataset& data) {
+nlohmann::ordered_json settings_of(const Options& options, const Profile& profile, const data::Dataset& data,
+                                   const std::vector<std::unique_ptr<methods::Method>>& explainers) {
   nlohmann::ordered_json settings = {{"toml", identity(profile)},
                                      {"data", data.content_hash},
                                      {"operator", xxh64(read_file(options.operator_file))},
                                      {"explainers", nlohmann::ordered_json::object()}};
-  for (const std::filesystem::path& file : options.explainers)
-    settings["explainers"][file.stem().string()] = xxh64(read_file(file));
+  for (std::size_t i = 0; i < explainers.size(); ++i)
+    settings["explainers"][options.explainers[i].stem().string()] = explainers[i]->checksum();
   return settings;
 }
 
@@ -59,16 +59,10 @@ void run(const Options& options, const Globals& globals) {
   const auto backbone =
       operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
   const auto explainers = trained_explainers(options, *backbone, globals);
-  const nlohmann::ordered_json settings = settings_of(options, profile, data);
+  const nlohmann::ordered_json settings = settings_of(options, profile, data, explainers);
   runs::Manifest manifest(globals.out,
-                          {.who = "evaluate",
-                           .schema = "opshap.evaluation/1",
-                           .command = globals.arguments,
-                           .seed = globals.seed,
-                           .commit = version::commit,
-                           .dirty = version::dirty,
-                           .environment = network_environment(globals),
-                           .subject = {{"pde", data.pde}, {"settings", settings}}},
+                          beginning("evaluate", "opshap.evaluation/1", globals, network_environment(globals),
+                                    {{"pde", data.pde}, {"settings", settings}}),
                           runs::equal_to(settings));
   evaluation::Evaluation evaluation{.backbone = *backbone,
                                     .explainers = {},

@@ -9,7 +9,6 @@
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/profile.hpp"
-#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
@@ -30,27 +29,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-runs::Beginning beginning(const Profile& profile, const Globals& globals) {
+/// What the manifest of a run of this profile says of it.
+nlohmann::ordered_json subject(const Profile& profile) {
   const std::vector<std::string> sentences = departures(profile);
-  return {.who = "reproduce",
-          .schema = std::string(runs::manifest_schema),
-          .command = globals.arguments,
-          .seed = globals.seed,
-          .commit = version::commit,
-          .dirty = version::dirty,
-          .environment = network_environment(globals),
-          .subject = {{"profile", profile.name},
-                      {"pde", profile.data.pde},
-                      {"settings",
-                       {{"summary", profile.summary},
-                        {"train_samples", profile.data.train},
-                        {"validation_samples", profile.data.validation},
-                        {"test_inputs", profile.evaluation.inputs},
-                        {"resolutions", profile.resolutions},
-                        {"unseen_resolutions", profile.evaluation.unseen},
-                        {"toml", to_toml(profile)}}},
-                      {"departures", sentences},
-                      {"comparable_with_paper", sentences.empty()}}};
+  return {{"profile", profile.name},
+          {"pde", profile.data.pde},
+          {"settings",
+           {{"summary", profile.summary},
+            {"train_samples", profile.data.train},
+            {"validation_samples", profile.data.validation},
+            {"test_inputs", profile.evaluation.inputs},
+            {"resolutions", profile.resolutions},
+            {"unseen_resolutions", profile.evaluation.unseen},
+            {"toml", to_toml(profile)}}},
+          {"departures", sentences},
+          {"comparable_with_paper", sentences.empty()}};
 }
 
 /// Whether a run that stored these settings is one of this profile. Settings that cannot be read are another version's.
@@ -91,7 +84,9 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   operators::require_fast_blas();
   require_recipes(profile);
   const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-  runs::Manifest manifest(run, beginning(profile, globals), run_of(profile));
+  runs::Manifest manifest(
+      run, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
+      run_of(profile));
   write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
