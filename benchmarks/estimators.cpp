@@ -65,6 +65,7 @@ void register_all() {
   }
   benchmark::RegisterBenchmark("exact", exact)
       ->ArgName("n")
+      ->Arg(16)
       ->Arg(22)
       ->Arg(24)
       ->Unit(benchmark::kMillisecond)

@@ -215,6 +215,7 @@ void register_all() {
       if (subject.untrained()->has_mean_field()) {
         auto* row = benchmark::RegisterBenchmark((prefix + "mean_field").c_str(), mean_field_value, subject);
         row->ArgNames({"n", "nodes"})
+            ->Args({16, 8})
             ->Args({1024, 8})
             ->Unit(benchmark::kMillisecond)
             ->MeasureProcessCPUTime()
@@ -222,6 +223,7 @@ void register_all() {
       }
       auto* row = benchmark::RegisterBenchmark((prefix + "explainer_training").c_str(), explainer_training, subject);
       row->ArgNames({"n", "coalitions"})
+          ->Args({16, 32})
           ->Args({256, 32})
           ->Args({256, 128})
           ->Unit(benchmark::kMillisecond)

@@ -23,6 +23,7 @@ TRAINING = [(32, 4), (128, 6)]  # coalitions a sample, times the peer's samples 
 TRAINING_POINTS, TRAINING_BATCH = 256, 32
 MEAN_FIELD_NODES, MEAN_FIELD_WANTED = 8, 60  # plain forward passes
 MEMORY_WANTED = 500  # MB
+KERNELS = ["product_engine", "product_training", "gelu_engine", "gelu_training"]
 
 
 def batch_sizes(points):
@@ -159,6 +160,7 @@ class Results:
     once: dict = field(default_factory=dict)  # by kind and size
     memory: dict = field(default_factory=dict)
     memory_coalitions: int = 0
+    kernels: dict = field(default_factory=dict)  # by instruction set and benchmark
 
     def of_machine(self, gflops):
         """As a share of the fastest sgemm."""
@@ -199,6 +201,9 @@ def measure(arguments):
 
     for kind in ("shares", "new_grid", "new_input", "new_query"):
         results.once[kind] = {size: entry("bench_engine", benchmark_of(kind, *size)) for size in SIZES}
+    for name in sets:
+        for benchmark in KERNELS:
+            results.kernels[name, benchmark] = entry("bench_kernels", benchmark, OPSHAP_ENGINE=name)
     results.memory_coalitions = 1_000_000 if arguments.million else 1000
     million = ["--million"] if arguments.million else []
     results.memory = entry("bench_engine", f"fno1d_memory/n:1024/coalitions:{results.memory_coalitions}", arguments=million)
@@ -247,6 +252,25 @@ def time_section(results):
         table(["game", "first block", "mixing", "first axis", "blocks", "query", "rest", "activations"], shares),
         "Once for a grid, an input and a query, in ms on one thread:",
         table(["game", "grid", "input", "query"], preparation),
+    ]
+
+
+def kernel_section(results):
+    rows = []
+    for name in results.sets:
+        found = {benchmark: results.kernels[name, benchmark] for benchmark in KERNELS}
+        rows.append(
+            [name]
+            + [f"{found[benchmark]['GFLOP/s']:.1f}" for benchmark in KERNELS[:2]]
+            + [f"{found[benchmark]['ns a number']:.2f}" for benchmark in KERNELS[2:]]
+            + [f"{found[benchmark][error]:.1e}" for benchmark, error in zip(KERNELS[2:], ("absolute error", "relative error"))]
+        )
+    return [
+        "## Two sets of vector kernels",
+        "Products of 256 x 64 by 64 x 64 (GFLOP/s) and activations of 4096 numbers (ns a number) in cache, on one thread. The engine's kernels take floats in rows "
+        "that its own layout aligns, and its GELU is a table whose error is absolute. Those of training take float and double, any strides, and give slopes, so "
+        "their error is relative.",
+        table(["instructions", "product, engine", "product, training", "GELU, engine", "GELU, training", "absolute error, engine", "relative error, training"], rows),
     ]
 
 
@@ -304,6 +328,7 @@ def report(results, arguments, command):
         *coalition_section(results, verdicts),
         *operation_section(results),
         *time_section(results),
+        *kernel_section(results),
         *training_section(results, verdicts),
         *value_section(results, verdicts),
         "## Targets",

@@ -31,6 +31,11 @@ struct GateCotangents {
 
 /// The arithmetic of pointwise layers for one instruction set, in float or double. Any sizes, any alignment. A sum over
 /// `inner` or `rows` runs from the first to the last term and is then added to what is there.
+///
+/// The coalition engine has kernels of its own (engines/kernels.hpp). They take floats alone, in rows that the engine's
+/// layout aligns, and their GELU is a table whose error is absolute. Training needs products of transposed operands,
+/// slopes, and double precision for the check of its gradients. The kernels here would serve the engine too, but slow
+/// it down: reports/performance.md and performance_amd_epyc.md measure both side by side (bench_kernels).
 template <typename T>
 struct PointwiseKernels {
   void (*multiply)(const StridedProduct<T>&);
