@@ -185,8 +185,7 @@ TEST(AumannShapley, IsReachedAtOneOverNWithTheKnownConstant) {
       .studies = {},
       .tables = {{.name = "constants",
                   .caption = "Error of the finest partition against its leading term, and the factors by "
-                             "which the error and the extrapolated "
-                             "error fall in the last halving of the cells.",
+                             "which the error and the extrapolated error fall in the last halving of the cells.",
                   .columns = {{"game"},
                               {"n", true},
                               {"error · n", true},
@@ -363,15 +362,13 @@ TEST(RefinementLimits, DifferBetweenTwoRefinementsOfOneGame) {
       .name = "refinement_limits",
       .title = "Games whose Shapley values depend on how the domain is refined",
       .finding =
-          "Each of these games tends to something else, or grows at another pace, when the same domain "
-          "is cut up in another way: there is no "
-          "value for a density to stand for.",
+          "Each of these games tends to something else, or grows at another pace, when the same domain is cut up in "
+          "another way: there is no value for a density to stand for.",
       .studies = {},
       .tables = {{.name = "limits",
                   .caption = "Share of a fixed region at the finest partition: the left half, the right "
-                             "half of the airport, the first of three hands. For the sign of a signed "
-                             "measure, which grows like √n, its "
-                             "asymptotic form at that partition.",
+                             "half of the airport, the first of three hands. For the sign of a signed measure, which "
+                             "grows like √n, its asymptotic form at that partition.",
                   .columns = {{"game"}, {"refinement"}, {"share", true}, {"limit", true}},
                   .rows = {}}}};
   std::vector<double> shares, limits;

@@ -60,9 +60,8 @@ TEST(MonteCarloRate, MeanSquaredErrorFallsAtThePromisedRate) {
       .name = "monte_carlo_rate",
       .title = "Mean squared errors of sampling estimators against their budgets",
       .finding =
-          "Forty players, interactions of three to five of them. Every slope is the promised one within "
-          "0.1, or steeper for methods "
-          "that learn a proxy from the sample.",
+          "Forty players, interactions of three to five of them. Every slope is the promised one within 0.1, or "
+          "steeper for methods that learn a proxy from the sample.",
       .studies = {}};
   for (const auto& estimator : estimators::all()) {
     const double rate = estimator->guarantees().mse_rate;
@@ -164,10 +163,9 @@ TEST(MonteCarloRate, OneLawGivesTheConstantOfEveryMethodOnDrawsOfTheShapleyKerne
       .title = "The constant of methods on independent draws of the Shapley kernel",
       .finding =
           "Twelve players who are worth 1 to 3 alone, and interactions of three to five of them. With what a method "
-          "leaves of the game, r(S) = "
-          "v(S) − v(∅) − a(S), m draws have the mean squared error (4H²_{n−1}·E[r(S)²·s(n−s)/n] − |ψ(r) − "
-          "r(N)/n|²)/m, here by enumeration: a = 0 for the mean of values, equal shares for its centred form, "
-          "the Shapley values for regression (to first order in 1/m).",
+          "leaves of the game, r(S) = v(S) − v(∅) − a(S), m draws have the mean squared error "
+          "(4H²_{n−1}·E[r(S)²·s(n−s)/n] − |ψ(r) − r(N)/n|²)/m, here by enumeration: a = 0 for the mean of values, "
+          "equal shares for its centred form, the Shapley values for regression (to first order in 1/m).",
       .studies = {},
       .tables = {{.name = "constants",
                   .caption = fmt::format("m times the mean squared error over {} runs, ± its standard error.", runs),

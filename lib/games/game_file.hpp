@@ -10,10 +10,10 @@ namespace opshap::games {
 
 /// A game from JSON, in one of two forms:
 ///
-///     {"players": n, "values": [2^n numbers]}                                                   bit i of the index =
-///     player i
-///     {"players": n, "terms": [{"coalition": [i, ...], "coefficient": c}, ...], "empty": v(∅)}  a sum of unanimity
-///     games; "empty" is optional
+///     {"players": n, "values": [2^n numbers]}
+///     {"players": n, "terms": [{"coalition": [i, ...], "coefficient": c}, ...], "empty": v(∅)}
+///
+/// In the first, bit i of an index is player i. The second is a sum of unanimity games; "empty" is optional.
 ///
 /// Strict: unknown, missing or repeated keys, wrong lengths and numbers that are not finite are errors. Memory is
 /// proportional to the text. `who` starts the messages. Throws DataError naming the key.

@@ -16,9 +16,8 @@ Metric describe_r2() {
           .tolerance = 0.05,
           .definition =
               "share of the variance of v(S) - v(empty) over 10 000 coalitions drawn from the Shapley kernel law that "
-              "the attribution's sums over S "
-              "explain (weighted R², faithfulness); needs no reference; nearly blind for many players; undefined when "
-              "v is the same on all of them"};
+              "the attribution's sums over S explain (weighted R², faithfulness); needs no reference; nearly blind for "
+              "many players; undefined when v is the same on all of them"};
 }
 
 Measured weighted_r2(std::span<const double> values, const Coalitions& coalitions, std::span<const double> gains) {

@@ -156,8 +156,7 @@ Claim regression_msr_better_than_kernel_shap() {
   return of_the_paper(
       "regression_msr_better_than_kernel_shap",
       "the median NRMSE is not above KernelSHAP's at the budget of the tables at every n >= 512 of the run; 512 and "
-      "1024 "
-      "are the higher player numbers of the paper's figures",
+      "1024 are the higher player numbers of the paper's figures",
       [](const Scoreboard& scores) {
         Measurements found;
         std::string smaller;

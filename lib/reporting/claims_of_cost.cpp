@@ -136,8 +136,7 @@ Claim training_is_amortised() {
   return of_the_paper(
       "training_is_amortised",
       "at n = 512 an explained sample costs OperatorSHAP at most a hundredth of the evaluations of every sampling "
-      "method "
-      "that reaches its error, each at the smallest budget where it does",
+      "method that reaches its error, each at the smallest budget where it does",
       [](const Scoreboard& scores) {
         const auto pays = amortisation(scores);
         const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));

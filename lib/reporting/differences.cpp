@@ -6,10 +6,8 @@ const std::vector<Difference>& standing_differences() {
   static const std::vector<Difference> differences = {
       {"The inputs",
        "The paper names the families of its initial conditions, which are random Fourier series, single modes, bumps "
-       "and "
-       "low modes with equal probability. It does not print the laws of their amplitudes and widths. Those are ours, "
-       "so "
-       "the test inputs are other inputs."},
+       "and low modes with equal probability. It does not print the laws of their amplitudes and widths. Those are "
+       "ours, so the test inputs are other inputs."},
       {"The solver",
        "The paper integrates Burgers in time with an adaptive RK45. Here it is ETDRK4 in equal steps. Both are Fourier "
        "pseudo-spectral with the 2/3 rule."},
@@ -18,12 +16,10 @@ const std::vector<Difference>& standing_differences() {
        "both ends. Here the padding is symmetric."},
       {"The reference",
        "The paper compares with RegressionMSR at 300 000 evaluations, whose own error is not stated. Here the "
-       "reference "
-       "is exact at few players. Above, it is the mean over antithetic pairs of orderings, which is unbiased and "
-       "carries "
-       "a standard error. Where it is called certified, it is the weighted mean of that and of an independent paired "
-       "KernelSHAP that agrees with it within the standard errors of the two. The error of the reference stands beside "
-       "every comparison. Differences in NRMSE below it mean nothing."},
+       "reference is exact at few players. Above, it is the mean over antithetic pairs of orderings, which is unbiased "
+       "and carries a standard error. Where it is called certified, it is the weighted mean of that and of an "
+       "independent paired KernelSHAP that agrees with it within the standard errors of the two. The error of the "
+       "reference stands beside every comparison. Differences in NRMSE below it mean nothing."},
       {"R² is nearly blind at large n",
        "For an additive game 1 - R² = a·NRMSE²·|φ|² / (a·|φ|² + (1/4 - a)·Δ²) with a = 1/(2·H(n-1)) and Δ = v(N) - "
        "v(∅); where Δ² grows like n·|φ|² this is of the order "
@@ -46,9 +42,8 @@ const std::vector<Difference>& standing_differences() {
        "to the Shapley values therefore levels off instead of vanishing. It is not a quadrature error."},
       {"The mean field and the floor of the reference",
        "The mean field is not in the paper. It follows the fluctuations of those inputs as well, so in theory its "
-       "error "
-       "falls like 1/n. A measured NRMSE contains the reference's own error too and cannot fall below it. Where the "
-       "table stops falling or rises, it shows the reference's error and not the method's."},
+       "error falls like 1/n. A measured NRMSE contains the reference's own error too and cannot fall below it. Where "
+       "the table stops falling or rises, it shows the reference's error and not the method's."},
       {"The query's own cell",
        "A neural operator has a pointwise path from the input at the query to the output there. That one cell keeps a "
        "share of the gain at every n while all others shrink like 1/n, so a density has to reach a height "

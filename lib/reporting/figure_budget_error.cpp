@@ -43,8 +43,7 @@ Figure budget_error(const Scoreboard& scores) {
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   figure.finding =
       "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. A horizontal line is "
-      "a "
-      "trained explainer, which needs none. The sampling methods are below " +
+      "a trained explainer, which needs none. The sampling methods are below " +
       (explainers.empty() ? std::string("it") : style_of(explainers.front()).label);
   std::vector<std::string> drawn;
   for (const Discretisation& on : scores.discretisations_with_curves()) {

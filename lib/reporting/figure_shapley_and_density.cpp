@@ -86,8 +86,7 @@ Figure shapley_and_density(const Scoreboard& scores) {
   if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
   figure.finding = fmt::format(
       "Input {}, the one with the explainer's median error. Bars are the reference's Shapley values over their share "
-      "of "
-      "the volume. The line is the density of {}, whose NRMSE here is {}.",
+      "of the volume. The line is the density of {}, whose NRMSE here is {}.",
       sample, style.label, errors_in_words);
   return figure;
 }

@@ -296,8 +296,7 @@ std::string differences_section(const runs::Run& run) {
   if (run.departures.empty()) {
     text +=
         "<p>The numbers of samples and the settings of training are those that the paper prints. What the paper does "
-        "not "
-        "print, and what is made in another way here, differs in every profile and stands below.</p>\n";
+        "not print, and what is made in another way here, differs in every profile and stands below.</p>\n";
   }
   if (!run.departures.empty()) {
     text += "<ul class=\"plain\">\n";

@@ -91,8 +91,7 @@ std::string claim_html(const JudgedClaim& judged) {
   const auto& [claim, judgement] = judged;
   std::string text = fmt::format(
       "<article id=\"claim-{}\">\n<div>{}<p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
-      "class=\"rule\">Counts "
-      "as reproduced when: {}.</p></div>\n<div class=\"evidence\">{}<p>{}</p>\n",
+      "class=\"rule\">Counts as reproduced when: {}.</p></div>\n<div class=\"evidence\">{}<p>{}</p>\n",
       claim.id, badge(judgement.verdict, verdict_in_words(judgement.verdict)), escape_markup(claim.statement),
       escape_markup(claim.where), escape_markup(claim.rule), measured_html(judgement),
       escape_markup(judgement.evidence));
@@ -140,8 +139,7 @@ std::string claims_section(const std::vector<JudgedClaim>& claims, const runs::R
   std::string text =
       "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Where the test "
       "inputs are a sample, the measured value has a 95 % interval over them. A sentence is undecided when its "
-      "threshold "
-      "lies inside the interval.";
+      "threshold lies inside the interval.";
   if (!run.comparable_with_paper) {
     text +=
         " The verdicts are about the networks of this profile: a sentence of the paper that fails here may hold for "

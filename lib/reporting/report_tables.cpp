@@ -270,8 +270,7 @@ Table reference(const Scoreboard& scores) {
   if (certified) {
     table.notes.push_back(
         "Certified: two independent unbiased estimates, by antithetic pairs of orderings and by paired KernelSHAP, "
-        "that "
-        "agree within their standard errors. The reference is their weighted mean.");
+        "that agree within their standard errors. The reference is their weighted mean.");
   }
   if (target) {
     table.notes.push_back(fmt::format(

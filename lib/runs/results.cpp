@@ -23,14 +23,20 @@ using json_row::RowOf;
 
 // The fields of each row type, in the order in which they are written.
 
-template <typename Visitor, RowOf<AttributionRow> Attribution>
-void fields(Visitor& visit, Attribution& row) {
+/// Which attribution a row is about.
+template <typename Visitor, typename Row>
+void which(Visitor& visit, Row& row) {
   visit("pde", row.pde);
   visit.optional("shape", row.shape);
   visit("players", row.players);
   visit("sample", row.sample);
   visit("method", row.method);
   visit.optional("explainer", row.explainer);
+}
+
+template <typename Visitor, RowOf<AttributionRow> Attribution>
+void fields(Visitor& visit, Attribution& row) {
+  which(visit, row);
   visit("access", row.access);
   visit("budget", row.budget);
   visit("distinct", row.distinct);
@@ -50,12 +56,7 @@ void fields(Visitor& visit, Attribution& row) {
 
 template <typename Visitor, RowOf<ValuesRow> Values>
 void fields(Visitor& visit, Values& row) {
-  visit("pde", row.pde);
-  visit.optional("shape", row.shape);
-  visit("players", row.players);
-  visit("sample", row.sample);
-  visit("method", row.method);
-  visit.optional("explainer", row.explainer);
+  which(visit, row);
   visit("budget", row.budget);
   visit("empty", row.empty);
   visit("grand", row.grand);

@@ -14,12 +14,14 @@ namespace opshap::runs {
 
 /// A run folder: everything `opshap report` needs, and everything it writes.
 ///
-///   manifest.json       what ran: command, profile and its resolved configuration, seed, commit, environment,
-///   departures from the paper, stage times results.jsonl       one row an attribution or operator error (below);
-///   metrics only training.jsonl      one row a training attributions.jsonl  the attributions themselves, so that
-///   metrics can be recomputed fields.jsonl        inputs, solutions and predictions that figures show log.jsonl when
-///   each stage began and ended report.html claims.json figures/ tables/   written by `opshap report` from the files
-///   above alone
+///   manifest.json       what ran: command, settings, seed, commit, environment, departures, stage times
+///   results.jsonl       one row an attribution or operator error (below); metrics only
+///   training.jsonl      one row a training
+///   attributions.jsonl  the attributions themselves, so that metrics can be recomputed
+///   fields.jsonl        inputs, solutions and predictions that figures show
+///   log.jsonl           when each stage began and ended
+///
+/// From these files alone `opshap report` writes report.html, claims.json, figures/ and tables/.
 ///
 /// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1"). Rows of runs made before a
 /// field existed are read with the default that the field's comment names.

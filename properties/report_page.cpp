@@ -1,0 +1,416 @@
+// The page is whole: escaped, self-contained, the same from the same rows. Its tables and figures say what they show,
+// and what is missing.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "reporting/axes.hpp"
+#include "reporting/claims.hpp"
+#include "reporting/field_panels.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/report.hpp"
+#include "reporting/report_tables.hpp"
+#include "support/planes_run.hpp"
+#include "support/run_folder.hpp"
+#include "support/synthetic_run.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The page of a run, and everything else in its folder.
+class ReportFolder : public RunFolder {
+ protected:
+  std::string report(const runs::Results& results, const nlohmann::ordered_json& manifest) const {
+    write_run(folder_, results, manifest);
+    return read_file(reporting::write_report(folder_).page);
+  }
+  std::map<std::string, std::string> derived_files() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      if (entry.is_regular_file()) files[entry.path().lexically_relative(folder_)] = read_file(entry.path());
+    }
+    return files;
+  }
+};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+TEST(Table, QuotesWhatItsFormatsReserve) {
+  reporting::Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
+  table.add({"x, \"y\" | <z> & 'w'", reporting::show_count(1234)});
+  EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1234\n", table.csv());
+  EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1\u202F234 |\n", table.markdown());
+  EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
+  EXPECT_THROW(table.add({"too few"}), std::logic_error);
+  EXPECT_THROW(table.add({"", "empty"}), std::logic_error);
+}
+
+TEST(Numbers, AreShownWithThePapersThreeDecimalsWhereTheySayEnough) {
+  EXPECT_EQ("0.138", reporting::show(0.138));
+  EXPECT_EQ("-4.362", reporting::show(-4.362));
+  EXPECT_EQ("0", reporting::show(0));
+  EXPECT_EQ("3.1e-05", reporting::show(3.1e-5));
+  EXPECT_EQ("123", reporting::show(123.4));
+  EXPECT_EQ("0.138 [0.110, 0.192]",
+            reporting::show(statistics::Quartiles{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30}));
+  EXPECT_EQ("1\u202F234\u202F567", reporting::show_count(1234567));
+  EXPECT_EQ("123", reporting::show_count(123));
+  EXPECT_EQ("0.42 ms", reporting::show_seconds(0.00042));
+  EXPECT_EQ("3.1 s", reporting::show_seconds(3.14));
+  EXPECT_EQ("2 min 05 s", reporting::show_seconds(125));
+  EXPECT_EQ("2 h 05 min", reporting::show_seconds(7500));
+}
+
+TEST(Axes, TickAtReadableValuesInsideTheRange) {
+  reporting::LogRange range;
+  for (const double value : {0.03, 0.9, 0.0, -1.0}) range.include(value);
+  EXPECT_EQ(0.03, range.low());
+  const std::string axis = reporting::log_axis('y', range);
+  for (const char* tick : {"'0.05' 0.05", "'0.1' 0.1", "'0.2' 0.2", "'0.5' 0.5", "'1' 1"})
+    EXPECT_NE(std::string::npos, axis.find(tick)) << axis;
+  reporting::LogRange wide;
+  for (const double value : {1.0, 3e8}) wide.include(value);
+  EXPECT_NE(std::string::npos, reporting::log_axis('x', wide).find("'10⁶' 1e+06")) << reporting::log_axis('x', wide);
+  EXPECT_EQ(8u, count(reporting::log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128}), "' "));
+  EXPECT_EQ(5u, count(reporting::log_axis_at('x', {1, 2, 4, 8, 16, 32, 64, 128, 256}), "' "));
+  EXPECT_THROW(reporting::log_axis('x', reporting::LogRange()), InvalidArgument);
+}
+
+TEST_F(ReportFolder, TheSameRowsGiveTheSameBytes) {
+  const SyntheticRun made;
+  report(made.results(), made.manifest());
+  const auto first = derived_files();
+  for (const char* file : {"report.html", "claims.json", "figures/budget_error.svg", "figures/budget_error.csv",
+                           "tables/paper_comparison.csv", "tables/methods.md"}) {
+    EXPECT_TRUE(first.contains(file)) << file;
+  }
+  reporting::write_report(folder_);
+  EXPECT_EQ(first, derived_files());
+}
+
+TEST_F(ReportFolder, ThePageStandsAlone) {
+  const SyntheticRun made;
+  const std::string page = report(made.results(), made.manifest());
+  EXPECT_EQ(0u, count(page, "http://") - count(page, "http://www.w3.org/2000/svg"));
+  EXPECT_EQ(0u, count(page, "https://"));
+  EXPECT_EQ(0u, count(page, "<link") + count(page, "<img") + count(page, "src=") + count(page, "@import"));
+  EXPECT_EQ(1u, count(page, "<script")) << "the data island only";
+  EXPECT_EQ(1u, count(page, "<script type=\"application/json\""));
+  EXPECT_NE(std::string::npos, page.find("sentences of the paper that this run can judge</strong> hold"));
+  EXPECT_NE(std::string::npos, page.find("not comparable: training samples: 192 instead of the paper&#39;s 4220"));
+  for (const char* section :
+       {"claims", "paper", "methods", "operators", "figures", "cost", "environment", "differences"}) {
+    EXPECT_EQ(1u, count(page, std::string("id=\"") + section + "\"")) << section;
+  }
+}
+
+TEST_F(ReportFolder, EveryTextOfTheRunIsEscaped) {
+  const SyntheticRun made;
+  const std::string attack = "</script><script>alert('x')</script>&\"";
+  auto manifest = made.manifest();
+  for (const char* key : {"profile", "commit", "started"}) manifest[key] = attack;
+  manifest["departures"] = {attack};
+  manifest["environment"]["blas"] = attack;
+  manifest["environment"][attack] = "key";
+  manifest["settings"]["toml"] = "line\n" + attack;
+  manifest["seconds"][attack] = 1.0;
+  manifest["resumed"] = {{{"time", attack}, {"commit", attack}, {"environment", {{"processor", attack}}}}};
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
+    if (row.method == "permutation") row.method = attack;
+    if (row.method == "uniform") row.r2 = Measured::undefined(attack);
+  }
+  const std::string page = report(results, manifest);
+  EXPECT_EQ(0u, count(page, "<script>"));
+  EXPECT_EQ(1u, count(page, "</script>"));
+  const std::string seen = page.substr(0, page.find("<script type="));
+  EXPECT_EQ(0u, count(seen, "alert('x')"));
+  EXPECT_GT(count(page, "&lt;/script&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;"), 5u);
+}
+
+/// The elements of a page are closed, and its ids are unique and lead somewhere.
+void expect_sound_markup(const std::string& page) {
+  for (const char* tag : {"table",   "tbody", "tr",      "td",     "th",   "section", "figure", "figcaption", "details",
+                          "summary", "svg",   "article", "ol",     "dt",   "dd",      "g",      "div",        "p",
+                          "ul",      "li",    "dl",      "header", "main", "title",   "desc"}) {
+    const std::regex open(std::string("<") + tag + "(\\s[^>]*[^/]>|\\s[^>/]>|>)");
+    const auto opened = std::distance(std::sregex_iterator(page.begin(), page.end(), open), std::sregex_iterator());
+    EXPECT_EQ(static_cast<std::size_t>(opened), count(page, std::string("</") + tag + ">")) << tag;
+  }
+  std::set<std::string> ids;
+  const std::regex id(" id=['\"]([^'\"]*)['\"]");
+  for (std::sregex_iterator match(page.begin(), page.end(), id), end; match != end; ++match)
+    EXPECT_TRUE(ids.insert((*match)[1]).second) << (*match)[1];
+  const std::regex reference("href=['\"]#([^'\"]*)['\"]");
+  for (std::sregex_iterator match(page.begin(), page.end(), reference), end; match != end; ++match)
+    EXPECT_TRUE(ids.contains((*match)[1])) << (*match)[1];
+}
+
+TEST_F(ReportFolder, TheMarkupIsBalancedAndItsIdsAreUnique) {
+  const SyntheticRun made;
+  expect_sound_markup(report(made.results(), made.manifest()));
+  expect_sound_markup(report(run_on_planes(), SyntheticRun{.resolutions = {4, 8}}.manifest()));
+}
+
+TEST_F(ReportFolder, CellsSayWhatIsMissingInWords) {
+  SyntheticRun made;
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
+    if (row.method == "kernel_shap")
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("kernel_shap: budget=3 (too small)");
+  }
+  const std::string page = report(results, made.manifest());
+  EXPECT_FALSE(std::regex_search(page, std::regex("<td[^>]*>(nan|NaN|null|inf|-inf)?</td>|\\[-?(nan|inf)")));
+  EXPECT_NE(std::string::npos, page.find("on 8 of 8 inputs (kernel_shap: budget=3 (too small))"));
+}
+
+TEST_F(ReportFolder, ARefusalIsSaidOnce) {
+  SyntheticRun made;
+  runs::Results results = made.results();
+  for (runs::AttributionRow& row : results.attributions) {
+    if (row.method != "kernel_shap_paired" || row.players == 16 || row.sample < 2) continue;
+    row.distinct = row.evaluations = 0;
+    row.game_seconds = row.estimator_seconds = 0;
+    row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("rank=62 (needs 63)");
+  }
+  const std::string page = report(results, made.manifest());
+  EXPECT_EQ(1u, count(page, "rank=62 (needs 63)"));
+  EXPECT_EQ(1u, count(page, "KernelSHAP (paired) at n = 32, 64: refused 6 of 8 inputs: rank=62 (needs 63)"));
+  EXPECT_EQ(2u, count(page, "data-label=\"inputs\">2 of 8</td>"));
+}
+
+TEST_F(ReportFolder, FiguresTellWhatTheyShowToThoseWhoCannotSeeThem) {
+  const SyntheticRun made;
+  report(made.results(), made.manifest());
+  for (const reporting::FigureKind& kind : reporting::figures::all()) {
+    const std::string svg = read_file(folder_ / "figures" / (std::string(kind.name) + ".svg"));
+    EXPECT_TRUE(svg.starts_with("<svg xmlns=")) << kind.name;
+    EXPECT_GE(count(svg, "role=\"img\""), 2u) << kind.name << ": the figure and its panels";
+    EXPECT_EQ(count(svg, "<desc"), count(svg, "role=\"img\"")) << kind.name;
+    EXPECT_EQ(count(svg, "<title"), count(svg, "role=\"img\"")) << kind.name;
+    EXPECT_EQ(0u, count(svg, "'black'") + count(svg, "\"black\"") + count(svg, "NaN") + count(svg, "nan,"))
+        << kind.name;
+    EXPECT_GT(count(read_file(folder_ / "figures" / (std::string(kind.name) + ".csv")), "\n"), 2u) << kind.name;
+  }
+}
+
+TEST(Figures, TakeTheGridsThatTheRunHas) {
+  auto run = SyntheticRun().run();
+  const auto panels = [&run](auto figure) {
+    std::vector<std::string> titles;
+    for (const reporting::Panel& panel : figure(reporting::Scoreboard(run)).panels) titles.push_back(panel.title);
+    return titles;
+  };
+  EXPECT_EQ((std::vector<std::string>{"n = 16", "n = 64"}), panels(reporting::figures::shapley_and_density));
+  run.results = SyntheticRun::full().results();
+  EXPECT_EQ((std::vector<std::string>{"n = 16", "n = 128"}), panels(reporting::figures::shapley_and_density))
+      << "finer bars cannot be told apart";
+}
+
+// A domain of length 5 that begins at 2, asked for at another point than its centre.
+TEST(Figures, DrawTheDomainAndTheQueryOfTheRows) {
+  auto run = SyntheticRun{.resolutions = {16}}.run();
+  for (runs::FieldsRow& row : run.results.fields) {
+    for (double& x : row.x) x = 2 + 5 * x;
+    row.query = {2.9375};
+  }
+  const reporting::Figure figure = reporting::figures::example(reporting::Scoreboard(run));
+  ASSERT_EQ(3u, figure.panels.size());
+  for (const reporting::Panel& panel : figure.panels) {
+    EXPECT_NE(std::string::npos, panel.script.find("set arrow from 2.9375, graph 0")) << panel.script;
+    EXPECT_NE(std::string::npos, panel.script.find("set xrange [1.84375:6.84375]")) << panel.script;
+  }
+  EXPECT_NE(std::string::npos, figure.finding.find("x = 2.9375"));
+}
+
+TEST_F(ReportFolder, PlanesAreDrawnAsHeatMaps) {
+  const std::string page = report(run_on_planes(), SyntheticRun{.resolutions = {4, 8}}.manifest());
+  EXPECT_EQ(0u, count(page, "not finished")) << "resolutions are points per axis";
+  EXPECT_NE(std::string::npos, page.find("16 (4 × 4)"));
+  EXPECT_NE(std::string::npos, page.find("16 (of 8 × 8 points)"));
+  const std::string svg = read_file(folder_ / "figures/example.svg");
+  for (const char* title : {">input a</title>", ">input b</title>", ">solution</title>", ">prediction</title>",
+                            ">reference</title>", ">OperatorSHAP</title>"})
+    EXPECT_EQ(1u, count(svg, title)) << title;
+  EXPECT_EQ(1u + 64, count(read_file(folder_ / "figures/example.csv"), "\n")) << "the finer grid";
+  EXPECT_EQ(0u, count(svg, "fill-opacity")) << "the colours of the scale are those of the map";
+  EXPECT_EQ(0u, count(svg, "<image")) << "points are rectangles, since a page has no files beside it";
+  EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg")) << "two grids, told apart by their points";
+}
+
+TEST(Figures, SpreadAPlayersValueOverItsShareOfTheVolume) {
+  const runs::FieldsRow grid{.pde = "p",
+                             .x = {0, 1, 2, 3},
+                             .input = {},
+                             .solution = {},
+                             .prediction = {},
+                             .shape = {4},
+                             .player_of = {0, 0, 0, 1}};
+  EXPECT_EQ((std::vector<double>{4, 4, 4, 8}), reporting::figures::density(grid, {3, 2}));
+  EXPECT_THROW(reporting::figures::density(grid, {1, 2, 3}), DataError);
+}
+
+TEST(Tables, OfTheReferenceHaveTheMedianCostAndWhatMissedTheTarget) {
+  auto run = SyntheticRun{.resolutions = {32}}.run();
+  run.settings = {{"toml", "[evaluation]\nreference_error = 0.02\n"}};
+  for (runs::AttributionRow& row : run.results.attributions) {
+    row.reference = "certified";
+    row.reference_evaluations = row.sample == 0 ? 300000 : 11000 + row.sample;
+    row.reference_error = row.sample < 3 ? 0.03 : 0.01;
+  }
+  const std::string csv = reporting::tables::reference(reporting::Scoreboard(run)).csv();
+  EXPECT_NE(std::string::npos, csv.find("32,certified,11004,0.010,0.030,3 of 8,")) << csv;
+  EXPECT_EQ(2u, reporting::tables::reference(reporting::Scoreboard(run)).notes.size()) << "certified, and the target";
+}
+
+TEST(Tables, MarkWhatTheReferenceCannotTell) {
+  auto run = SyntheticRun{.resolutions = {32}}.run();
+  for (runs::AttributionRow& row : run.results.attributions) {
+    row.reference_error = 0.01;
+    if (row.method == "integrated_gradients") row.nrmse = Measured::of(0.0199);
+    if (row.method == "operator_shap") row.nrmse = Measured::of(0.0201);
+  }
+  const reporting::Table table = reporting::tables::methods(reporting::Scoreboard(run));
+  EXPECT_EQ(1u, count(table.csv(), "] *"));
+  EXPECT_NE(std::string::npos, table.csv().find("0.020 [0.020, 0.020] *")) << table.csv();
+  const std::string net = reporting::tables::net_of_the_reference(reporting::Scoreboard(run)).csv();
+  EXPECT_NE(std::string::npos, net.find("Integrated gradients,0.020,0.017,")) << net;
+  EXPECT_NE(std::string::npos, net.find("0.010,no: it says more about the reference")) << net;
+  ASSERT_FALSE(table.notes.empty());
+  EXPECT_TRUE(table.notes.front().starts_with("* This median"));
+}
+
+TEST(Tables, OutliersStandWithTheirCause) {
+  auto run = SyntheticRun{.resolutions = {16, 32}}.run();
+  for (runs::OperatorRow& row : run.results.operators) row.relative_errors[2] = row.points == 16 ? 30.0 : 25.0;
+  EXPECT_EQ(1u, reporting::tables::outliers(reporting::Scoreboard(run)).rows.size()) << "once, where it is worst";
+  for (runs::FieldsRow& row : run.results.fields) {
+    if (row.sample == 2)
+      for (double& value : row.solution) value *= 1e-3;
+  }
+  const std::vector<std::string> row = reporting::tables::outliers(reporting::Scoreboard(run)).rows.at(0);
+  EXPECT_EQ("16", row[1]);
+  EXPECT_EQ("2", row[2]);
+  EXPECT_NE(std::string::npos, row[5].find("The target is near zero.")) << row[5];
+  run.results.fields.clear();
+  EXPECT_NE(std::string::npos,
+            reporting::tables::outliers(reporting::Scoreboard(run)).rows.at(0)[5].find("do not hold this solution"));
+}
+
+TEST_F(ReportFolder, TheHeaderNamesTheFirstAndTheLastSitting) {
+  auto manifest = SyntheticRun().manifest();
+  manifest["resumed"] = {
+      {{"time", "2026-01-03T00:00:00Z"}, {"commit", "ffffffffffff"}, {"environment", {{"blas", "another BLAS"}}}}};
+  const std::string page = report(SyntheticRun().results(), manifest);
+  const std::string header = page.substr(0, page.find("</header>"));
+  EXPECT_EQ(1u, count(header, "ffffffffffff at the end, 0123456789ab at the start (2 sittings)"));
+  EXPECT_EQ(1u, count(header, "another BLAS at the end, OpenBLAS 0.3.21 openmp, 60 GFLOP/s a thread at the start"));
+}
+
+TEST_F(ReportFolder, TheFirstScreenCountsThePapersSentencesApartFromOurChecks) {
+  const std::string page = report(SyntheticRun::full().results(), SyntheticRun::full().manifest());
+  std::map<std::string, std::map<std::string, int>> verdicts;
+  const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
+  for (const auto& claim : claims.at("claims")) ++verdicts[claim.at("source")][claim.at("verdict")];
+  for (const char* source : {"paper", "opshap"}) {
+    const auto& of = verdicts[source];
+    int judged = 0, holds = 0;
+    for (const auto& [verdict, number] : of) {
+      if (verdict == "reproduced") holds = number;
+      if (verdict == "reproduced" || verdict == "not reproduced" || verdict == "undecided") judged += number;
+    }
+    EXPECT_EQ(1u,
+              count(page, "<strong>" + std::to_string(holds) + " of " + std::to_string(judged) + " " +
+                              (std::string(source) == "paper" ? "sentences of the paper" : "checks that this suite")))
+        << source;
+  }
+  EXPECT_EQ(1u, count(page, "id=\"figure-resolution_error\""));
+  EXPECT_LT(page.find("id=\"figure-resolution_error\""), page.find("</header>"));
+}
+
+TEST_F(ReportFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
+  SyntheticRun made;
+  report(made.results(), made.manifest());
+  made.curves = {};
+  runs::Results results = made.results();
+  results.values.clear();
+  results.fields.clear();
+  const std::string page = report(results, made.manifest());
+  EXPECT_EQ(4u, count(page, "Not in this profile: ")) << "density, budget, amortisation and example";
+  EXPECT_FALSE(fs::exists(folder_ / "figures/budget_error.svg")) << "the one of the earlier report would be stale";
+  EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg"));
+}
+
+TEST_F(ReportFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
+  const SyntheticRun made;
+  EXPECT_EQ(0u, count(report(made.results(), made.manifest()), "not finished"));
+  SyntheticRun planned = made;
+  planned.resolutions.push_back(128);
+  planned.resolutions.push_back(256);
+  auto manifest = planned.manifest();
+  manifest["resumed"] = {{{"time", "2026-01-02T03:04:05Z"}, {"commit", "abcdef"}, {"dirty", true}}};
+  const std::string page = report(made.results(), manifest);
+  EXPECT_EQ(1u, count(page, "nothing is known yet about n = 128, 256."));
+  EXPECT_EQ(1u, count(page, ">abcdef (with uncommitted changes)</td>"));
+  EXPECT_EQ((std::vector<int>{128, 256}), runs::read_run(folder_).missing_resolutions());
+  const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
+  EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
+}
+
+TEST_F(ReportFolder, OneRowIsEnoughForAPage) {
+  const runs::Results results = SyntheticRun().results();
+  runs::Results one;
+  one.attributions.push_back(*std::find_if(results.attributions.begin(), results.attributions.end(),
+                                           [](const auto& row) { return row.method == "kernel_shap"; }));
+  const std::string page = report(one, SyntheticRun().manifest());
+  EXPECT_NE(std::string::npos, page.find("KernelSHAP"));
+}
+
+TEST_F(ReportFolder, WhatIsNoRunIsRefusedAndTheOldPageStays) {
+  const SyntheticRun made;
+  const std::string page = report(made.results(), made.manifest());
+  write_file(folder_ / "results.jsonl", "{\"schema\":\n");
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
+  EXPECT_EQ(page, read_file(folder_ / "report.html"));
+  write_file(folder_ / "results.jsonl", "");
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
+  write_file(folder_ / "manifest.json", "{\"schema\":\"opshap.manifest/2\"}");
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
+  fs::remove(folder_ / "manifest.json");
+  EXPECT_THROW(reporting::write_report(folder_), DataError);
+  EXPECT_THROW(reporting::write_report(folder_ / "nothing"), DataError);
+}
+
+TEST_F(ReportFolder, WithoutGnuplotTheMessageNamesThePackage) {
+  const SyntheticRun made;
+  write_run(folder_, made.results(), made.manifest());
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder_.c_str(), 1);
+  try {
+    reporting::write_report(folder_);
+    ADD_FAILURE() << "a report without figures";
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("apt-get install gnuplot-nox")) << error.what();
+  }
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_FALSE(fs::exists(folder_ / "report.html"));
+}
+
+}  // namespace
+}  // namespace opshap

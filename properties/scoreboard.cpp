@@ -1,0 +1,334 @@
+// Cells, curves and columns follow their rules, also on grids with as many players as others; the paper's table stands
+// beside those that it can be compared with.
+
+#include "reporting/scoreboard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "core/error.hpp"
+#include "reporting/amortisation.hpp"
+#include "reporting/budget_needed.hpp"
+#include "reporting/claims.hpp"
+#include "reporting/comparison.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/report_tables.hpp"
+#include "support/planes_run.hpp"
+#include "support/synthetic_run.hpp"
+
+namespace opshap {
+namespace {
+
+using reporting::Discretisation;
+
+TEST(PaperQuality, HoldsTheWholeTable) {
+  EXPECT_EQ(396u, reporting::paper_quality().size());
+  int burgers = 0;
+  for (const reporting::PaperCell& cell : reporting::paper_quality()) {
+    burgers += cell.pde == "burgers1d";
+    EXPECT_LE(cell.quartiles.q25, cell.quartiles.median);
+    EXPECT_LE(cell.quartiles.median, cell.quartiles.q75);
+    if (cell.pde == "burgers1d" && cell.players == 64 && cell.method == "operator_shap" && cell.metric == "nrmse") {
+      EXPECT_EQ(0.188, cell.quartiles.median);
+      EXPECT_EQ(0.135, cell.quartiles.q25);
+      EXPECT_EQ(0.268, cell.quartiles.q75);
+    }
+  }
+  EXPECT_EQ(54, burgers);
+  EXPECT_EQ((std::vector<std::string>{"operator_shap", "integrated_gradients", "regression_msr_shapiq_1_6"}),
+            reporting::paper_methods());
+  EXPECT_EQ((std::vector<std::string>{"r2", "pearson", "nrmse"}), reporting::paper_metrics());
+}
+
+TEST(Comparison, MatchesByMedianOverlapsByQuartilesElseDiffers) {
+  const statistics::Quartiles paper{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30};
+  EXPECT_EQ("match", reporting::compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.12, .count = 30}, 0.05));
+  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.2, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
+  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, 0.05));
+}
+
+TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
+  auto run = SyntheticRun().run();
+  const reporting::Scoreboard scores(run);
+  std::map<std::string, int> verdicts;
+  for (const reporting::Comparison& cell : reporting::compare_with_paper(scores)) {
+    ++verdicts[cell.verdict];
+    EXPECT_EQ(cell.on.players != 16, cell.paper.has_value());
+  }
+  // The paper's 6 n x 3 metrics x 3 methods, of which n = 32 and 64 were run with two methods. n = 16 of two methods
+  // has no row in the paper. Of the third method there it has neither, which is no cell.
+  EXPECT_EQ((std::map<std::string, int>{{"not comparable: training samples: 192 instead of the paper's 4220", 12},
+                                        {"not in the paper", 6},
+                                        {"not run", 42}}),
+            verdicts);
+}
+
+TEST(Comparison, OfThePapersRecipeIsJudged) {
+  auto run = SyntheticRun::full().run();
+  const reporting::Scoreboard scores(run);
+  for (const reporting::Comparison& cell : reporting::compare_with_paper(scores)) {
+    const bool judged = cell.verdict == "match" || cell.verdict == "overlap" || cell.verdict == "differs";
+    EXPECT_EQ(cell.paper && cell.ours, judged) << cell.verdict;
+  }
+}
+
+TEST(Scoreboard, TableCellsHaveAllInputsAndThePapersBudget) {
+  auto run = SyntheticRun::full().run();
+  const reporting::Scoreboard scores(run);
+  const auto few = Discretisation::line(16), many = Discretisation::line(1024), curve = Discretisation::line(512);
+  EXPECT_EQ(7u, scores.discretisations().size());
+  EXPECT_EQ(1024, scores.cell(few, "kernel_shap")->budget);
+  EXPECT_EQ(2048, scores.cell(many, "kernel_shap")->budget);
+  EXPECT_EQ(10u, scores.cell(many, "kernel_shap")->rows.size());
+  EXPECT_EQ(nullptr, scores.cell(few, "regression_msr_shapiq_1_6"));
+  EXPECT_EQ((std::vector<Discretisation>{few, curve, many}), scores.discretisations_with_curves());
+  for (const reporting::Cell& cell : scores.curve(curve, "permutation"))
+    EXPECT_EQ(6u, cell.rows.size()) << "curves compare the same inputs at every budget";
+  EXPECT_EQ("operator_shap", scores.methods().front());
+  EXPECT_EQ("10 of 10 undefined: constant attribution", scores.cell(few, "uniform")->undefined("pearson"));
+}
+
+/// On 8 × 8 points all methods but the explainer have ten times the error and take three times as long.
+runs::Run run_on_unlike_planes() {
+  auto run = SyntheticRun{.resolutions = {16}}.run();
+  run.results = run_on_planes();
+  for (runs::AttributionRow& row : run.results.attributions) {
+    if (row.shape != blocks.shape) continue;
+    row.game_seconds *= 3;
+    row.estimator_seconds *= 3;
+    if (row.method != "operator_shap") row.nrmse = Measured::of(10 * *row.nrmse.value);
+    row.reference = "permutation_antithetic";
+    row.reference_error = 0.01;
+  }
+  return run;
+}
+
+TEST(Discretisation, IsNamedByItsPlayersAndWhereThatIsNotEnoughByItsGrid) {
+  EXPECT_EQ("32", Discretisation::line(32).label());
+  EXPECT_EQ("16 (4 × 4)", points.label());
+  EXPECT_EQ("16 (of 8 × 8 points)", blocks.label());
+  EXPECT_EQ("16 (of 64 points)", (Discretisation{.players = 16, .shape = {64}}.label()));
+  EXPECT_EQ("16-of-8x8", blocks.id());
+  EXPECT_TRUE(Discretisation::line(32).is_line() && points.every_point_plays());
+  EXPECT_FALSE(points.is_line() || blocks.every_point_plays());
+}
+
+TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
+  const runs::Run run = run_on_unlike_planes();
+  const reporting::Scoreboard scores(run);
+  EXPECT_EQ((std::vector<Discretisation>{points, blocks}), scores.discretisations());
+  EXPECT_EQ((std::vector<Discretisation>{points, blocks}), scores.discretisations_with_curves());
+  EXPECT_EQ(nullptr, scores.cell(Discretisation::line(16), "uniform")) << "nobody ran a line";
+  for (const std::string& method : scores.methods()) {
+    const reporting::Cell &here = *scores.cell(points, method), &there = *scores.cell(blocks, method);
+    EXPECT_EQ(8u, here.rows.size()) << method;
+    EXPECT_EQ(8u, there.rows.size()) << method;
+    const double factor = method == "operator_shap" ? 1 : 10;
+    EXPECT_DOUBLE_EQ(factor * here.quartiles("nrmse")->median, there.quartiles("nrmse")->median) << method;
+    EXPECT_DOUBLE_EQ(3 * here.seconds()->median, there.seconds()->median) << method;
+  }
+  const std::vector<reporting::Cell> near = scores.curve(points, "permutation"),
+                                     far = scores.curve(blocks, "permutation");
+  ASSERT_EQ(5u, near.size());
+  ASSERT_EQ(5u, far.size());
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    EXPECT_EQ(near[i].budget, far[i].budget);
+    EXPECT_EQ(8u, near[i].rows.size());
+    EXPECT_DOUBLE_EQ(10 * near[i].quartiles("nrmse")->median, far[i].quartiles("nrmse")->median);
+  }
+  EXPECT_EQ(0, scores.reference(points).largest_error);
+  EXPECT_EQ(0.01, scores.reference(blocks).largest_error);
+}
+
+TEST(Scoreboard, BudgetsAreThoseOfOneGrid) {
+  const runs::Run run = run_on_unlike_planes();
+  const reporting::Scoreboard scores(run);
+  const auto near = reporting::budget_needed(scores, points, "permutation_antithetic"),
+             far = reporting::budget_needed(scores, blocks, "permutation_antithetic");
+  ASSERT_TRUE(near && far);
+  EXPECT_LT(near->budget, 1024);
+  EXPECT_GT(far->budget, near->budget);
+  EXPECT_EQ(blocks, reporting::amortisation(scores)->on) << "the last grid, since the run has not the paper's";
+}
+
+TEST(Claims, SayOnWhichOfTwoGridsWithTheSamePlayersTheyMeasured) {
+  runs::Run run = run_on_unlike_planes();
+  const auto judgement = [&run](const std::string& id) {
+    for (const reporting::JudgedClaim& judged : reporting::judge(reporting::Scoreboard(run)))
+      if (judged.claim.id == id) return judged.judgement;
+    throw std::logic_error("no claim " + id);
+  };
+  for (runs::AttributionRow& row : run.results.attributions) {
+    row.reference_error = 0;
+    if (row.method == "uniform" && row.shape == points.shape) row.nrmse = Measured::of(0.01);
+  }
+  const reporting::Judgement beaten = judgement("explainer_beats_uniform");
+  EXPECT_EQ(reporting::Verdict::not_reproduced, beaten.verdict) << beaten.evidence;
+  EXPECT_NE(std::string::npos, beaten.evidence.find("at n = 16 (4 × 4) ")) << beaten.evidence;
+  EXPECT_NE(std::string::npos, beaten.evidence.find("1 of 2 hold.")) << beaten.evidence;
+  ASSERT_EQ(2u, beaten.tables.front().rows.size());
+  EXPECT_EQ("n = 16 (of 8 × 8 points)", beaten.tables.front().rows[1].front());
+  EXPECT_EQ("holds", beaten.tables.front().rows[1].back());
+  for (const char* id : {"classical_methods_win_at_few_players", "classical_methods_need_more_at_many_players",
+                         "training_is_amortised", "one_model_for_all_resolutions"}) {
+    EXPECT_EQ(reporting::Verdict::not_testable, judgement(id).verdict) << id;
+    EXPECT_NE(std::string::npos, judgement(id).evidence.find("about lines")) << id;
+  }
+}
+
+TEST(Claims, OfUnseenGridsCompareWithTheTrainedGridsAroundThem) {
+  runs::Run run = run_on_unlike_planes();
+  run.resolutions = {8};  // points per axis, so 4 × 4 is unseen
+  const reporting::Scoreboard scores(run);
+  for (const reporting::JudgedClaim& judged : reporting::judge(scores)) {
+    if (judged.claim.id != "transfers_to_unseen_resolutions") continue;
+    EXPECT_EQ(reporting::Verdict::reproduced, judged.judgement.verdict) << judged.judgement.evidence;
+    EXPECT_EQ("n = 16 (4 × 4)", judged.judgement.tables.front().rows.at(0).front());
+  }
+  EXPECT_EQ(std::vector<int>{}, run.missing_resolutions());
+}
+
+TEST(Comparison, PutsThePapersPlayersBesideGridsWhosePointsPlay) {
+  runs::Run run = run_on_unlike_planes();
+  run.pde = "heat2d";
+  for (runs::AttributionRow& row : run.results.attributions) {
+    row.pde = run.pde;
+    row.players = 64;  // 8 × 8 points, and 16 × 16 in 64 blocks
+    row.shape = row.shape == points.shape ? std::vector{8, 8} : std::vector{16, 16};
+  }
+  std::map<std::string, bool> in_the_paper;
+  for (const reporting::Comparison& cell : reporting::compare_with_paper(reporting::Scoreboard(run)))
+    in_the_paper[cell.on.label()] = cell.paper.has_value();
+  EXPECT_EQ((std::map<std::string, bool>{
+                {"64 (8 × 8)", true}, {"64 (of 16 × 16 points)", false}, {"256", true}, {"1024", true}}),
+            in_the_paper);
+}
+
+TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
+  auto run = SyntheticRun().run();
+  const runs::Results one = run.results;
+  for (runs::AttributionRow& row : run.results.attributions)
+    if (row.method == "operator_shap") row.explainer = "wide";
+  EXPECT_EQ("operator_shap", reporting::Scoreboard(run).methods().front()) << "the only explainer needs no name";
+  for (runs::AttributionRow row : one.attributions) {
+    if (row.method != "operator_shap") continue;
+    row.explainer = "deep";
+    run.results.attributions.push_back(row);
+  }
+  const reporting::Scoreboard scores(run);
+  EXPECT_EQ((std::vector<std::string>{"operator_shap:deep", "operator_shap:wide"}),
+            scores.methods_with_access("amortised"));
+  EXPECT_EQ(scores.cell(Discretisation::line(32), "operator_shap:wide"),
+            scores.cell(Discretisation::line(32), "operator_shap"));
+  EXPECT_NE(scores.cell(Discretisation::line(32), "operator_shap:deep"),
+            scores.cell(Discretisation::line(32), "operator_shap"));
+  EXPECT_EQ("OperatorSHAP (deep)", reporting::style_of("operator_shap:deep").label);
+  EXPECT_NE(reporting::style_of("operator_shap:deep").dash, reporting::style_of("operator_shap:wide").dash);
+}
+
+TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
+  const auto refuse = [](runs::Results& results, std::int64_t up_to) {
+    for (runs::AttributionRow& row : results.attributions) {
+      if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
+      row.distinct = row.evaluations = 0;
+      row.game_seconds = row.estimator_seconds = 0;
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("rank=62");
+    }
+  };
+  auto run = SyntheticRun::full().run();
+  const reporting::Cell whole = *reporting::Scoreboard(run).cell(Discretisation::line(64), "kernel_shap_paired");
+  refuse(run.results, 7);
+  const reporting::Cell part = *reporting::Scoreboard(run).cell(Discretisation::line(64), "kernel_shap_paired");
+  EXPECT_EQ(whole.seconds()->median, part.seconds()->median) << "which is the same for all inputs of a synthetic run";
+  EXPECT_EQ(3, part.seconds()->count);
+  EXPECT_EQ(1024, part.evaluations());
+  EXPECT_EQ(1024, part.distinct());
+  EXPECT_EQ(0, part.gradients());
+  refuse(run.results, 10);
+  const reporting::Scoreboard scores(run);
+  const reporting::Cell none = *scores.cell(Discretisation::line(64), "kernel_shap_paired");
+  EXPECT_FALSE(none.seconds() || none.evaluations() || none.distinct() || none.gradients());
+  EXPECT_NE(std::string::npos,
+            reporting::tables::cost(scores).csv().find("64,KernelSHAP (paired),1024,refused,refused,refused,refused"))
+      << reporting::tables::cost(scores).csv();
+}
+
+TEST(NetError, TakesOffWhatTheReferenceAdds) {
+  // A method with an error of .03 against references that are off by .02, independently: √(.03² + .02²) is measured.
+  runs::Results results;
+  for (std::int64_t sample = 0; sample < 30; ++sample) {
+    runs::AttributionRow row;
+    row.pde = "burgers1d";
+    row.players = 512;
+    row.shape = {512};
+    row.sample = sample;
+    row.method = "mean_field";
+    row.access = "gradient";
+    row.nrmse = Measured::of(std::hypot(0.03, 0.02));
+    row.reference = "certified";
+    row.reference_error = 0.02;
+    row.reference_evaluations = 1000 + 10 * sample;
+    results.attributions.push_back(row);
+  }
+  runs::Run run;
+  run.pde = "burgers1d";
+  run.settings = {{"toml", "[evaluation]\nreference_error = 0.019\n"}};
+  run.results = results;
+  const reporting::Scoreboard scores(run);
+  const reporting::NetError net = *scores.cell(Discretisation::line(512), "mean_field")->net_nrmse();
+  EXPECT_NEAR(0.03, net.value, 1e-15);  // a square, a difference and a root of numbers below 1
+  EXPECT_LT(net.interval.low, 0.03);
+  EXPECT_GT(net.interval.high, 0.03);
+  EXPECT_EQ(0.02, net.floor);
+  EXPECT_FALSE(net.told);  // .036 is not above twice .02
+
+  const reporting::ReferenceQuality reference = scores.reference(scores.discretisations().front());
+  EXPECT_EQ((std::map<std::string, std::size_t>{{"certified", 30}}), reference.kinds);
+  EXPECT_EQ(1145, reference.evaluations.median);  // not the first input's 1000
+  EXPECT_EQ(30u, reference.missed);
+  EXPECT_THROW(scores.reference(Discretisation::line(64)), InvalidArgument);
+}
+
+TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
+  runs::Results results = SyntheticRun::full().results();
+  for (runs::AttributionRow& row : results.attributions) {
+    if (row.method == "operator_shap" && row.players == 512) row.nrmse = Measured::of(row.reference_error / 2);
+  }
+  runs::Run run;
+  run.pde = "burgers1d";
+  run.results = results;
+  const reporting::Scoreboard scores(run);
+  const reporting::Cell* exact = scores.cell(Discretisation::line(16), "operator_shap");
+  EXPECT_NEAR(exact->quartiles("nrmse")->median, exact->net_nrmse()->value, 1e-3);  // mean of squares of the middle two
+  EXPECT_TRUE(exact->net_nrmse()->told);
+  EXPECT_EQ(0, scores.cell(Discretisation::line(512), "operator_shap")->net_nrmse()->value);
+  EXPECT_FALSE(scores.cell(Discretisation::line(512), "operator_shap")->net_nrmse()->told);
+}
+
+TEST(Amortisation, BreaksEvenWhereTheEvaluationsAreEqual) {
+  const auto run = SyntheticRun().run();
+  const reporting::Scoreboard scores(run);
+  const auto pays = reporting::amortisation(scores);
+  ASSERT_TRUE(pays);
+  EXPECT_EQ(Discretisation::line(64), pays->on);
+  EXPECT_EQ(215040, pays->training_evaluations);
+  int reached = 0;
+  for (const reporting::TunedMethod& method : pays->methods) {
+    EXPECT_EQ(method.reached, method.break_even.has_value()) << method.method;
+    if (!method.reached) continue;
+    ++reached;
+    const double explainer =
+        static_cast<double>(pays->training_evaluations) + pays->explainer_evaluations * *method.break_even;
+    EXPECT_NEAR(explainer, method.evaluations * *method.break_even, 1e-9 * explainer) << method.method;
+    EXPECT_EQ(method.reached, method.nrmse <= pays->explainer_nrmse) << method.method;
+  }
+  EXPECT_GT(reached, 0);
+}
+
+}  // namespace
+}  // namespace opshap

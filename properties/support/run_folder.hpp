@@ -1,0 +1,20 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+namespace opshap {
+
+/// Tests that read and write a run's files, in a folder of their own that goes with them.
+class RunFolder : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("opshap_run_" + std::to_string(getpid()));
+};
+
+}  // namespace opshap
