@@ -24,7 +24,9 @@ TEST_F(CommandLine, UnknownNamesAreAnsweredWithTheNearestOne) {
   expect_refusal("attribute --game " + game + " --method kernelshap --budget 4", 2, "Did you mean kernel_shap");
   expect_refusal("list estimator", 2, "Did you mean estimators?");
   expect_refusal("pde solve burgers --initial x.npy --time 1 --out y.npy", 2, "Did you mean burgers1d?");
+#ifdef OPSHAP_WITH_NETWORKS
   expect_refusal("reproduce --profile smok --out " + path("run"), 2, "Did you mean smoke?");
+#endif
 }
 
 TEST_F(CommandLine, BudgetsAndSizesThatCannotWorkAreRefused) {
