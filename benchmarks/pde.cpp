@@ -1,4 +1,5 @@
-// What one sample of each problem costs, and one step of its solver.
+// What one sample of each problem costs, and one step of its solver. "quick": with the parameters of tests and smoke
+// runs.
 
 #include <benchmark/benchmark.h>
 
@@ -28,8 +29,11 @@ void draw(benchmark::State& state, const pde::Problem* problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::vector<std::unique_ptr<pde::Problem>> quick;
   for (const auto& problem : pde::all()) {
     const std::string name(problem->name());
+    quick.push_back(problem->with(problem->quick()));
+    benchmark::RegisterBenchmark(("quick/" + name).c_str(), solve, quick.back().get())->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(("solve/" + name).c_str(), solve, problem.get())->Unit(benchmark::kMillisecond);
     benchmark::RegisterBenchmark(("draw/" + name).c_str(), draw, problem.get())->Unit(benchmark::kMicrosecond);
   }

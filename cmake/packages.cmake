@@ -11,6 +11,16 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(fftw3 REQUIRED IMPORTED_TARGET fftw3)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
+# Not by the package's own configuration file: Debian's asks for MPI and PETSc, which none of these needs.
+find_path(SUNDIALS_INCLUDE_DIR cvode/cvode.h REQUIRED)
+add_library(opshap_sundials INTERFACE)
+add_library(opshap::sundials ALIAS opshap_sundials)
+target_include_directories(opshap_sundials SYSTEM INTERFACE ${SUNDIALS_INCLUDE_DIR})
+foreach(part cvode arkode nvecserial sunmatrixband sunlinsolband)
+  find_library(SUNDIALS_${part}_LIBRARY sundials_${part} REQUIRED)
+  target_link_libraries(opshap_sundials INTERFACE ${SUNDIALS_${part}_LIBRARY})
+endforeach()
+
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 add_library(opshap_random123 INTERFACE)
 add_library(opshap::random123 ALIAS opshap_random123)

@@ -199,7 +199,7 @@ TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
   request.pde = "burger1d";
   EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
-  request.parameters["mu"] = 1;
+  request.parameters["mu"] = 1.0;
   EXPECT_THROW(data::resolved(request), InvalidArgument);
   // A viscosity whose shocks 1024 points cannot hold: the first sample with a shock ends the generation.
   request = quick(10);

@@ -104,7 +104,7 @@ TEST(Synthetic2d, RefusesGridsWithoutItsWallsAndWrongParameters) {
   EXPECT_THROW(problem.solve(FieldBatch::zeros(Domain::unit({8, 8}), 1, 2)), InvalidArgument);
   // Every other point of its own grid: the walls are no longer half a cell away.
   EXPECT_THROW(problem.solve(FieldBatch::zeros(problem.input().domain.strided({16, 16}), 1, 2)), InvalidArgument);
-  EXPECT_THROW(problem.with({{"coupling", 1}}), InvalidArgument);
+  EXPECT_THROW(problem.with({{"coupling", 1.0}}), InvalidArgument);
   EXPECT_THROW(problem.with({{"length", -0.1}}), InvalidArgument);
 }
 

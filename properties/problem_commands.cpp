@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/error.hpp"
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
 #include "support/program.hpp"
@@ -16,12 +17,14 @@ using Json = nlohmann::json;
 
 class ProblemCommands : public Program {
  protected:
-  /// A .npy file with smooth values.
+  /// A .npy file with positive values: one wave along the last axis.
   std::string array(const std::string& name, const std::vector<std::int64_t>& shape) const {
     std::size_t count = 1;
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
     std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = std::sin(6.283185307179586 * static_cast<double>(i) / 64);
+    const auto line = static_cast<std::size_t>(shape.back());
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = 1 + 0.5 * std::sin(6.283185307179586 * static_cast<double>(i % line) / static_cast<double>(line));
     data::write_npy(path(name), {shape, data::Dtype::float64, values});
     return path(name);
   }
@@ -40,6 +43,11 @@ TEST_F(ProblemCommands, ASolutionHasTheChannelsOfTheOutput) {
   EXPECT_EQ((Shape{64}), solved_shape("burgers1d", {64}));
   EXPECT_EQ((Shape{1, 64}), solved_shape("burgers1d", {1, 64}));
   EXPECT_EQ((Shape{1, 8, 4}), solved_shape("synthetic2d", {2, 8, 4}));
+  EXPECT_EQ((Shape{2, 16, 8}), solved_shape("gray_scott2d", {2, 16, 8}));
+  EXPECT_EQ((Shape{16, 8}), solved_shape("darcy2d", {16, 8}));
+  // Water at rest, or with its momenta.
+  EXPECT_EQ((Shape{16, 8}), solved_shape("shallow_water2d", {16, 8}));
+  EXPECT_EQ((Shape{3, 16, 8}), solved_shape("shallow_water2d", {3, 16, 8}));
 }
 
 TEST_F(ProblemCommands, AStaticProblemIsSolvedWithoutATime) {
@@ -69,7 +77,13 @@ TEST_F(ProblemCommands, InputsOfAnotherShapeAreRefused) {
 TEST_F(ProblemCommands, DataSetsOfEveryProblemAreGeneratedDescribedAndVerified) {
   for (const std::string& name : pde::names()) {
     const std::string file = path(name + ".h5");
-    const Outcome made = opshap("data generate --json --pde " + name + " --samples 6 --out " + file);
+    std::string settings;
+    const auto problem = pde::find(name).with(pde::find(name).quick());
+    for (const auto& [parameter, value] : pde::find(name).quick()) {
+      settings += " --set " + parameter + "=";
+      settings += std::visit([](const auto& held) { return message(held); }, value);
+    }
+    const Outcome made = opshap("data generate --json --pde " + name + settings + " --samples 6 --out " + file);
     ASSERT_EQ(0, made.code) << made.err;
     const Json set = Json::parse(made.out);
     EXPECT_EQ(pde::find(name).input().channels.size(), set["input"]["channels"].size());
@@ -79,20 +93,22 @@ TEST_F(ProblemCommands, DataSetsOfEveryProblemAreGeneratedDescribedAndVerified) 
     ASSERT_EQ(0, info.code) << info.err;
     for (const pde::Channel& channel : pde::find(name).input().channels)
       EXPECT_NE(std::string::npos, info.out.find(channel.name + " [" + channel.unit + "]")) << info.out;
-    EXPECT_NE(std::string::npos, info.out.find(pde::find(name).output().domain.describe())) << info.out;
+    EXPECT_NE(std::string::npos, info.out.find(problem->output().domain.describe())) << info.out;
     EXPECT_EQ(0, opshap("data verify " + file).code);
   }
 }
 
-TEST_F(ProblemCommands, TheListSaysWhichProblemIsSynthetic) {
+TEST_F(ProblemCommands, TheListSaysWhichProblemIsSyntheticAndWhatCanBeSet) {
   const Outcome outcome = opshap("list pdes --json");
   ASSERT_EQ(0, outcome.code) << outcome.err;
   const Json listed = Json::parse(outcome.out)["entries"];
   ASSERT_EQ(pde::names().size(), listed.size());
   for (const Json& entry : listed) {
-    const bool synthetic = entry["name"].get<std::string>().starts_with("synthetic");
-    EXPECT_EQ(synthetic, entry["summary"].get<std::string>().starts_with("Synthetic, not in the paper"));
-    EXPECT_EQ(synthetic, entry["target_time"].is_null());
+    const auto name = entry["name"].get<std::string>();
+    EXPECT_EQ(name.starts_with("synthetic"),
+              entry["summary"].get<std::string>().starts_with("Synthetic, not in the paper"));
+    EXPECT_EQ(pde::find(name).evolution() == nullptr, entry["target_time"].is_null());
+    EXPECT_EQ(pde::find(name).parameters().size(), entry["parameters"].size());
   }
 }
 

@@ -40,7 +40,7 @@ Spaces spaces_of(const Json& metadata, const std::string& name) {
     return {space_from_json(metadata.at("input"), name), space_from_json(metadata.at("output"), name)};
   }
   const auto problem =
-      pde::find(metadata.at("pde").get<std::string>()).with(metadata.at("parameters").get<pde::ParameterValues>());
+      pde::find(metadata.at("pde").get<std::string>()).with(parameters_from_json(metadata.at("parameters"), name));
   return {problem->input(), problem->output()};
 }
 

@@ -18,6 +18,7 @@
 #include "data/space_json.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
+#include "pde/sundials.hpp"
 #include "runs/units.hpp"
 
 namespace opshap::data {
@@ -72,8 +73,8 @@ Json resolved_request(const DatasetRequest& request, const pde::Problem& problem
     }
   }
 
-  Json json = {{"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", Json::object()}};
-  for (const pde::Parameter& parameter : problem.parameters()) json["parameters"][parameter.name] = parameter.value;
+  Json json = {
+      {"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", to_json(problem.parameters())}};
   json.update({{"samples", request.samples},
                {"train", train},
                {"validation", validation},
@@ -160,6 +161,7 @@ std::string metadata_of(const Json& request, const pde::Problem& problem, const 
                    {"request_xxh64", xxh64(request.dump())},
                    {"compiler", __VERSION__},
                    {"fft", pde::fft_library()},
+                   {"ode", pde::ode_library()},
                    {"hdf5", H5_VERS_INFO},
                    {"content_xxh64", content_hash(inputs, targets, columns[0].shape[0])}});
   return metadata.dump();
@@ -179,6 +181,16 @@ struct Shards {
   }
 };
 
+/// A request as today's generator writes it: a parameter that the problem has got since then has its default.
+Json renewed(Json request) try {
+  const auto problem = pde::find(request.at("pde").get<std::string>())
+                           .with(parameters_from_json(request.at("parameters"), "data generate"));
+  request["parameters"] = to_json(problem->parameters());
+  return request;
+} catch (const std::exception&) {
+  return {};  // of a problem that is not there any more
+}
+
 /// True when the data set is there; throws when something else is.
 bool finished(const fs::path& path, const Json& request) {
   if (!fs::exists(path)) return false;
@@ -186,7 +198,8 @@ bool finished(const fs::path& path, const Json& request) {
   require(is_sealed(bytes), "data generate: --out=", path.string(),
           " (exists and is not a data set). Choose another path.");
   const Json found = Json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, false);
-  require(found.is_object() && found.value("request", Json()) == request, "data generate: --out=", path.string(),
+  require(found.is_object() && renewed(found.value("request", Json())) == request,
+          "data generate: --out=", path.string(),
           " (exists and was made by another request). Choose another path, or remove it.");
   return true;
 }

@@ -83,6 +83,18 @@ Json to_json(const pde::Space& space) {
   return {{"channels", std::move(channels)}, {"domain", to_json(space.domain)}};
 }
 
+Json to_json(const std::vector<pde::Parameter>& parameters) {
+  Json json = Json::object();
+  for (const pde::Parameter& parameter : parameters) {
+    if (parameter.choices.empty()) {
+      json[parameter.name] = parameter.value;
+    } else {
+      json[parameter.name] = pde::choice(parameters, parameter.name);
+    }
+  }
+  return json;
+}
+
 Domain domain_from_json(const Json& json, std::string_view who) try {
   if (!json.contains("axes")) return Domain::grid(uniform_axes(json));
   std::vector<Axis> axes;
@@ -100,6 +112,20 @@ pde::Space space_from_json(const Json& json, std::string_view who) try {
   return space;
 } catch (const Json::exception& error) {
   throw DataError(message(who, ": space=", json.dump(), " (", error.what(), "). Make the file again."));
+}
+
+pde::ParameterValues parameters_from_json(const Json& json, std::string_view who) try {
+  pde::ParameterValues values;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) {
+      values.emplace(name, value.get<std::string>());
+    } else {
+      values.emplace(name, value.get<double>());
+    }
+  }
+  return values;
+} catch (const Json::exception& error) {
+  throw DataError(message(who, ": parameters=", json.dump(), " (", error.what(), "). Make the file again."));
 }
 
 }  // namespace opshap::data

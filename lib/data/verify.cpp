@@ -192,8 +192,8 @@ class Verification {
  private:
   const pde::Problem& problem() const {
     if (!problem_) {
-      problem_ =
-          pde::find(request_.at("pde").get<std::string>()).with(request_.at("parameters").get<pde::ParameterValues>());
+      problem_ = pde::find(request_.at("pde").get<std::string>())
+                     .with(parameters_from_json(request_.at("parameters"), "data verify"));
     }
     return *problem_;
   }

@@ -2,8 +2,11 @@
 
 #include <fftw3.h>
 
+#include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <new>
+#include <numbers>
 
 #include "core/error.hpp"
 
@@ -17,12 +20,19 @@ std::mutex planner;
 }  // namespace
 
 struct RealFourier::Plans {
-  explicit Plans(int points) : points(points), values(fftw_alloc_real(static_cast<std::size_t>(points))) {
-    modes = fftw_alloc_complex(static_cast<std::size_t>(points / 2 + 1));
+  explicit Plans(const std::vector<int>& shape)
+      : points(static_cast<std::size_t>(shape.front())), halves(static_cast<std::size_t>(shape.back() / 2 + 1)) {
+    if (shape.size() == 2) {
+      halves *= points;
+      points *= static_cast<std::size_t>(shape.back());
+    }
+    values = fftw_alloc_real(points);
+    modes = fftw_alloc_complex(halves);
     const std::lock_guard lock(planner);
     if (values != nullptr && modes != nullptr) {
-      forward = fftw_plan_dft_r2c_1d(points, values, modes, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-      backward = fftw_plan_dft_c2r_1d(points, modes, values, FFTW_ESTIMATE | FFTW_DESTROY_INPUT);
+      const auto rank = static_cast<int>(shape.size());
+      forward = fftw_plan_dft_r2c(rank, shape.data(), values, modes, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+      backward = fftw_plan_dft_c2r(rank, shape.data(), modes, values, FFTW_ESTIMATE | FFTW_DESTROY_INPUT);
     }
   }
   ~Plans() {
@@ -37,30 +47,64 @@ struct RealFourier::Plans {
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
-  int points;
-  double* values;
-  fftw_complex* modes;
+  std::size_t points, halves;
+  double* values = nullptr;
+  fftw_complex* modes = nullptr;
   fftw_plan forward = nullptr, backward = nullptr;
 };
 
-RealFourier::RealFourier(int points) {
-  require(points >= 1, "fourier: points=", points, " (a line has at least one). Give more.");
-  plans_ = std::make_unique<Plans>(points);
+RealFourier::RealFourier(const std::vector<int>& shape) {
+  require(shape.size() == 1 || shape.size() == 2, "fourier: dimensions=", shape.size(),
+          " (lines and planes are transformed). Give one or two sizes.");
+  for (const int points : shape)
+    require(points >= 1, "fourier: points=", points, " (a line has at least one). Give more.");
+  plans_ = std::make_unique<Plans>(shape);
   if (plans_->forward == nullptr || plans_->backward == nullptr) throw std::bad_alloc();
 }
 
 RealFourier::~RealFourier() = default;
 
-std::span<double> RealFourier::values() const { return {plans_->values, static_cast<std::size_t>(plans_->points)}; }
+std::span<double> RealFourier::values() const { return {plans_->values, plans_->points}; }
 
 std::span<std::complex<double>> RealFourier::modes() const {
   // FFTW's manual promises that its complex type has the layout of std::complex<double>.
-  return {reinterpret_cast<std::complex<double>*>(plans_->modes), static_cast<std::size_t>(plans_->points / 2 + 1)};
+  return {reinterpret_cast<std::complex<double>*>(plans_->modes), plans_->halves};
 }
 
 void RealFourier::forward() const { fftw_execute(plans_->forward); }
 
 void RealFourier::backward() const { fftw_execute(plans_->backward); }
+
+Wavenumbers::Wavenumbers(const Domain& domain) {
+  const std::vector<Axis>& axes = domain.axes();
+  const auto whole = [](int index, int points) { return index <= points / 2 ? index : index - points; };
+  const auto radians = [](int waves, const Axis& axis) { return 2 * std::numbers::pi * waves / axis.extent; };
+  const int last = axes.back().points;
+  for (int i = 0; i < (axes.size() == 2 ? axes[0].points : 1); ++i) {
+    for (int j = 0; j <= last / 2; ++j) {
+      x.push_back(axes.size() == 2 ? radians(whole(i, axes[0].points), axes[0]) : radians(j, axes[0]));
+      if (axes.size() == 2) y.push_back(radians(j, axes[1]));
+      highest.push_back(2 * j == last || (axes.size() == 2 && 2 * i == axes[0].points));
+      kept.push_back(axes.size() == 1 ? 3 * j < last
+                                      : 3 * j < last && 3 * std::abs(whole(i, axes[0].points)) < axes[0].points);
+    }
+  }
+}
+
+std::vector<double> filtered(const Domain& domain, std::span<const double> values, const Wavenumbers& wavenumbers,
+                             const std::function<std::complex<double>(std::size_t)>& factor) {
+  const RealFourier fourier(domain.shape());
+  std::copy(values.begin(), values.end(), fourier.values().begin());
+  fourier.forward();
+  const auto modes = fourier.modes();
+  const double points = static_cast<double>(values.size());
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const std::complex<double> by = factor(k);
+    modes[k] *= (wavenumbers.highest[k] ? std::complex<double>(by.real()) : by) / points;
+  }
+  fourier.backward();
+  return {fourier.values().begin(), fourier.values().end()};
+}
 
 const char* fft_library() { return fftw_version; }
 

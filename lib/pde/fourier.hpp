@@ -1,26 +1,33 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
+
+#include "core/domain.hpp"
 
 namespace opshap::pde {
 
-/// The discrete Fourier transform of one real periodic line, with its two buffers. FFTW; not thread-safe, but each
-/// thread may have its own.
+/// The discrete Fourier transform of one real periodic line or plane, with its two buffers. FFTW; not thread-safe, but
+/// each thread may have its own.
 ///
 /// Same input, same bits, whatever ran before: plans are estimated, never measured.
 class RealFourier {
  public:
-  /// Throws InvalidArgument unless points >= 1. Cost: some microseconds for the plans.
-  explicit RealFourier(int points);
+  /// Throws InvalidArgument unless there are one or two positive sizes. Cost: some microseconds for the plans.
+  explicit RealFourier(const std::vector<int>& shape);
+  explicit RealFourier(int points) : RealFourier(std::vector<int>{points}) {}
   ~RealFourier();
   RealFourier(const RealFourier&) = delete;
   RealFourier& operator=(const RealFourier&) = delete;
 
-  std::span<double> values() const;               ///< [points]
-  std::span<std::complex<double>> modes() const;  ///< [points/2 + 1]
-  /// modes[k] = Σ_j values[j] e^{-2πi jk/points}. Keeps the values.
+  std::span<double> values() const;  ///< [points] or [nx, ny]
+  /// [points/2 + 1] or [nx, ny/2 + 1]: only half of the last axis, since the values are real.
+  std::span<std::complex<double>> modes() const;
+  /// modes[k] = Σ_j values[j] e^{-2πi jk/points}, and so along both axes of a plane. Keeps the values.
   void forward() const;
   /// values[j] = Σ_{|k| <= points/2} modes[k] e^{2πi jk/points}: points times the inverse of forward(). Overwrites the
   /// modes.
@@ -30,6 +37,26 @@ class RealFourier {
   struct Plans;
   std::unique_ptr<Plans> plans_;
 };
+
+/// The wavenumbers of the modes of a RealFourier on a periodic grid, in radians per unit of length.
+struct Wavenumbers {
+  explicit Wavenumbers(const Domain& domain);
+  std::vector<double> x, y;  ///< of each mode; y is empty on a line
+  /// Of each mode: whether it is the highest of an axis with an even number of points, where the sine vanishes.
+  std::vector<bool> highest;
+  /// Of each mode: whether |k| < N/3 along every axis, so that products of two fields have no aliases among the kept.
+  std::vector<bool> kept;
+
+  std::size_t size() const { return x.size(); }
+  /// |k|².
+  double square(std::size_t mode) const { return x[mode] * x[mode] + (y.empty() ? 0 : y[mode] * y[mode]); }
+};
+
+/// A field of one channel with each of its modes times factor(mode); the highest modes of even axes take its real part.
+///
+/// The exact solution of a linear equation with constant coefficients, when the factor is e^{symbol·time}.
+std::vector<double> filtered(const Domain& domain, std::span<const double> values, const Wavenumbers& wavenumbers,
+                             const std::function<std::complex<double>(std::size_t mode)>& factor);
 
 /// Name and version of the library behind it: "fftw-3.3.10-sse2-avx".
 const char* fft_library();

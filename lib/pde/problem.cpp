@@ -9,34 +9,109 @@
 
 namespace opshap::pde {
 
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+const Parameter& find(const std::vector<Parameter>& parameters, std::string_view name) {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+  require(found != parameters.end(), "pde: parameter=", name, " (not one of the parameters). Did you mean ",
+          nearest_name(name, names_of(parameters)), "?");
+  return *found;
+}
+
+std::string joined(const std::vector<std::string>& choices) {
+  std::string text;
+  for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
+  return text;
+}
+
+double settled(std::string_view who, const Parameter& parameter, const ParameterValue& wanted) {
+  const auto* number = std::get_if<double>(&wanted);
+  const std::string text = number != nullptr ? message(*number) : std::get<std::string>(wanted);
+  if (parameter.choices.empty()) {
+    require(number != nullptr && std::isfinite(*number), who, ": ", parameter.name, "=", text,
+            " (not a finite number). Give a number.");
+    return *number;
+  }
+  const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
+  require(number == nullptr && found != parameter.choices.end(), who, ": ", parameter.name, "=", text,
+          " (not one of its choices). Give one of ", joined(parameter.choices), ".");
+  return static_cast<double>(found - parameter.choices.begin());
+}
+
+}  // namespace
+
 std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> parameters,
                                const ParameterValues& changes) {
   for (const auto& [name, value] : changes) {
     const auto found =
         std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-    if (found == parameters.end()) {
-      std::vector<std::string> names;
-      for (const Parameter& parameter : parameters) names.push_back(parameter.name);
-      throw InvalidArgument(message(who, ": parameter=", name, " (not one of its parameters). Did you mean ",
-                                    nearest_name(name, names), "?"));
-    }
-    require(std::isfinite(value), who, ": ", name, "=", value, " (not a finite number). Give a number.");
-    found->value = value;
+    require(found != parameters.end(), who, ": parameter=", name, " (not one of its parameters). Did you mean ",
+            nearest_name(name, names_of(parameters)), "?");
+    found->value = settled(who, *found, value);
   }
   return parameters;
+}
+
+ParameterValues values(const std::vector<Parameter>& parameters) {
+  ParameterValues values;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.choices.empty()) {
+      values.emplace(parameter.name, parameter.value);
+    } else {
+      values.emplace(parameter.name, choice(parameters, parameter.name));
+    }
+  }
+  return values;
+}
+
+double number(const std::vector<Parameter>& parameters, std::string_view name) { return find(parameters, name).value; }
+
+const std::string& choice(const std::vector<Parameter>& parameters, std::string_view name) {
+  const Parameter& parameter = find(parameters, name);
+  return parameter.choices.at(static_cast<std::size_t>(parameter.value));
+}
+
+void require_positive(std::string_view who, const std::vector<Parameter>& parameters,
+                      std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    require(number(parameters, name) > 0, who, ": ", name, "=", number(parameters, name),
+            " (must be positive). Give more than 0.");
+  }
+}
+
+void require_not_negative(std::string_view who, const std::vector<Parameter>& parameters,
+                          std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    require(number(parameters, name) >= 0, who, ": ", name, "=", number(parameters, name),
+            " (must not be negative). Give 0 or more.");
+  }
+}
+
+int grid_points(std::string_view who, const std::vector<Parameter>& parameters, int most) {
+  const double points = number(parameters, "points");
+  require(points >= 8 && points <= most && points == std::floor(points), who, ": points=", points,
+          " (an axis of the native grid has 8 to ", most, "). Give such a whole number.");
+  return static_cast<int>(points);
 }
 
 ParameterValues parse_parameters(const std::vector<std::string>& settings) {
   ParameterValues values;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
-    require(equals != std::string::npos && equals > 0, "parameters: --set ", setting,
+    require(equals != std::string::npos && equals > 0 && equals + 1 < setting.size(), "parameters: --set ", setting,
             " (no name=value). Write for example --set nu=0.02.");
-    double value = 0;
-    const char* end = setting.data() + setting.size();
-    const auto [parsed, failure] = std::from_chars(setting.data() + equals + 1, end, value);
-    require(failure == std::errc() && parsed == end, "parameters: --set ", setting,
-            " (the value is not a number). Write for example --set nu=0.02.");
+    const std::string text = setting.substr(equals + 1);
+    double number = 0;
+    const auto [parsed, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = failure == std::errc() && parsed == text.data() + text.size();
+    const ParameterValue value = is_number ? ParameterValue(number) : ParameterValue(text);
     require(values.emplace(setting.substr(0, equals), value).second, "parameters: --set ", setting,
             " (the name was given before). Give it once.");
   }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/field.hpp"
@@ -17,21 +19,40 @@ namespace opshap::pde {
 /// What a random stream is for: the purpose in its name (core/rng.hpp).
 enum class Purpose : std::uint32_t { family = 0, amplitudes = 1, phases = 2, geometry = 3, noise = 4 };
 
-/// A number that decides an equation or its scheme.
+/// A number, or a choice between named variants, that decides an equation or its scheme.
 struct Parameter {
   std::string name;
   double value = 0;
   std::string meaning;
+  std::vector<std::string> choices = {};  ///< the names of the values 0, 1, ..; empty for a number
 };
 
-using ParameterValues = std::map<std::string, double>;
+/// A number, or the name of a choice.
+using ParameterValue = std::variant<double, std::string>;
+using ParameterValues = std::map<std::string, ParameterValue>;
 
-/// `parameters` with some of their values changed. Throws InvalidArgument for a name that is not among them and for a
-/// value that is not finite.
+/// `parameters` with some of their values changed. Throws InvalidArgument for a name that is not among them, a number
+/// that is not finite, a number where a choice is wanted, and a choice that is not among the parameter's.
 std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> parameters, const ParameterValues& changes);
 
-/// "nu=0.02" to {nu: 0.02}. Throws InvalidArgument for a text without '=', a value that is not a number, and a name
-/// given twice.
+/// All values: what changed() takes to make the same parameters.
+ParameterValues values(const std::vector<Parameter>& parameters);
+/// The value of one of the parameters. Throws InvalidArgument for a name that is not among them; so does the other.
+double number(const std::vector<Parameter>& parameters, std::string_view name);
+/// The name of the choice that a parameter has.
+const std::string& choice(const std::vector<Parameter>& parameters, std::string_view name);
+
+/// Throw InvalidArgument, starting with `who`, unless each of the named parameters is more than 0, or 0 and more.
+void require_positive(std::string_view who, const std::vector<Parameter>& parameters,
+                      std::initializer_list<const char*> names);
+void require_not_negative(std::string_view who, const std::vector<Parameter>& parameters,
+                          std::initializer_list<const char*> names);
+/// The parameter `points`, per axis of the native grid. Throws InvalidArgument unless it is a whole number from 8 to
+/// `most`.
+int grid_points(std::string_view who, const std::vector<Parameter>& parameters, int most);
+
+/// "nu=0.02" to {nu: 0.02}, "solver=rk45" to {solver: "rk45"}. Throws InvalidArgument for a text without '=' or without
+/// a value, and a name given twice.
 ParameterValues parse_parameters(const std::vector<std::string>& settings);
 
 /// One component of a field.
@@ -109,6 +130,9 @@ class Problem {
   virtual std::vector<Parameter> parameters() const = 0;
   /// The same problem with other parameters. Throws InvalidArgument for unknown names and for values that cannot work.
   virtual std::unique_ptr<Problem> with(const ParameterValues& changes) const = 0;
+  /// Parameter values with which a sample costs some milliseconds, on a smaller grid or up to an earlier time. Tests
+  /// and the profile `smoke` use them. Empty where the defaults are fast.
+  virtual ParameterValues quick() const { return {}; }
 
   virtual Space input() const = 0;
   virtual Space output() const = 0;
@@ -152,8 +176,12 @@ class Evolution : public Problem {
   /// Nothing when the scheme is exact in time or controls its own steps.
   virtual std::optional<TimeStepping> time_stepping() const = 0;
 
-  /// The field at `time` from one initial field. Throws as Problem::solve, and InvalidArgument for a time that cannot
-  /// be reached.
+  /// All that the equation evolves. The input of a data set may be a part of it, where the rest starts at 0.
+  virtual Space state() const { return input(); }
+
+  /// The field at `time` from one initial field, which has the channels of the input or of the state; the solution then
+  /// has those of the output or of the state. Throws as Problem::solve, and InvalidArgument for a time that cannot be
+  /// reached.
   virtual Solution solve(const FieldBatch& initial, double time) const = 0;
   Solution solve(const FieldBatch& input) const final { return solve(input, target_time()); }
   const Evolution* evolution() const final { return this; }

@@ -3,6 +3,8 @@
 #include <numbers>
 
 #include "core/error.hpp"
+#include "pde/cosines.hpp"
+#include "pde/fields.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::pde {
@@ -13,59 +15,6 @@ namespace {
 constexpr int drawn_modes = 4;
 /// The transform of one axis takes n² products for each line.
 constexpr int most_points = 4096;
-
-/// The cosine series on the n cell centres of an axis with walls: v_j = Σ_k m_k cos(πk(j + ½)/n), k < n.
-class Cosines {
- public:
-  explicit Cosines(int points) : points_(static_cast<std::size_t>(points)), table_(4 * points_) {
-    for (std::size_t i = 0; i < table_.size(); ++i)
-      table_[i] = std::cos(std::numbers::pi * static_cast<double>(i) / (2 * points));
-  }
-
-  std::size_t points() const { return points_; }
-  /// The series of the values, or the values of the series, of one line with a stride.
-  void forward(double* line, std::size_t stride) const {
-    apply(line, stride,
-          [&](std::size_t k, std::size_t j) { return (k == 0 ? 1.0 : 2.0) / static_cast<double>(points_) * at(k, j); });
-  }
-  void backward(double* line, std::size_t stride) const {
-    apply(line, stride, [&](std::size_t j, std::size_t k) { return at(k, j); });
-  }
-
- private:
-  double at(std::size_t k, std::size_t j) const { return table_[k * (2 * j + 1) % table_.size()]; }
-
-  template <typename Matrix>
-  void apply(double* line, std::size_t stride, const Matrix& matrix) const {
-    std::vector<double> result(points_, 0);
-    for (std::size_t row = 0; row < points_; ++row) {
-      for (std::size_t column = 0; column < points_; ++column)
-        result[row] += matrix(row, column) * line[column * stride];
-    }
-    for (std::size_t row = 0; row < points_; ++row) line[row * stride] = result[row];
-  }
-
-  std::size_t points_;
-  std::vector<double> table_;
-};
-
-double mean(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double mean_square(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return sum / static_cast<double>(values.size());
-}
-
-double largest(std::span<const double> values) {
-  double largest = 1e-300;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
 
 class Synthetic2d final : public Problem {
  public:
@@ -101,8 +50,8 @@ class Synthetic2d final : public Problem {
 
  private:
   static Domain native() { return Domain::grid({Axis::cells(32, 2), Axis::cells(32, 1)}); }
-  double length() const { return parameters_[0].value; }
-  double coupling() const { return parameters_[1].value; }
+  double length() const { return number(parameters_, "length"); }
+  double coupling() const { return number(parameters_, "coupling"); }
 
   /// Multiplies each cosine mode of a field by factor(λ), λ the eigenvalue of −Δ that belongs to it.
   template <typename Factor>
@@ -162,20 +111,16 @@ Sample Synthetic2d::draw(const Rng& root, std::uint64_t sample) const {
 
 Solution Synthetic2d::solve(const FieldBatch& input) const {
   const Domain& domain = input.domain;
-  require(domain.is_grid() && domain.dimension() == 2 && input.batch == 1 && input.channels == 2,
-          "synthetic2d: dimension=", domain.dimension(), ", batch=", input.batch, ", channels=", input.channels,
-          " (takes one field of the channels gain and source in the plane). Give an array of shape [2, nx, ny].");
+  require_one_field("synthetic2d", input, this->input());
   for (const Axis& axis : domain.axes()) {
     require(axis == Axis::cells(axis.points, axis.extent, axis.origin), "synthetic2d: axis=", axis.describe(),
             " (its walls lie half a cell from the outer points). Give the middles of the cells between the walls.");
     require(axis.points <= most_points, "synthetic2d: points=", axis.points, " (an axis has at most ", most_points,
             "). Give a coarser grid.");
   }
-  require_finite(input, "synthetic2d");
-
   const auto points = static_cast<std::size_t>(domain.points());
   const std::span<const double> gain = input.field(0).first(points), source = input.field(0).last(points);
-  const double scale = largest(source);
+  const double scale = std::max(largest(source), 1e-300);
   std::vector<double> smooth =
       filtered(domain, source, [&](double lambda) { return 1 / (1 + length() * length() * lambda); });
   Solution solution{{domain, 1, 1, std::vector<double>(points)}, 0, {}};
@@ -195,7 +140,7 @@ std::vector<PairLaw> Synthetic2d::pair_laws(const FieldBatch& input, const Field
   for (std::size_t p = 0; p < points; ++p) residual[p] -= source[p];
   // float32 rounds an output by up to 2^-24 of itself, and s with it. The mean passes this on; the equation multiplies
   // the root mean square of it by at most the factor of the highest mode.
-  const double rounding = std::ldexp(largest(smooth), -24), scale = largest(source),
+  const double rounding = std::ldexp(largest(smooth), -24), scale = std::max(largest(source), 1e-300),
                highest = 1 + area * eigenvalue(input.domain, static_cast<std::size_t>(input.domain.shape()[0] - 1),
                                                static_cast<std::size_t>(input.domain.shape()[1] - 1));
   return {{"mean_kept", std::abs(mean(smooth) - mean(source)) / scale, rounding / scale + 1e-13},

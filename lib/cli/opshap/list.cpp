@@ -103,9 +103,20 @@ Json list_pdes() {
   for (const auto& problem : pde::all()) {
     const pde::Evolution* evolution = problem->evolution();
     const auto stepping = evolution != nullptr ? evolution->time_stepping() : std::nullopt;
+    Json parameters = Json::array();
+    for (const pde::Parameter& parameter : problem->parameters()) {
+      parameters.push_back({{"name", parameter.name}, {"meaning", parameter.meaning}});
+      if (parameter.choices.empty()) {
+        parameters.back()["value"] = parameter.value;
+      } else {
+        parameters.back().update(
+            {{"value", pde::choice(problem->parameters(), parameter.name)}, {"choices", parameter.choices}});
+      }
+    }
     entries.push_back({{"name", problem->name()},
                        {"summary", problem->summary()},
                        {"scheme", problem->scheme()},
+                       {"parameters", std::move(parameters)},
                        {"input", channel_names(problem->input())},
                        {"output", channel_names(problem->output())},
                        {"target_time", evolution != nullptr ? Json(evolution->target_time()) : Json(nullptr)},

@@ -18,9 +18,14 @@ struct SolveOptions {
   std::vector<std::string> settings;
 };
 
-/// The input field of a problem from an array, on a grid of the array's size over the problem's domain.
+/// The input field of a problem, or the state of an evolution, from an array, on a grid of the array's size over the
+/// problem's domain.
 FieldBatch problem_input(const data::NpyArray& array, const pde::Problem& problem) {
-  const pde::Space space = problem.input();
+  pde::Space space = problem.input();
+  if (problem.evolution() != nullptr && array.shape.size() == 1 + space.domain.axes().size()) {
+    const pde::Space state = problem.evolution()->state();
+    if (array.shape[0] == state.channel_count()) space = state;
+  }
   FieldBatch field = input_field(array.shape, array.reals("pde solve"), space.domain.dimension(), space.channel_count(),
                                  message("pde solve ", problem.name()));
   std::vector<Axis> axes;

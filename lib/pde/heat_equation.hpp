@@ -1,0 +1,27 @@
+#pragma once
+
+#include "pde/problem.hpp"
+
+namespace opshap::pde {
+
+/// u_t = κ Δu on a periodic domain of one or two dimensions: each Fourier mode times e^{-κ|k|²t}, exact for the grid's
+/// modes. What heat1d and heat2d add is their domain and their random fields.
+class HeatEquation : public Evolution {
+ public:
+  /// The parameter `kappa` is among them. Throws InvalidArgument when it is negative.
+  explicit HeatEquation(std::string_view who, std::vector<Parameter> parameters);
+
+  std::string_view scheme() const override { return "each Fourier mode times its decay, exact for the grid's modes"; }
+  std::vector<Parameter> parameters() const override { return parameters_; }
+  Space output() const override { return input(); }
+  std::vector<Invariant> invariants() const override;
+  double target_time() const override { return 0.5; }
+  std::optional<TimeStepping> time_stepping() const override { return std::nullopt; }
+  Solution solve(const FieldBatch& initial, double time) const override;
+  std::vector<PairLaw> pair_laws(const FieldBatch& initial, const FieldBatch& later) const override;
+
+ protected:
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace opshap::pde
