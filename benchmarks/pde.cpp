@@ -1,5 +1,4 @@
-// What one sample of each problem costs, and one step of its solver. "quick": with the parameters of tests and smoke
-// runs.
+// What one sample of each problem costs, and one step of its solver. "quick": with the parameters of tests.
 
 #include <benchmark/benchmark.h>
 

@@ -32,7 +32,7 @@ class Problems : public testing::TestWithParam<std::string> {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// As the smoke runs solve it: some problems take seconds a sample otherwise.
+  /// With parameters for tests: some problems take seconds a sample otherwise.
   const pde::Problem& problem() const { return *problem_; }
   pde::Sample sample(std::uint64_t number, std::uint64_t seed = 7) const {
     return problem().draw(Rng(seed, "problems"), number);

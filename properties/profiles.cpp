@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +10,7 @@
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "pde/registry.hpp"
 
 namespace opshap {
 namespace {
@@ -83,6 +85,52 @@ TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
             cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.scenario.describe());
   EXPECT_THROW(cli::parse_profile(std::string(text).replace(text.find("synthetic2d"), 11, "synthetic3d"), "stored"),
                InvalidArgument);
+}
+
+TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
+  for (const cli::EmbeddedProfile& profile : cli::embedded_profiles()) {
+    for (const auto& problem : pde::all()) {
+      if (!problem->in_paper()) continue;
+      const cli::Profile settled = cli::load_profile(profile.name, {}, std::string(problem->name()));
+      EXPECT_EQ(problem->name(), settled.data.pde);
+      EXPECT_EQ(cli::to_toml(settled), cli::to_toml(cli::parse_profile(cli::to_toml(settled), "stored.toml")));
+      const Domain domain = problem->with(settled.data.parameters)->input().domain;
+      for (const int n : settled.resolutions) {
+        EXPECT_EQ(0, domain.shape()[0] % n) << profile.name << " " << problem->name();
+      }
+      if (domain.dimension() == 2) {
+        EXPECT_LE(settled.resolutions.back(), 32);
+      }
+    }
+    EXPECT_EQ(cli::identity(cli::load_profile(profile.name, {})),
+              cli::identity(cli::load_profile(profile.name, {}, "burgers1d")));
+  }
+  const cli::Profile patterns = cli::load_profile("smoke", {}, "gray_scott2d");
+  EXPECT_EQ((pde::ParameterValues{{"points", 64.0}, {"time", 200.0}}), patterns.data.parameters);
+  EXPECT_EQ(1, patterns.evaluation.scenario.channel) << "v, as the problem has it";
+  const auto said = cli::departures(patterns);
+  EXPECT_NE(said.end(), std::ranges::find(said, "parameter points of the problem: 64 instead of the paper's 128"));
+  EXPECT_THROW(cli::load_profile("smoke", {}, "gray_scot2d"), InvalidArgument);
+}
+
+TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
+  const fs::path file = fs::temp_directory_path() / "opshap_profiles.toml";
+  write_file(file,
+             "[plane]\nresolutions = [2, 4]\n[plane.data]\ntest = 9\n[pde.darcy2d.data]\ntest = 10\n"
+             "parameters = {field = 'fno_grf', sigma = 2}\n");
+  const cli::Profile darcy = cli::load_profile("smoke", file, "darcy2d"),
+                     heat = cli::load_profile("smoke", file, "heat2d");
+  EXPECT_EQ((std::vector<int>{2, 4}), darcy.resolutions);
+  EXPECT_EQ(10, darcy.data.test);
+  EXPECT_EQ(9, heat.data.test);
+  EXPECT_EQ((pde::ParameterValues{{"field", "fno_grf"}, {"sigma", 2.0}}), darcy.data.parameters);
+  EXPECT_EQ(3u, cli::load_profile("smoke", file, "heat1d").resolutions.size()) << "not in the plane";
+  for (const char* wrong : {"[pde.darcy3d.data]\ntest = 10\n", "[data]\nparameters = {nuu = 1}\n",
+                            "[data]\nparameters = {nu = -1}\n", "[data]\nparameters = {solver = 'rk4'}\n"}) {
+    write_file(file, wrong);
+    EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
+  }
+  fs::remove(file);
 }
 
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {

@@ -143,6 +143,46 @@ void merge(toml::table& into, const toml::table& from) {
   }
 }
 
+/// Lays what a table has for planes and for one problem over the rest of it.
+void settle(toml::table& table, const std::string& problem) {
+  const auto take = [](toml::table& from, const std::string& key) {
+    toml::table taken;
+    if (const toml::table* held = from.get_as<toml::table>(key)) taken = *held;
+    from.erase(key);
+    return taken;
+  };
+  const toml::table plane = take(table, "plane");
+  toml::table problems = take(table, "pde");
+  for (const auto& [name, settings] : problems) pde::find(name.str());  // an unknown name would never be used
+  if (problem.empty()) return;
+  if (pde::find(problem).input().domain.dimension() == 2) merge(table, plane);
+  merge(table, take(problems, problem));
+}
+
+/// The parameters of a problem in the order of its list.
+pde::ParameterValues read_parameters(Section section, const std::string& problem) {
+  pde::ParameterValues values;
+  for (const pde::Parameter& parameter : pde::find(problem).parameters()) {
+    if (!section.has(parameter.name)) continue;
+    if (parameter.choices.empty()) {
+      values.emplace(parameter.name, section.get<double>(parameter.name));
+    } else {
+      values.emplace(parameter.name, section.get<std::string>(parameter.name));
+    }
+  }
+  section.finish();
+  pde::find(problem).with(values);
+  return values;
+}
+
+toml::table table_of(const pde::ParameterValues& values) {
+  toml::table table;
+  for (const auto& [name, value] : values)
+    std::visit([&, &key = name](const auto& held) { table.insert(key, held); }, value);
+  table.is_inline(true);
+  return table;
+}
+
 /// Points per axis, ascending.
 std::vector<int> resolutions(Section& section, const std::string& key) {
   std::vector<int> sizes;
@@ -211,7 +251,8 @@ evaluation::EvaluationSettings read_evaluation(Section section) {
   settings.exact_players = section.count("exact_players");
   settings.reference_error = section.positive("reference_error");
   settings.reference_budget = section.count<std::int64_t>("reference_budget", 2);
-  if (section.has("unseen")) settings.unseen = resolutions(section, "unseen");
+  if (section.has("unseen") && !section.list<std::int64_t>("unseen").empty())
+    settings.unseen = resolutions(section, "unseen");
   const toml::array* curves = section.node("curves").as_array();
   require(curves != nullptr, "profile: evaluation.curves (is not a list). Give a list of tables.");
   for (const toml::node& element : *curves) {
@@ -236,9 +277,11 @@ Profile read(const toml::table& table, const std::string& name) {
 
   Section data = root.section("data");
   profile.data = {.pde = data.get<std::string>("pde"),
+                  .parameters = {},
                   .train = data.count("train"),
                   .validation = data.count("validation"),
                   .test = data.count("test")};
+  if (data.has("parameters")) profile.data.parameters = read_parameters(data.section("parameters"), profile.data.pde);
   data.finish();
 
   const operators::NetworkSettings model = read_operator(root.section("operator"));
@@ -266,7 +309,7 @@ Profile read(const toml::table& table, const std::string& name) {
   explainer.finish();
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
-  profile.evaluation.scenario = pde::find(profile.data.pde).default_rule();
+  profile.evaluation.scenario = pde::find(profile.data.pde).with(profile.data.parameters)->default_rule();
   if (root.has("scenario"))
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
@@ -401,6 +444,8 @@ toml::table settings_of(const Profile& profile) {
                                                {"curves", std::move(curves)}}}};
   const toml::table scenario = table_of(evaluation.scenario, pde::find(profile.data.pde).default_rule());
   if (!scenario.empty()) table.insert("scenario", scenario);
+  if (!profile.data.parameters.empty())
+    table["data"].as_table()->insert("parameters", table_of(profile.data.parameters));
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
   if (explainer.target != training::ExplainerRecipe{}.target)
     table["explainer"].as_table()->insert("target", explainer.target);
@@ -409,7 +454,7 @@ toml::table settings_of(const Profile& profile) {
 
 }  // namespace
 
-Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides) {
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const std::string& pde) {
   toml::table table;
   std::string name = name_or_file;
   if (name_or_file.ends_with(".toml")) {
@@ -422,10 +467,17 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
     if (found == profiles.end()) throw_unknown_name("profile", name, profile_names());
     table = parse(found->text, "profile " + name);
   }
+  toml::table over;
   if (!overrides.empty()) {
-    merge(table, parse(read_file(overrides), overrides.string()));
+    over = parse(read_file(overrides), overrides.string());
     name += "+" + overrides.stem().string();
   }
+  if (!pde.empty()) merge(over, toml::table{{"data", toml::table{{"pde", pde}}}});
+  const std::string problem =
+      over["data"]["pde"].value<std::string>().value_or(table["data"]["pde"].value_or(std::string()));
+  settle(table, problem);
+  settle(over, problem);
+  merge(table, over);
   return read(table, name);
 }
 
@@ -447,13 +499,17 @@ std::string identity(const Profile& profile) {
 
 std::vector<std::string> departures(const Profile& profile) {
   std::vector<std::string> sentences;
-  const Profile paper = load_profile("paper", {});
+  const Profile paper = load_profile("paper", {}, profile.data.pde);
   const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
     if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
   };
   differs("training samples", profile.data.train, paper.data.train);
   differs("validation samples", profile.data.validation, paper.data.validation);
   differs("test inputs", profile.evaluation.inputs, paper.evaluation.inputs);
+  const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
+  for (const pde::Parameter& theirs : pde::find(profile.data.pde).with(paper.data.parameters)->parameters())
+    differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
+            theirs.value);
   differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
   differs("operator", profile.backbone.model.model, paper.backbone.model.model);
   const nlohmann::ordered_json theirs = parsed(paper.backbone.model), ours = parsed(profile.backbone.model);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "evaluation/settings.hpp"
+#include "pde/problem.hpp"
 #include "training/recipe.hpp"
 
 namespace opshap::cli {
@@ -19,12 +20,16 @@ const std::vector<EmbeddedProfile>& embedded_profiles();
 
 struct DataSettings {
   std::string pde;
+  pde::ParameterValues parameters = {};  ///< those that differ from the problem's defaults
   int train = 0, validation = 0, test = 0;
   int samples() const { return train + validation + test; }
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
-/// problem's default rule without them, `unseen` of [evaluation] and `target` of [explainer].
+/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation] and `target` of [explainer].
+///
+/// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
+/// [pde.NAME] has for that problem.
 struct Profile {
   std::string name;
   std::string summary;
@@ -36,9 +41,10 @@ struct Profile {
 };
 
 /// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over
-/// it. Throws InvalidArgument for an unknown name or key and for values that cannot work (naming key and line),
-/// DataError for a file that cannot be parsed.
-Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides);
+/// it, for the problem `pde` (empty: the one that they name). Throws InvalidArgument for an unknown name or key and for
+/// values that cannot work (naming key and line), DataError for a file that cannot be parsed.
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
+                     const std::string& pde = "");
 
 /// The profile of a TOML text in which every key is present, such as to_toml() writes. `source` starts the messages.
 /// Throws as load_profile().

@@ -125,13 +125,15 @@ class Problem {
   virtual std::string_view name() const = 0;
   /// One line: the equation and its domain. A problem that is not in the paper says so here.
   virtual std::string_view summary() const = 0;
+  /// Whether it is one of the paper's data sets, which `reproduce --pde all` runs.
+  virtual bool in_paper() const { return true; }
   /// One line: the numerical scheme.
   virtual std::string_view scheme() const = 0;
   virtual std::vector<Parameter> parameters() const = 0;
   /// The same problem with other parameters. Throws InvalidArgument for unknown names and for values that cannot work.
   virtual std::unique_ptr<Problem> with(const ParameterValues& changes) const = 0;
-  /// Parameter values with which a sample costs some milliseconds, on a smaller grid or up to an earlier time. Tests
-  /// and the profile `smoke` use them. Empty where the defaults are fast.
+  /// Parameter values with which a sample costs some milliseconds, on a smaller grid or up to an earlier time: for
+  /// tests. Empty where the defaults are fast.
   virtual ParameterValues quick() const { return {}; }
 
   virtual Space input() const = 0;

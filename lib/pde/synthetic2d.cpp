@@ -29,6 +29,7 @@ class Synthetic2d final : public Problem {
     return "Synthetic, not in the paper: u = (1 + coupling gain) s with s - length^2 (s_xx + s_yy) = source on "
            "[0, 2] x [0, 1] between walls";
   }
+  bool in_paper() const override { return false; }
   std::string_view scheme() const override { return "cosine series on cell centres, exact for the grid's modes"; }
   std::vector<Parameter> parameters() const override { return parameters_; }
   std::unique_ptr<Problem> with(const ParameterValues& changes) const override {

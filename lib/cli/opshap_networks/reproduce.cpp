@@ -70,20 +70,19 @@ std::string training_line(const Profile& profile, const std::string& stage, cons
 
 /// Refuses settings of operator and target that cannot work before there is data to train on.
 void require_recipes(const Profile& profile) {
-  const pde::Problem& problem = pde::find(profile.data.pde);
-  const pde::Space input = problem.input();
+  const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
+  const pde::Space input = problem->input();
   training::require_recipes(profile.backbone, profile.explainer,
                             {.dimension = input.domain.dimension(),
                              .in_channels = input.channel_count(),
-                             .out_channels = problem.output().channel_count()});
+                             .out_channels = problem->output().channel_count()});
 }
 
-fs::path reproduce(const Profile& profile, const Globals& globals) {
+fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
   operators::require_fast_blas();
   require_recipes(profile);
-  const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
   runs::Manifest manifest(
       run, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
       run_of(profile));
@@ -92,7 +91,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   manifest.stage("data", [&] {
     data::generate({.pde = profile.data.pde,
-                    .parameters = {},
+                    .parameters = profile.data.parameters,
                     .samples = profile.data.samples(),
                     .train = profile.data.train,
                     .validation = profile.data.validation,
@@ -127,16 +126,48 @@ fs::path reproduce(const Profile& profile, const Globals& globals) {
   return reporting::write_report(run).page;
 }
 
+struct ReproduceOptions {
+  std::string profile = "smoke";
+  std::vector<std::string> pdes;
+};
+
+/// The problems of the paper.
+std::vector<std::string> all_problems() {
+  std::vector<std::string> names;
+  for (const auto& problem : pde::all()) {
+    if (problem->in_paper()) names.emplace_back(problem->name());
+  }
+  return names;
+}
+
+void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
+  if (options.pdes.empty()) {
+    const Profile profile = load_profile(options.profile, globals.config);
+    const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
+    std::cout << reproduce(profile, globals, run).string() << '\n';
+    return;
+  }
+  // All profiles are read before the first run begins: a wrong name is told at once.
+  std::vector<Profile> profiles;
+  for (const std::string& name : options.pdes == std::vector<std::string>{"all"} ? all_problems() : options.pdes)
+    profiles.push_back(load_profile(options.profile, globals.config, name));
+  const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
+  for (const Profile& profile : profiles)
+    std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << std::endl;
+}
+
 }  // namespace
 
 void add_network_reproduce(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
       "reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
-  const auto profile = std::make_shared<std::string>("smoke");
-  command->add_option("--profile", *profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
-  command->callback([profile, &globals] {
-    std::cout << reproduce(load_profile(*profile, globals.config), globals).string() << '\n';
-  });
+  const auto options = std::make_shared<ReproduceOptions>();
+  command->add_option("--profile", options->profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
+  command
+      ->add_option("--pde", options->pdes,
+                   "One or several problems, or all of the paper; each gets a folder of its name in --out")
+      ->delimiter(',');
+  command->callback([options, &globals] { run_reproduce(globals, *options); });
 }
 
 }  // namespace opshap::cli
