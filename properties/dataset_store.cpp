@@ -284,6 +284,57 @@ TEST_F(DatasetStore, DamagedAndForeignShardsAreMadeAgain) {
   EXPECT_EQ(reference, bytes_of(request, "foreign.h5"));
 }
 
+TEST_F(DatasetStore, PartsMergeToTheFileOfOneRun) {
+  const std::string whole = bytes_of(quick(11));
+  for (const std::int64_t of : {2, 3, 11}) {
+    std::vector<fs::path> parts;
+    for (std::int64_t index = of - 1; index >= 0; --index) {
+      data::DatasetRequest request = quick(11);
+      request.shard_samples = 2;
+      parts.push_back(file(std::to_string(index) + ".part"));
+      data::generate(request, parts.back(), {.index = index, .of = of});
+      const std::string made = read_file(parts.back());
+      data::generate(request, parts.back(), {.index = index, .of = of});  // done already
+      EXPECT_EQ(made, read_file(parts.back()));
+      EXPECT_THROW(data::generate(request, parts.back(), {.index = (index + 1) % of, .of = of}), InvalidArgument);
+    }
+    data::merge(parts, file("merged.h5"));
+    EXPECT_EQ(whole, read_file(file("merged.h5"))) << of;
+    for (const fs::path& part : parts) fs::remove(part);
+  }
+}
+
+TEST_F(DatasetStore, PartsThatDoNotMakeASetAreRefused) {
+  const auto part = [&](std::int64_t index, std::int64_t samples) {
+    const fs::path made = file(message(index, "_of_", samples, ".part"));
+    data::generate(quick(samples), made, {.index = index, .of = 3});
+    return made;
+  };
+  const fs::path a = part(0, 9), b = part(1, 9), c = part(2, 9), foreign = part(2, 10);
+  const auto refusal = [&](const std::vector<fs::path>& parts) -> std::string {
+    try {
+      data::merge(parts, file("merged.h5"));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(std::string::npos, refusal({a, c}).find("part=1 of 3 (is missing). Generate it with --shard 1/3."));
+  EXPECT_NE(std::string::npos, refusal({a, b, c, b}).find("(holds the same samples as " + b.string()));
+  EXPECT_NE(std::string::npos, refusal({a, b, foreign}).find("(is a part of another data set than " + a.string()));
+  fs::copy_file(a, file("cut.part"));
+  fs::resize_file(file("cut.part"), fs::file_size(a) - 7);
+  EXPECT_NE("", refusal({file("cut.part"), b, c}));
+  data::generate(quick(9), file("whole.h5"));
+  EXPECT_NE(std::string::npos, refusal({file("whole.h5")}).find("(is not a part of a data set)"));
+  EXPECT_FALSE(fs::exists(file("merged.h5"))) << "nothing half-written";
+  EXPECT_THROW(data::read_dataset(a), DataError);
+  EXPECT_THROW(data::generate(quick(9), file("x.part"), {.index = 0, .of = 10}), InvalidArgument);
+  for (const char* wrong : {"", "1", "1/", "/3", "3/3", "-1/3", "0/0", "1/3x", "a/b"})
+    EXPECT_THROW(data::Part::parse(wrong), InvalidArgument) << wrong;
+  EXPECT_EQ(2, data::Part::parse("2/3").index);
+}
+
 TEST_F(DatasetStore, OneProcessAtATimeMakesADataSet) {
   fs::create_directories(shards("set.h5"));
   const int held = ::open(shards("set.h5").c_str(), O_RDONLY | O_DIRECTORY);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "data/npy.hpp"
 #include "pde/registry.hpp"
 #include "support/program.hpp"
@@ -96,6 +97,21 @@ TEST_F(ProblemCommands, DataSetsOfEveryProblemAreGeneratedDescribedAndVerified) 
     EXPECT_NE(std::string::npos, info.out.find(problem->output().domain.describe())) << info.out;
     EXPECT_EQ(0, opshap("data verify " + file).code);
   }
+}
+
+TEST_F(ProblemCommands, PartsMadeApartAreMergedToTheSameFile) {
+  const std::string set = "data generate --pde heat1d --samples 7 --out ";
+  ASSERT_EQ(0, opshap(set + path("whole.h5")).code);
+  ASSERT_EQ(0, opshap(set + path("b.part") + " --shard 1/2").code);
+  expect_refusal("data merge " + path("b.part") + " --out " + path("merged.h5"), 2, "part=0 of 2 (is missing)");
+  const Outcome made = opshap(set + path("a.part") + " --shard 0/2 --json");
+  ASSERT_EQ(0, made.code) << made.err;
+  EXPECT_EQ(2, Json::parse(made.out)["part"]["of"]);
+  const Outcome merged = opshap("data merge " + path("b.part") + " " + path("a.part") + " --out " + path("merged.h5"));
+  ASSERT_EQ(0, merged.code) << merged.err;
+  EXPECT_EQ(read_file(path("whole.h5")), read_file(path("merged.h5")));
+  expect_refusal("data info " + path("a.part"), 3, "(is a part of a data set)");
+  expect_refusal("data generate --pde heat1d --samples 7 --shard 2/2 --out " + path("c.part"), 2, "--shard=2/2");
 }
 
 TEST_F(ProblemCommands, TheListSaysWhichProblemIsSyntheticAndWhatCanBeSet) {

@@ -148,8 +148,11 @@ std::int64_t Domain::nearest(const std::vector<double>& position) const {
   require(static_cast<int>(position.size()) == dimension(), "query: coordinates=", position.size(), " (the domain has ",
           dimension(), "). Give one coordinate per dimension.");
   for (std::size_t axis = 0; axis < position.size(); ++axis) {
-    const auto [begin, end] = is_grid() ? std::pair(axes_[axis].origin, axes_[axis].origin + axes_[axis].extent)
-                                        : bounds(*mesh_, static_cast<int>(axis));
+    // The last node's coordinate may be rounded to just beyond the end of its axis.
+    const auto [begin, end] =
+        is_grid() ? std::pair(axes_[axis].origin, std::max(axes_[axis].origin + axes_[axis].extent,
+                                                           axes_[axis].coordinate(axes_[axis].points - 1)))
+                  : bounds(*mesh_, static_cast<int>(axis));
     require(position[axis] >= begin && position[axis] <= end, "query: coordinate=", position[axis], " (axis ", axis,
             " is ", begin, "..", end, "). Give a position of the domain.");
   }

@@ -22,6 +22,8 @@ using Json = nlohmann::ordered_json;
 /// The metadata of a finished data set of today's schema; shards of one have none.
 Json metadata_of(const Hdf5Contents& file) {
   const Json metadata = Json::parse(file.metadata(), nullptr, false);
+  require<DataError>(!metadata.is_object() || !metadata.contains("part"), "data set: file=", file.name(),
+                     " (is a part of a data set). Merge all parts with `opshap data merge`.");
   require<DataError>(metadata.is_object() && metadata.contains("schema_version") && metadata.contains("content_xxh64"),
                      "data set: file=", file.name(), " (is not a finished data set). Generate it again.");
   require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", file.name(),

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -167,13 +169,13 @@ std::string metadata_of(const Json& request, const pde::Problem& problem, const 
   return metadata.dump();
 }
 
-/// Groups of samples, each a unit of work.
+/// The samples first, .., end − 1 in groups, each a unit of work.
 struct Shards {
-  std::int64_t samples, shard_samples;
+  std::int64_t begin, end, shard_samples;
 
-  std::int64_t count() const { return (samples + shard_samples - 1) / shard_samples; }
-  std::int64_t first(std::int64_t shard) const { return shard * shard_samples; }
-  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, samples - first(shard)); }
+  std::int64_t count() const { return (end - begin + shard_samples - 1) / shard_samples; }
+  std::int64_t first(std::int64_t shard) const { return begin + shard * shard_samples; }
+  std::int64_t size(std::int64_t shard) const { return std::min(shard_samples, end - first(shard)); }
   std::string name(std::int64_t shard) const {
     char name[32];
     std::snprintf(name, sizeof name, "%05lld.h5", static_cast<long long>(shard));
@@ -191,14 +193,36 @@ Json renewed(Json request) try {
   return {};  // of a problem that is not there any more
 }
 
-/// True when the data set is there; throws when something else is.
-bool finished(const fs::path& path, const Json& request) {
+/// What a file of a part says of it.
+Json to_json(const Part& part) { return {{"index", part.index}, {"of", part.of}}; }
+
+/// Adds the rows of a file to the columns, u0 and target first.
+void append_columns(std::vector<Column>& columns, const Hdf5Contents& file) {
+  if (columns.empty()) {
+    for (const char* name : {"/u0", "/target"}) columns.push_back(file.column(name));
+    for (const std::string& name : file.columns()) {
+      if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
+    }
+  } else {
+    for (Column& column : columns) column.append(file.column(column.name));
+  }
+}
+
+/// Writes the data set with these rows.
+void complete(std::vector<Column> columns, const Json& request, const pde::Problem& problem, const fs::path& path) {
+  append_layout(columns, request, problem.input().domain);
+  write_file(path, hdf5_bytes(columns, metadata_of(request, problem, columns)));
+}
+
+/// True when the data set or the part is there; throws when something else is.
+bool finished(const fs::path& path, const Json& request, const Part& part) {
   if (!fs::exists(path)) return false;
   const std::string bytes = fs::is_regular_file(path) ? read_file(path) : "";
   require(is_sealed(bytes), "data generate: --out=", path.string(),
           " (exists and is not a data set). Choose another path.");
   const Json found = Json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, false);
-  require(found.is_object() && renewed(found.value("request", Json())) == request,
+  require(found.is_object() && renewed(found.value("request", Json())) == request &&
+              found.value("part", to_json(Part{})) == to_json(part),
           "data generate: --out=", path.string(),
           " (exists and was made by another request). Choose another path, or remove it.");
   return true;
@@ -229,19 +253,34 @@ std::string resolved(const DatasetRequest& request) {
   return resolved_request(request, *pde::find(request.pde).with(request.parameters)).dump();
 }
 
-void generate(const DatasetRequest& request, const fs::path& path) {
+Part Part::parse(const std::string& text) {
+  Part part;
+  char slash = 0, more = 0;
+  std::istringstream in(text);
+  require(in >> part.index >> slash >> part.of && slash == '/' && !(in >> more), "data generate: --shard=", text,
+          " (not of the form i/N). Write for example 0/4 for the first of four parts.");
+  require(part.of >= 1 && part.index >= 0 && part.index < part.of, "data generate: --shard=", text,
+          " (parts are counted from 0). Give an i from 0 to N - 1.");
+  return part;
+}
+
+void generate(const DatasetRequest& request, const fs::path& path, const Part& part) {
   const std::unique_ptr<pde::Problem> problem = pde::find(request.pde).with(request.parameters);
   const Json settled = resolved_request(request, *problem);
+  require(part.of <= request.samples, "data generate: --shard=", part.index, "/", part.of,
+          ", --samples=", request.samples, " (some parts would be empty). Give fewer parts.");
   fs::path folder = path;
   folder += ".shards";
-  if (finished(path, settled)) {
+  if (finished(path, settled, part)) {
     std::error_code ignored;  // of removing shards that are no longer needed
     fs::remove_all(folder, ignored);
     return;
   }
-  const Shards shards{request.samples, request.shard_samples};
-  runs::Units units(folder, "data generate", settled.dump());
-  Progress progress(message("data ", request.pde), request.samples, "samples");
+  const Shards shards{part.index * request.samples / part.of, (part.index + 1) * request.samples / part.of,
+                      request.shard_samples};
+  const std::string identity = part.whole() ? settled.dump() : settled.dump() + to_json(part).dump();
+  runs::Units units(folder, "data generate", identity);
+  Progress progress(message("data ", request.pde), shards.end - shards.begin, "samples");
   for (std::int64_t shard = 0; shard < shards.count(); ++shard) {
     throw_if_stopped("data generate");
     if (!units.bytes(shards.name(shard)).empty()) {
@@ -261,20 +300,46 @@ void generate(const DatasetRequest& request, const fs::path& path) {
     std::string bytes = units.bytes(shards.name(shard));
     require<DataError>(!bytes.empty(), "data generate: shard=", shard,
                        " (changed on disk while the data set was made). Run the same command again.");
-    const Hdf5Contents file(std::move(bytes), folder.string());
-    const std::vector<std::string> names = file.columns();
-    if (columns.empty()) {
-      for (const std::string& name : {std::string("/u0"), std::string("/target")}) columns.push_back(file.column(name));
-      for (const std::string& name : names) {
-        if (name != "/u0" && name != "/target") columns.push_back(file.column(name));
-      }
-    } else {
-      for (Column& column : columns) column.append(file.column(column.name));
-    }
+    append_columns(columns, Hdf5Contents(std::move(bytes), folder.string()));
   }
-  append_layout(columns, settled, problem->input().domain);
-  write_file(path, hdf5_bytes(columns, metadata_of(settled, *problem, columns)));
+  if (part.whole()) {
+    complete(std::move(columns), settled, *problem, path);
+  } else {
+    write_file(path, hdf5_bytes(columns, Json{{"part", to_json(part)}, {"request", settled}}.dump()));
+  }
   units.finish();
+}
+
+void merge(const std::vector<fs::path>& parts, const fs::path& path) {
+  require(!parts.empty(), "data merge: files=0 (nothing to merge). Name the files of all parts.");
+  std::map<std::int64_t, std::size_t> order;  // of each index, which of the files
+  Json request;
+  std::int64_t of = 0;
+  const auto opened = [&](std::size_t i) {
+    return std::make_unique<Hdf5Contents>(read_file(parts[i]), parts[i].string());
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Json metadata = Json::parse(opened(i)->metadata(), nullptr, false);
+    require<DataError>(metadata.is_object() && metadata.contains("part") && metadata.contains("request"),
+                       "data merge: file=", parts[i].string(),
+                       " (is not a part of a data set). Generate it with --shard.");
+    if (i == 0) request = metadata["request"];
+    if (i == 0) of = metadata["part"]["of"].get<std::int64_t>();
+    require(metadata["request"] == request && metadata["part"]["of"] == of, "data merge: file=", parts[i].string(),
+            " (is a part of another data set than ", parts[0].string(), "). Leave it out.");
+    const auto [known, added] = order.emplace(metadata["part"]["index"].get<std::int64_t>(), i);
+    require(added, "data merge: file=", parts[i].string(), " (holds the same samples as ",
+            parts[known->second].string(), "). Leave one of them out.");
+  }
+  for (std::int64_t index = 0; index < of; ++index) {
+    require(order.contains(index), "data merge: part=", index, " of ", of, " (is missing). Generate it with --shard ",
+            index, "/", of, ".");
+  }
+  const auto problem = pde::find(request.at("pde").get<std::string>())
+                           .with(parameters_from_json(request.at("parameters"), "data merge"));
+  std::vector<Column> columns;
+  for (const auto& [index, i] : order) append_columns(columns, *opened(i));
+  complete(std::move(columns), request, *problem, path);
 }
 
 }  // namespace opshap::data

@@ -33,14 +33,14 @@ std::vector<Wave> every_mode(Rng& amplitudes) {
   return waves;
 }
 
-/// Eight modes (k, l) drawn alike from those of every_mode(), with amplitudes of size 1 and phases of their own.
+/// Eight modes (k, l) drawn alike from those of every_mode(), with standard normal amplitudes and phases of their own.
 std::vector<Wave> eight_modes(Rng& geometry, Rng& amplitudes, Rng& phases) {
   std::vector<Wave> waves;
   while (waves.size() < 8) {
     const auto drawn = [&] { return static_cast<int>(geometry.below(2 * most_waves + 1)) - most_waves; };
     const int k = drawn(), l = drawn();
     if (l > 0 || (l == 0 && k > 0))
-      waves.push_back({k, l, std::polar(amplitudes.normal(), phases.uniform(0, 2 * std::numbers::pi))});
+      waves.push_back({k, l, amplitudes.normal() * std::polar(1.0, phases.uniform(0, 2 * std::numbers::pi))});
   }
   return waves;
 }

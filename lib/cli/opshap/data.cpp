@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 struct GenerateOptions {
   data::DatasetRequest request;
   std::vector<std::string> settings;
+  std::string shard = "0/1";
 };
 
 Json description(const std::filesystem::path& path) {
@@ -64,7 +65,21 @@ void run_generate(const Globals& globals, GenerateOptions& options) {
   request.parameters = pde::parse_parameters(options.settings);
   request.seed = globals.seed;
   if (request.samples == 0) request.samples = request.train + request.validation + request.test;
-  data::generate(request, globals.out);
+  const data::Part part = data::Part::parse(options.shard);
+  data::generate(request, globals.out, part);
+  if (!part.whole()) {
+    const Json made = {{"file", globals.out.string()}, {"part", {{"index", part.index}, {"of", part.of}}}};
+    if (globals.json) return print_json(made);
+    std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
+    return;
+  }
+  const Json set = description(globals.out);
+  globals.json ? print_json(set) : print_description(set);
+}
+
+void run_merge(const Globals& globals, const std::vector<std::string>& files) {
+  require(!globals.out.empty() && globals.out != "-", "data merge: --out (a data set needs a file). Give --out FILE.");
+  data::merge({files.begin(), files.end()}, globals.out);
   const Json set = description(globals.out);
   globals.json ? print_json(set) : print_description(set);
 }
@@ -105,7 +120,14 @@ void add_data(CLI::App& app, const Globals& globals) {
       ->delimiter(',');
   generate->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
+  generate->add_option("--shard", options->shard,
+                       "i/N: only the i-th of N parts, i from 0, into a file for `opshap data merge`");
   generate->callback([&globals, options] { run_generate(globals, *options); });
+
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* merge = data->add_subcommand("merge", "The parts of a data set to the file that one run would have made");
+  merge->add_option("files", *files, "All parts, in any order")->required();
+  merge->callback([&globals, files] { run_merge(globals, *files); });
 
   auto file = std::make_shared<std::string>();
   CLI::App* info = data->add_subcommand("info", "How a data set was made");
