@@ -72,38 +72,62 @@ std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
   return broken;
 }
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json entry(const JudgedClaim& judged, const std::string& pde) {
+  const auto& [claim, judgement] = judged;
+  const auto& interval = judgement.interval;
+  const bool bounded = interval && std::isfinite(interval->first) && std::isfinite(interval->second);
+  Json tables = Json::array();
+  for (const Table& table : judgement.tables) {
+    Json columns = Json::array();
+    for (const Column& column : table.columns) columns.push_back(column.heading);
+    tables.push_back({{"name", table.name}, {"caption", table.caption}, {"columns", columns}, {"rows", table.rows}});
+  }
+  return {{"id", claim.id},
+          {"pde", pde},
+          {"source", claim.source},
+          {"statement", claim.statement},
+          {"where", claim.where},
+          {"rule", claim.rule},
+          {"always", claim.always},
+          {"verdict", to_string(judgement.verdict)},
+          {"value", number(judgement.value)},
+          {"interval", bounded ? Json{interval->first, interval->second} : Json(nullptr)},
+          {"threshold", number(judgement.threshold)},
+          {"evidence", judgement.evidence},
+          {"tables", tables}};
+}
+
+}  // namespace
+
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"schema", "opshap.claims/1"},
                {"profile", run.profile},
                {"pde", run.pde},
                {"commit", run.commit},
                {"claims", Json::array()}};
   if (const auto missing = run.missing_resolutions(); !missing.empty()) json["missing_resolutions"] = missing;
-  const auto number = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
-  for (const auto& [claim, judgement] : claims) {
-    const auto& interval = judgement.interval;
-    const bool bounded = interval && std::isfinite(interval->first) && std::isfinite(interval->second);
-    Json tables = Json::array();
-    for (const Table& table : judgement.tables) {
-      Json columns = Json::array();
-      for (const Column& column : table.columns) columns.push_back(column.heading);
-      tables.push_back({{"name", table.name}, {"caption", table.caption}, {"columns", columns}, {"rows", table.rows}});
-    }
-    json["claims"].push_back({{"id", claim.id},
-                              {"pde", run.pde},
-                              {"source", claim.source},
-                              {"statement", claim.statement},
-                              {"where", claim.where},
-                              {"rule", claim.rule},
-                              {"always", claim.always},
-                              {"verdict", to_string(judgement.verdict)},
-                              {"value", number(judgement.value)},
-                              {"interval", bounded ? Json{interval->first, interval->second} : Json(nullptr)},
-                              {"threshold", number(judgement.threshold)},
-                              {"evidence", judgement.evidence},
-                              {"tables", tables}});
+  for (const JudgedClaim& claim : claims) json["claims"].push_back(entry(claim, run.pde));
+  return json.dump(2) + "\n";
+}
+
+std::string claims_json(const std::vector<ClaimsOfRun>& several) {
+  Json json = {{"schema", "opshap.claims/1"}, {"profile", nullptr},        {"pde", Json::array()},
+               {"commit", nullptr},           {"commits", Json::object()}, {"claims", Json::array()}};
+  bool one_commit = true;
+  for (const auto& [run, claims] : several) {
+    json["profile"] = run->profile;
+    json["pde"].push_back(run->pde);
+    json["commits"][run->pde] = run->commit;
+    one_commit = one_commit && run->commit == several.front().run->commit;
+    for (const JudgedClaim& claim : *claims) json["claims"].push_back(entry(claim, run->pde));
   }
+  if (one_commit && !several.empty()) json["commit"] = several.front().run->commit;
   return json.dump(2) + "\n";
 }
 

@@ -81,4 +81,14 @@ std::vector<JudgedClaim> judge(const Scoreboard& scores);
 /// that does not exist is null. So is an interval with an end that nothing bounds.
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run);
 
+/// The claims of one of several runs.
+struct ClaimsOfRun {
+  const runs::Run* run = nullptr;
+  const std::vector<JudgedClaim>* claims = nullptr;
+};
+
+/// claims.json over the runs of one profile on several problems: the same, with a list of names as "pde", their commits
+/// in "commits", and "commit" null where these differ.
+std::string claims_json(const std::vector<ClaimsOfRun>& several);
+
 }  // namespace opshap::reporting

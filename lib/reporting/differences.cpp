@@ -1,16 +1,13 @@
 #include "reporting/differences.hpp"
 
+#include "reporting/paper.hpp"
+
 namespace opshap::reporting {
 
-const std::vector<Difference>& standing_differences() {
+namespace {
+
+const std::vector<Difference>& of_all_problems() {
   static const std::vector<Difference> differences = {
-      {"The inputs",
-       "The paper names the families of its initial conditions, which are random Fourier series, single modes, bumps "
-       "and low modes with equal probability. It does not print the laws of their amplitudes and widths. Those are "
-       "ours, so the test inputs are other inputs."},
-      {"The solver",
-       "The paper integrates Burgers in time with an adaptive RK45. Here it is ETDRK4 in equal steps. Both are Fourier "
-       "pseudo-spectral with the 2/3 rule."},
       {"Padding",
        "The paper says \"domain padding 0.5\". Older versions of the library it uses pad at one end and newer ones at "
        "both ends. Here the padding is symmetric."},
@@ -70,6 +67,18 @@ const std::vector<Difference>& standing_differences() {
        "Medians and quartiles are linear interpolations between order statistics (type 7); the paper does not state "
        "its rule."},
   };
+  return differences;
+}
+
+}  // namespace
+
+std::vector<Difference> standing_differences(std::string_view pde) {
+  std::vector<Difference> differences;
+  for (const DataRemark& remark : data_remarks()) {
+    if (remark.pde == pde) differences.push_back({remark.subject, remark.text});
+  }
+  const std::vector<Difference>& others = of_all_problems();
+  differences.insert(differences.end(), others.begin(), others.end());
   return differences;
 }
 

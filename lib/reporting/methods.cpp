@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "reporting/paper.hpp"
+
 namespace opshap::reporting {
 
 namespace {
@@ -84,6 +86,7 @@ void sort_for_display(std::vector<std::string>& methods) {
 }
 
 std::string pde_label(std::string_view pde) {
+  if (const std::string_view label = paper_label(pde); !label.empty()) return std::string(label);
   std::string words = in_words(pde);
   if (words.ends_with("1d") || words.ends_with("2d"))
     words = words.substr(0, words.size() - 2) + " " + words[words.size() - 2] + "D";

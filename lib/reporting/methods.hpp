@@ -30,7 +30,7 @@ std::string reference_label(std::string_view reference);
 /// has no place among costs.
 bool is_baseline(std::string_view access);
 
-/// "burgers1d" becomes "Burgers 1D", "allen_cahn1d" "Allen cahn 1D".
+/// "allen_cahn1d" becomes "Allen–Cahn 1D"; a PDE that is not in the paper gets its name in words.
 std::string pde_label(std::string_view pde);
 
 /// What a method sees of the operator: "values" (of coalitions), "gradients", "amortised" (the input alone, after

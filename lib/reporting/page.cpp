@@ -9,38 +9,19 @@
 
 #include "metrics/registry.hpp"
 #include "reporting/differences.hpp"
-#include "reporting/embedded.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_claims.hpp"
+#include "reporting/page_comparison.hpp"
+#include "reporting/page_parts.hpp"
 
 namespace opshap::reporting {
 
 namespace {
 
-std::string fact(const std::string& name, const std::string& value) {
-  if (value.empty()) return "";
-  return fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", value.size() > 60 ? " class=\"long\"" : "",
-                     escape_markup(name), escape_markup(value));
-}
-
 std::string discretisations_in_words(const Scoreboard& scores) {
   std::string words;
   for (const Discretisation& on : scores.discretisations()) words += (words.empty() ? "n = " : ", ") + on.label();
   return words;
-}
-
-/// The commit that each sitting ran, in the order of time: a run that was resumed may have been finished by another
-/// one.
-std::string commits_in_words(const runs::Run& run) {
-  std::vector<std::string> commits;
-  for (const runs::Sitting& sitting : run.sittings) {
-    if (sitting.commit.empty()) continue;
-    const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
-    if (commits.empty() || commits.back() != commit) commits.push_back(commit);
-  }
-  if (commits.size() < 2) return commits.empty() ? "" : commits.front();
-  return fmt::format("{} at the end, {} at the start ({} sittings)", commits.back(), commits.front(),
-                     run.sittings.size());
 }
 
 /// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
@@ -49,32 +30,6 @@ std::string over_sittings(const runs::Run& run, std::string_view key) {
   const std::string first = run.sittings.front().value(key), last = run.sittings.back().value(key);
   if (first == last || first.empty()) return last;
   return fmt::format("{} at the end, {} at the start", last.empty() ? "not stored" : last, first);
-}
-
-std::string head(const runs::Run& run) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n"
-      "<title>OperatorSHAP on {}, profile {}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      escape_markup(pde_label(run.pde)), escape_markup(run.profile), embedded::report_style);
-}
-
-std::string figure_html(const DrawnFigure& drawn) {
-  const Figure& figure = drawn.figure;
-  if (!figure.missing.empty()) {
-    return fmt::format(
-        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
-        "{}.</figcaption></figure>\n",
-        drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
-  }
-  std::string text = fmt::format(
-      "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
-      escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
-  for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
-  text += "</div>\n" + legend_html(figure.legend);
-  text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
-          escape_markup(figure.numbers.caption) + "</p>\n" + figure.numbers.html() + "</details>\n";
-  return text + "</figure>\n";
 }
 
 /// The figure of the first screen.
@@ -115,71 +70,6 @@ std::string verdict_header(const ReportContents& contents) {
          "href=\"#environment\">Environment</a><a href=\"#differences\">Differences</a></nav>\n</header>\n";
 }
 
-std::string quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
-                          const std::string& label) {
-  const std::string data = fmt::format("data-label=\"{}\"", escape_markup(label));
-  if (!quartiles) return fmt::format("<td class=\"quiet\" {}>{}</td>", data, escape_markup(otherwise));
-  return fmt::format("<td {}>{} <span class=\"range\">[{}, {}]</span></td>", data, show(quartiles->median),
-                     show(quartiles->q25), show(quartiles->q75));
-}
-
-/// The verdicts of one n side by side, equal neighbours as one cell.
-std::string verdict_cells(const std::vector<const Comparison*>& cells) {
-  std::string text;
-  for (std::size_t i = 0; i < cells.size();) {
-    std::size_t end = i + 1;
-    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
-    text += fmt::format("<td class=\"judged\" colspan=\"{}\">{}</td>", end - i, escape_markup(cells[i]->verdict));
-    i = end;
-  }
-  return text;
-}
-
-/// One metric of the paper's table: for every n the paper's cells, ours and the verdicts.
-std::string comparison_table(const std::vector<Comparison>& comparisons, const metrics::Metric& metric) {
-  std::map<Discretisation, std::vector<const Comparison*>> by_grid;
-  for (const Comparison& cell : comparisons) {
-    if (cell.metric == metric.name) by_grid[cell.on].push_back(&cell);
-  }
-  std::string text = fmt::format(
-      "<h3>{} <span class=\"quiet\">({} is better)</span></h3>\n<div class=\"wide against\" tabindex=\"0\" "
-      "role=\"region\" aria-label=\"{} of the paper and of this run\"><table>\n",
-      escape_markup(metric.symbol), metric.better == metrics::Better::lower ? "lower" : "higher",
-      escape_markup(metric.symbol));
-  text += "<thead><tr><th scope=\"col\" class=\"number\">n</th><th scope=\"col\">median [quartiles]</th>";
-  for (const Comparison* cell : by_grid.begin()->second)
-    text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(style_of(cell->method).label));
-  text += "</tr></thead>\n";
-  for (const auto& [on, cells] : by_grid) {
-    const bool run =
-        std::any_of(cells.begin(), cells.end(), [](const Comparison* cell) { return cell->ours.has_value(); });
-    text += fmt::format("<tbody>\n<tr><th scope=\"rowgroup\" rowspan=\"{}\">{}</th><td class=\"who\">paper</td>",
-                        run ? 3 : 2, on.label());
-    for (const Comparison* cell : cells)
-      text += quartile_cell(cell->paper, "no row in the paper", style_of(cell->method).label);
-    text += "</tr>\n<tr class=\"inner ours\"><td class=\"who\">this run</td>";
-    if (run) {
-      for (const Comparison* cell : cells) text += quartile_cell(cell->ours, "not run", style_of(cell->method).label);
-      text += "</tr>\n<tr class=\"inner\"><td class=\"who\">verdict</td>";
-    }
-    text += verdict_cells(cells) + "</tr>\n</tbody>\n";
-  }
-  return text + "</table></div>\n";
-}
-
-/// The metrics of the paper's table, errors first: R² and correlations hide them at large n.
-std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& comparisons) {
-  std::vector<metrics::Metric> found;
-  for (const Comparison& cell : comparisons) {
-    if (std::none_of(found.begin(), found.end(),
-                     [&](const metrics::Metric& metric) { return metric.name == cell.metric; }))
-      found.push_back(metrics::find(cell.metric));
-  }
-  std::stable_partition(found.begin(), found.end(),
-                        [](const metrics::Metric& metric) { return metric.better == metrics::Better::lower; });
-  return found;
-}
-
 /// The n for which the paper has no cell at all.
 std::set<Discretisation> without_paper(const std::vector<Comparison>& comparisons) {
   std::set<Discretisation> without, with;
@@ -211,7 +101,7 @@ std::string paper_section(const ReportContents& contents) {
         escape_markup(first), more);
   }
   for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
-    text += comparison_table(contents.comparisons, metric);
+    text += comparison_table({{.comparisons = contents.comparisons}}, metric);
   return text + "</section>\n";
 }
 
@@ -223,16 +113,6 @@ std::string figures_section(const ReportContents& contents) {
     if (drawn.name != leading_figure) text += figure_html(drawn);
   }
   return text + "</section>\n";
-}
-
-std::string key_value_table(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  std::string text = "<div class=\"wide\" tabindex=\"0\"><table><tbody>\n";
-  for (const auto& [key, value] : pairs) {
-    const bool lines = value.find('\n') != std::string::npos;
-    text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}{}{}</td></tr>\n", escape_markup(key), lines ? "<pre>" : "",
-                        escape_markup(value), lines ? "</pre>" : "");
-  }
-  return text + "</tbody></table></div>\n";
 }
 
 /// Every sitting in a row, with what differs between them in its environment.
@@ -304,7 +184,7 @@ std::string differences_section(const runs::Run& run) {
     text += "</ul>\n";
   }
   text += "<h3>In every profile, and what to know when comparing</h3>\n<dl class=\"differences\">\n";
-  for (const Difference& difference : standing_differences()) {
+  for (const Difference& difference : standing_differences(run.pde)) {
     text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(difference.subject),
                         escape_markup(difference.text));
   }
@@ -344,7 +224,8 @@ std::string json_island(const ReportContents& contents) {
 
 std::string page(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
-  return head(run) + verdict_header(contents) + "<main>\n" + claims_section(contents.claims, contents.scores.run()) +
+  return page_head(fmt::format("OperatorSHAP on {}, profile {}", pde_label(run.pde), run.profile)) +
+         verdict_header(contents) + "<main>\n" + claims_section(contents.claims, contents.scores.run()) +
          paper_section(contents) + "<section id=\"methods\">\n<h2>All methods</h2>\n" +
          contents.methods.html_with_caption() +
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +

@@ -5,18 +5,11 @@
 
 #include "reporting/claims.hpp"
 #include "reporting/comparison.hpp"
-#include "reporting/figures.hpp"
+#include "reporting/page_parts.hpp"
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::reporting {
-
-/// A figure with its panels drawn.
-struct DrawnFigure {
-  std::string name;
-  Figure figure;
-  std::vector<std::string> panels;  ///< one <svg> each
-};
 
 /// All that a report shows, ready to be set.
 struct ReportContents {

@@ -11,29 +11,6 @@ namespace opshap::reporting {
 
 namespace {
 
-constexpr std::string_view verdict_class(Verdict verdict) {
-  return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
-}
-
-/// Words and a sign, so that colour is never needed.
-std::string badge(Verdict verdict, const std::string& text) {
-  const char* sign = verdict == Verdict::reproduced       ? "✓"
-                     : verdict == Verdict::not_reproduced ? "✗"
-                     : verdict == Verdict::undecided      ? "?"
-                                                          : "–";
-  return fmt::format("<span class=\"verdict {}\"><span aria-hidden=\"true\">{} </span>{}</span>",
-                     verdict_class(verdict), sign, escape_markup(text));
-}
-
-std::string verdict_in_words(Verdict verdict) {
-  return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
-}
-
-/// The rows say something about it: it holds, it does not, or they cannot tell.
-bool is_judged(const JudgedClaim& claim) {
-  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
-}
-
 std::vector<const JudgedClaim*> select(const std::vector<JudgedClaim>& claims, std::string_view source,
                                        Verdict verdict) {
   std::vector<const JudgedClaim*> found;
@@ -100,6 +77,36 @@ std::string claim_html(const JudgedClaim& judged) {
 }
 
 }  // namespace
+
+std::string_view verdict_class(Verdict verdict) {
+  return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
+}
+
+std::string_view sign(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::reproduced:
+      return "✓";
+    case Verdict::not_reproduced:
+      return "✗";
+    case Verdict::undecided:
+      return "?";
+    default:
+      return "–";
+  }
+}
+
+std::string badge(Verdict verdict, const std::string& text) {
+  return fmt::format("<span class=\"verdict {}\"><span aria-hidden=\"true\">{} </span>{}</span>",
+                     verdict_class(verdict), sign(verdict), escape_markup(text));
+}
+
+std::string verdict_in_words(Verdict verdict) {
+  return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
+}
+
+bool is_judged(const JudgedClaim& claim) {
+  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
+}
 
 std::string three_sentences(const std::vector<JudgedClaim>& claims) {
   const auto of = [&](std::string_view source, Verdict verdict) { return select(claims, source, verdict); };

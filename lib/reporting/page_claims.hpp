@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reporting/claims.hpp"
@@ -8,6 +9,18 @@
 namespace opshap::reporting {
 
 /// The claims of a run as parts of its page. Every text that is not ours is escaped.
+
+/// The class of the style that a verdict has: "yes", "no" or "open".
+std::string_view verdict_class(Verdict verdict);
+/// A sign that tells verdicts apart without colour.
+std::string_view sign(Verdict verdict);
+/// Words and the verdict's sign in its colour.
+std::string badge(Verdict verdict, const std::string& text);
+/// to_string(), without what a page says already.
+std::string verdict_in_words(Verdict verdict);
+
+/// The rows say something about it: it holds, it does not, or they cannot tell.
+bool is_judged(const JudgedClaim& claim);
 
 /// The first screen in three sentences: what of the paper holds, what does not, what this suite adds.
 std::string three_sentences(const std::vector<JudgedClaim>& claims);

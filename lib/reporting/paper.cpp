@@ -68,6 +68,18 @@ std::vector<std::string> column_of_quality(std::string PaperCell::*column) {
   return found;
 }
 
+const std::vector<std::vector<std::string>>& problem_rows() {
+  static const std::vector<std::vector<std::string>> rows = rows_of("paper_problems.csv", embedded::paper_problems);
+  return rows;
+}
+
+/// A cell of the table of the paper's problems; empty for a PDE that is not in it.
+std::string_view of_problem(std::string_view pde, std::size_t column) {
+  const auto& rows = problem_rows();
+  const auto found = std::find_if(rows.begin(), rows.end(), [pde](const auto& row) { return row[0] == pde; });
+  return found == rows.end() ? std::string_view() : std::string_view((*found)[column]);
+}
+
 }  // namespace
 
 const PaperSentence& paper_sentence(std::string_view id) {
@@ -90,14 +102,24 @@ double paper_constant(std::string_view name) {
   return find(constants, "constant of the paper", name);
 }
 
-std::string_view paper_domain(std::string_view pde) {
-  static const std::map<std::string, std::string, std::less<>> domains = [] {
-    std::map<std::string, std::string, std::less<>> table;
-    for (const auto& row : rows_of("paper_problems.csv", embedded::paper_problems)) table[row[0]] = row[3];
+std::vector<std::string> paper_problems() {
+  std::vector<std::string> names;
+  for (const auto& row : problem_rows()) names.push_back(row[0]);
+  return names;
+}
+
+std::string_view paper_label(std::string_view pde) { return of_problem(pde, 4); }
+
+std::string_view paper_domain(std::string_view pde) { return of_problem(pde, 3); }
+
+const std::vector<DataRemark>& data_remarks() {
+  static const std::vector<DataRemark> remarks = [] {
+    std::vector<DataRemark> table;
+    for (const auto& row : rows_of("paper_data_remarks.csv", embedded::paper_data_remarks))
+      table.push_back({.pde = row[0], .finding = row[1] == "finding", .subject = row[2], .text = row[3]});
     return table;
   }();
-  const auto found = domains.find(pde);
-  return found == domains.end() ? std::string_view() : std::string_view(found->second);
+  return remarks;
 }
 
 const std::vector<PaperCell>& paper_quality() {

@@ -22,9 +22,27 @@ const PaperSentence& paper_sentence(std::string_view id);
 /// nearest name.
 double paper_constant(std::string_view name);
 
+/// The PDEs of the paper by their names in this project, in its order.
+std::vector<std::string> paper_problems();
+
+/// What a page calls a PDE of the paper: "Allen–Cahn 1D" (reference_data/paper_problems.csv); empty for another one.
+std::string_view paper_label(std::string_view pde);
+
 /// "periodic 1D", "1D", "periodic 2D", "2D" or "mesh" (reference_data/paper_problems.csv); empty for a PDE that is not
 /// in the paper.
 std::string_view paper_domain(std::string_view pde);
+
+/// How the data of a problem differ from the paper's, or what is wrong with the paper's own
+/// (reference_data/paper_data_remarks.csv).
+struct DataRemark {
+  std::string pde;
+  bool finding = false;  ///< a problem of the paper's data; else a difference between the two
+  std::string subject;   ///< the heading
+  std::string text;      ///< some sentences
+};
+
+/// In the order of the file. Lives as long as the program.
+const std::vector<DataRemark>& data_remarks();
 
 /// One cell of the paper's result table (reference_data/paper_quality.csv).
 struct PaperCell {

@@ -1,7 +1,15 @@
 #include "reporting/report.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/error.hpp"
 #include "core/file.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/overview.hpp"
 #include "reporting/page.hpp"
+#include "reporting/paper.hpp"
 #include "reporting/report_tables.hpp"
 
 namespace opshap::reporting {
@@ -32,11 +40,25 @@ void write_table(const fs::path& folder, const Table& table) {
   write_file(folder / (table.name + ".md"), table.markdown());
 }
 
-}  // namespace
+/// The folders in `folder` that hold a run of their own name's problem, in the paper's order, others behind.
+std::vector<fs::path> run_folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (fs::exists(entry.path() / "manifest.json")) found.push_back(entry.path());
+  }
+  const std::vector<std::string> papers = paper_problems();
+  const auto rank = [&papers](const fs::path& run) {
+    const std::string name = run.filename().string();
+    return std::pair(std::find(papers.begin(), papers.end(), name) - papers.begin(), name);
+  };
+  std::sort(found.begin(), found.end(), [&](const fs::path& a, const fs::path& b) { return rank(a) < rank(b); });
+  return found;
+}
 
-WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
-  const runs::Run run = runs::read_run(folder);
-  const Scoreboard scores(run);
+Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
+  auto run = std::make_unique<runs::Run>(runs::read_run(folder));
+  auto judged = std::make_unique<Scoreboard>(*run);
+  const Scoreboard& scores = *judged;
   ReportContents contents{.scores = scores,
                           .claims = judge(scores),
                           .comparisons = compare_with_paper(scores),
@@ -55,10 +77,66 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
   write_table(folder / "tables", tables::quality(scores));
-  write_file(folder / "claims.json", claims_json(contents.claims, run));
+  write_file(folder / "claims.json", claims_json(contents.claims, *run));
+  write_file(page_file, page(contents));
+  return {.run = std::move(run),
+          .scores = std::move(judged),
+          .claims = std::move(contents.claims),
+          .comparisons = std::move(contents.comparisons)};
+}
+
+/// The example figure with ids that no other problem's figure on the same page has.
+DrawnFigure draw_example(const Scoreboard& scores) {
+  const std::string& pde = scores.run().pde;
+  DrawnFigure drawn{.name = pde, .figure = figures::example(scores), .panels = {}};
+  drawn.figure.title = pde_label(pde);
+  for (Panel& panel : drawn.figure.panels) {
+    panel.id = pde + "-" + panel.id;
+    drawn.panels.push_back(draw(panel));
+  }
+  return drawn;
+}
+
+WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>& found, const fs::path& page_file) {
+  Overview overview;
+  WrittenReport written{.page = page_file, .broken_checks = {}};
+  for (const fs::path& run : found) {
+    if (!fs::exists(run / "results.jsonl")) {
+      overview.unfinished.push_back(run.filename().string());
+      continue;
+    }
+    Chapter chapter = write_run_report(run, run / "report.html");
+    const std::string& profile = chapter.run->profile;
+    if (overview.chapters.empty()) overview.profile = profile;
+    require<DataError>(
+        profile == overview.profile, "report: folder=", folder.string(), " (has runs of profile ", overview.profile,
+        " and of profile ", profile,
+        ", which one page cannot show side by side). Keep the runs of a profile in a folder of its own.");
+    for (const std::string& id : broken_checks(chapter.claims))
+      written.broken_checks.push_back(chapter.run->pde + ": " + id);
+    chapter.example = draw_example(*chapter.scores);
+    overview.chapters.push_back(std::move(chapter));
+  }
+  require<DataError>(!overview.chapters.empty(), "report: folder=", folder.string(),
+                     " (no run in it has attributions yet). Let `opshap reproduce` finish; the same command resumes "
+                     "it.");
+  std::vector<ClaimsOfRun> claims;
+  for (const Chapter& chapter : overview.chapters) claims.push_back({chapter.run.get(), &chapter.claims});
+  write_file(folder / "claims.json", claims_json(claims));
+  write_file(page_file, overview_page(overview));
+  return written;
+}
+
+}  // namespace
+
+WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   const fs::path target = page_file.empty() ? folder / "report.html" : page_file;
-  write_file(target, page(contents));
-  return {.page = target, .broken_checks = broken_checks(contents.claims)};
+  if (fs::is_directory(folder) && !fs::exists(folder / "manifest.json")) {
+    if (const std::vector<fs::path> found = run_folders(folder); !found.empty())
+      return write_overview(folder, found, target);
+  }
+  const Chapter chapter = write_run_report(folder, target);
+  return {.page = target, .broken_checks = broken_checks(chapter.claims)};
 }
 
 }  // namespace opshap::reporting

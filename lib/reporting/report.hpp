@@ -15,8 +15,12 @@ struct WrittenReport {
 /// claims.json and report.html, in that order, each file replaced in one step. The page stands alone: style and figures
 /// are in it, it needs no script and no network.
 ///
-/// Same rows and manifest, same bytes. `page` is where report.html goes; empty for the run folder, "-" for standard
-/// output. Throws DataError for a folder that is no finished run, EnvironmentError without gnuplot.
-WrittenReport write_report(const std::filesystem::path& run, const std::filesystem::path& page = {});
+/// Of a folder of run folders, one for each problem, it rebuilds every run's report, and report.html and claims.json
+/// over all. Runs without attributions yet are named as unfinished.
+///
+/// Same rows and manifest, same bytes. `page` is where report.html goes; empty for the folder, "-" for standard output.
+/// Throws DataError for a folder that is no finished run and has none in it, and for runs of different profiles;
+/// EnvironmentError without gnuplot.
+WrittenReport write_report(const std::filesystem::path& folder, const std::filesystem::path& page = {});
 
 }  // namespace opshap::reporting

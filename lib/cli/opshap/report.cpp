@@ -13,7 +13,8 @@ namespace opshap::cli {
 void add_report(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
       "report",
-      "Rebuild report.html, claims.json, figures/ and tables/ of a run folder; --out FILE puts the page elsewhere");
+      "Rebuild report.html, claims.json, figures/ and tables/ of a run folder, or of a folder of runs on several "
+      "problems and the page over them; --out FILE puts the page elsewhere");
   const auto run = std::make_shared<std::filesystem::path>();
   command->add_option("RUN", *run, "Folder that `opshap reproduce` wrote")->required();
   const auto check = std::make_shared<bool>(false);

@@ -154,6 +154,7 @@ void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   for (const Profile& profile : profiles)
     std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << std::endl;
+  if (profiles.size() > 1) std::cout << reporting::write_report(runs).page.string() << '\n';
 }
 
 }  // namespace

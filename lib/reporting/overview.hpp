@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reporting/claims.hpp"
+#include "reporting/comparison.hpp"
+#include "reporting/page_parts.hpp"
+#include "reporting/scoreboard.hpp"
+
+namespace opshap::reporting {
+
+/// One run among those of several problems.
+struct Chapter {
+  std::unique_ptr<runs::Run> run;  ///< what `scores` refers to
+  std::unique_ptr<Scoreboard> scores;
+  std::vector<JudgedClaim> claims;
+  std::vector<Comparison> comparisons;
+  DrawnFigure example;  ///< one input, its solution and its attribution
+};
+
+/// The runs of one profile on several problems.
+struct Overview {
+  std::string profile;
+  std::vector<Chapter> chapters;        ///< in the order of display
+  std::vector<std::string> unfinished;  ///< names of folders of runs that have no attributions yet
+};
+
+/// The page over all: verdicts summed and by problem, the paper's table beside ours, an input of each problem, and what
+/// is known of the paper's data. Each chapter's own page is <pde>/report.html beside it.
+std::string overview_page(const Overview& overview);
+
+}  // namespace opshap::reporting

@@ -1,0 +1,65 @@
+#include "reporting/page_parts.hpp"
+
+#include <fmt/format.h>
+
+#include "reporting/embedded.hpp"
+#include "reporting/legend.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap::reporting {
+
+std::string page_head(const std::string& title) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      escape_markup(title), embedded::report_style);
+}
+
+std::string fact(const std::string& name, const std::string& value) {
+  if (value.empty()) return "";
+  return fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", value.size() > 60 ? " class=\"long\"" : "",
+                     escape_markup(name), escape_markup(value));
+}
+
+std::string commits_in_words(const runs::Run& run) {
+  std::vector<std::string> commits;
+  for (const runs::Sitting& sitting : run.sittings) {
+    if (sitting.commit.empty()) continue;
+    const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
+    if (commits.empty() || commits.back() != commit) commits.push_back(commit);
+  }
+  if (commits.size() < 2) return commits.empty() ? "" : commits.front();
+  return fmt::format("{} at the end, {} at the start ({} sittings)", commits.back(), commits.front(),
+                     run.sittings.size());
+}
+
+std::string figure_html(const DrawnFigure& drawn) {
+  const Figure& figure = drawn.figure;
+  if (!figure.missing.empty()) {
+    return fmt::format(
+        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
+        "{}.</figcaption></figure>\n",
+        drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
+  }
+  std::string text = fmt::format(
+      "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
+      escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
+  for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
+  text += "</div>\n" + legend_html(figure.legend);
+  text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
+          escape_markup(figure.numbers.caption) + "</p>\n" + figure.numbers.html() + "</details>\n";
+  return text + "</figure>\n";
+}
+
+std::string key_value_table(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::string text = "<div class=\"wide\" tabindex=\"0\"><table><tbody>\n";
+  for (const auto& [key, value] : pairs) {
+    const bool lines = value.find('\n') != std::string::npos;
+    text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}{}{}</td></tr>\n", escape_markup(key), lines ? "<pre>" : "",
+                        escape_markup(value), lines ? "</pre>" : "");
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+}  // namespace opshap::reporting
