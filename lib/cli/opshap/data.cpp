@@ -2,6 +2,8 @@
 #include <iostream>
 
 #include "cli/commands.hpp"
+#include "cli/opshap/data_of_profile.hpp"
+#include "cli/opshap/data_preview.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
@@ -19,6 +21,8 @@ struct GenerateOptions {
   data::DatasetRequest request;
   std::vector<std::string> settings;
   std::string shard = "0/1";
+  std::string profile;  ///< empty: one data set by its own options
+  bool all = false;
 };
 
 Json description(const std::filesystem::path& path) {
@@ -60,6 +64,12 @@ void print_description(const Json& set) {
 
 void run_generate(const Globals& globals, GenerateOptions& options) {
   data::DatasetRequest& request = options.request;
+  require(options.all || !request.pde.empty(),
+          "data generate: --pde (which problem is not said). Give --pde NAME, or --all with --profile.");
+  if (options.all || !options.profile.empty()) {
+    require(!options.profile.empty(), "data generate: --all (says no sizes). Give --profile smoke, desk or paper.");
+    return generate_for_profile(globals, options.profile, {options.all ? "all" : request.pde});
+  }
   require(!globals.out.empty() && globals.out != "-",
           "data generate: --out (a data set needs a file). Give --out FILE.");
   request.parameters = pde::parse_parameters(options.settings);
@@ -109,7 +119,8 @@ void add_data(CLI::App& app, const Globals& globals) {
   const CLI::Range count(std::int64_t{0}, std::int64_t{10'000'000});
   CLI::App* generate = data->add_subcommand(
       "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
-  generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)")->required();
+  CLI::Option* pde = generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)");
+  generate->add_flag("--all", options->all, "Every problem of the paper, with --profile")->excludes(pde);
   generate->add_option("--samples", options->request.samples,
                        "How many; split 4220/750/30 in proportion unless the three counts are given");
   generate->add_option("--train", options->request.train, "Samples for training")->check(count);
@@ -122,6 +133,10 @@ void add_data(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   generate->add_option("--shard", options->shard,
                        "i/N: only the i-th of N parts, i from 0, into a file for `opshap data merge`");
+  CLI::Option* profile = generate->add_option(
+      "--profile", options->profile, "The sizes of a profile, with an estimate of the cost; --out is a folder then");
+  for (const char* size : {"--samples", "--train", "--validation", "--test", "--resolutions", "--set", "--shard"})
+    profile->excludes(size);
   generate->callback([&globals, options] { run_generate(globals, *options); });
 
   auto files = std::make_shared<std::vector<std::string>>();
@@ -136,6 +151,8 @@ void add_data(CLI::App& app, const Globals& globals) {
     const Json set = description(*file);
     globals.json ? print_json(set) : print_description(set);
   });
+
+  add_data_preview(*data, globals);
 
   CLI::App* verify = data->add_subcommand(
       "verify", "Re-read a data set, check all checksums and laws, and make five of its samples again");

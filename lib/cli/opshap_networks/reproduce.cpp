@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
-#include "cli/profile.hpp"
+#include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
@@ -89,17 +89,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
-  manifest.stage("data", [&] {
-    data::generate({.pde = profile.data.pde,
-                    .parameters = profile.data.parameters,
-                    .samples = profile.data.samples(),
-                    .train = profile.data.train,
-                    .validation = profile.data.validation,
-                    .test = profile.data.test,
-                    .resolutions = profile.resolutions,
-                    .seed = globals.seed},
-                   data_file);
-  });
+  manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
   const data::Dataset data = data::read_dataset(data_file);
 
   const training::TrainingSummary backbone_summary = manifest.stage(
@@ -131,15 +121,6 @@ struct ReproduceOptions {
   std::vector<std::string> pdes;
 };
 
-/// The problems of the paper.
-std::vector<std::string> all_problems() {
-  std::vector<std::string> names;
-  for (const auto& problem : pde::all()) {
-    if (problem->in_paper()) names.emplace_back(problem->name());
-  }
-  return names;
-}
-
 void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
   if (options.pdes.empty()) {
     const Profile profile = load_profile(options.profile, globals.config);
@@ -147,10 +128,7 @@ void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
     std::cout << reproduce(profile, globals, run).string() << '\n';
     return;
   }
-  // All profiles are read before the first run begins: a wrong name is told at once.
-  std::vector<Profile> profiles;
-  for (const std::string& name : options.pdes == std::vector<std::string>{"all"} ? all_problems() : options.pdes)
-    profiles.push_back(load_profile(options.profile, globals.config, name));
+  const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   for (const Profile& profile : profiles)
     std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << std::endl;

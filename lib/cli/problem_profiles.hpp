@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/profile.hpp"
+#include "data/generate.hpp"
+
+namespace opshap::cli {
+
+/// A profile for each of several problems, in their order; {"all"} names those of the paper. All are read before one is
+/// returned, so that a wrong name is told before the work on the first begins. Throws as load_profile().
+std::vector<Profile> load_profiles(const std::string& name_or_file, const std::filesystem::path& overrides,
+                                   const std::vector<std::string>& pdes);
+
+/// The data set that a run of this profile needs.
+data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed);
+
+}  // namespace opshap::cli

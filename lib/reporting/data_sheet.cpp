@@ -1,0 +1,104 @@
+#include "reporting/data_sheet.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/error.hpp"
+#include "reporting/field_panels.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/page_parts.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+constexpr std::array<const char*, 4> input_colors = {"#000000", "#E69F00", "#CC79A7", "#009E73"},
+                                     target_colors = {"#0072B2", "#D55E00", "#56B4E9", "#F0E442"};
+
+/// A channel of the input or of the target, how it is called and drawn.
+struct Drawing {
+  std::string name, color;
+  std::vector<double> values;
+};
+
+std::vector<Drawing> drawings(const runs::FieldsRow& fields) {
+  std::vector<Drawing> found;
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    found.push_back({"input " + fields.input_channels[i], input_colors[i % input_colors.size()],
+                     figures::channel(fields, fields.input, static_cast<int>(i))});
+  }
+  for (std::size_t i = 0; i < fields.output_channels.size(); ++i) {
+    found.push_back({"target " + fields.output_channels[i], target_colors[i % target_colors.size()],
+                     figures::channel(fields, fields.solution, static_cast<int>(i))});
+  }
+  return found;
+}
+
+/// The drawings of one sample: all curves in one panel, or a heat map for each channel. `prefix` begins their titles.
+std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t number, const std::string& prefix) {
+  const runs::FieldsRow& fields = sample.fields;
+  require(fields.shape.size() == 1 || fields.shape.size() == 2, "data preview: dimension=", fields.shape.size(),
+          " (fields of one or two axes can be drawn). Draw slices of it.");
+  const std::string id = fmt::format("sample-{}", number);
+  std::vector<std::string> panels;
+  if (fields.shape.size() == 1) {
+    std::vector<figures::Curve> curves;
+    for (Drawing& drawing : drawings(fields)) {
+      const std::string color = drawing.color == "#000000" ? "black" : drawing.color;
+      curves.push_back({std::move(drawing.values), fmt::format("with lines lw 2 lc rgb '{}'", color)});
+    }
+    panels.push_back(draw(figures::curves_panel(fields, id, prefix.empty() ? "input and target" : sample.heading,
+                                                "Input and target of " + sample.heading, "", curves)));
+    return panels;
+  }
+  for (const Drawing& drawing : drawings(fields)) {
+    panels.push_back(
+        draw(figures::heat_map_panel(fields, fmt::format("{}-{}", id, panels.size()), prefix + drawing.name,
+                                     drawing.name + " of " + sample.heading, drawing.values)));
+  }
+  return panels;
+}
+
+/// What the curves' colours mean; heat maps say it in their titles.
+std::vector<LegendEntry> legend_of(const DataSheet& sheet) {
+  std::vector<LegendEntry> legend;
+  if (sheet.samples.empty() || sheet.samples.front().fields.shape.size() != 1) return legend;
+  for (const Drawing& drawing : drawings(sheet.samples.front().fields))
+    legend.push_back({.label = drawing.name, .color = drawing.color, .dash = ""});
+  return legend;
+}
+
+}  // namespace
+
+std::string sheet_html(const DataSheet& sheet) {
+  const std::string title = fmt::format("{}: samples of a data set", pde_label(sheet.pde));
+  std::string text = page_head(title) + "<header>\n<p class=\"overline\">OperatorSHAP, data</p>\n<h1>" +
+                     escape_markup(title) + "</h1>\n<dl class=\"facts\">\n";
+  for (const auto& [name, value] : sheet.facts) text += fact(name, value);
+  text += "</dl>\n" + legend_html(legend_of(sheet)) + "</header>\n<main>\n";
+  for (std::size_t i = 0; i < sheet.samples.size(); ++i) {
+    const SheetSample& sample = sheet.samples[i];
+    const std::vector<std::string> panels = draw_sample(sample, i, "");
+    text += fmt::format("<figure>\n<h3>{}</h3>\n<div class=\"panels{}\">\n", escape_markup(sample.heading),
+                        panels.size() == 1 ? " single" : "");
+    for (const std::string& panel : panels) text += "<div>" + panel + "</div>\n";
+    text += "</div>\n";
+    if (!sample.drawn.empty())
+      text += "<details open><summary>Drawn numbers</summary>\n" + key_value_table(sample.drawn) + "</details>\n";
+    text += "</figure>\n";
+  }
+  return text + "</main>\n</body>\n</html>\n";
+}
+
+std::string sheet_svg(const DataSheet& sheet) {
+  std::vector<std::string> panels;
+  for (std::size_t i = 0; i < sheet.samples.size(); ++i) {
+    for (std::string& panel : draw_sample(sheet.samples[i], i, sheet.samples[i].heading + ", "))
+      panels.push_back(std::move(panel));
+  }
+  return compose(pde_label(sheet.pde), "Samples of a data set: inputs and targets.", panels, legend_of(sheet));
+}
+
+}  // namespace opshap::reporting
