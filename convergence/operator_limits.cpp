@@ -66,11 +66,7 @@ Subject make_subject() {
   const fs::path folder = fs::temp_directory_path() / message("opshap_operator_limits_", getpid());
   data::generate({.pde = "burgers1d",
                   .parameters = {},
-                  .samples = 136,
-                  .train = 112,
-                  .validation = 16,
-                  .test = 8,
-                  .resolutions = {16, 32, 64}},
+                  .layout = {.samples = 136, .train = 112, .validation = 16, .test = 8, .resolutions = {16, 32, 64}}},
                  folder / "burgers1d.h5");
   const data::Dataset data = data::read_dataset(folder / "burgers1d.h5");
   training::BackboneRecipe recipe;

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 data::DatasetRequest small(const pde::Problem& problem) {
-  return {.pde = std::string(problem.name()), .parameters = problem.quick(), .samples = 6};
+  return {.pde = std::string(problem.name()), .parameters = problem.quick(), .layout = {.samples = 6}};
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -146,7 +146,7 @@ TEST_F(ProfileData, WhatCannotWorkIsRefused) {
 }
 
 TEST(Cost, CountsTheBytesOfTheFields) {
-  const data::Cost cost = data::measured_cost({.pde = "heat1d", .parameters = {}, .samples = 100});
+  const data::Cost cost = data::measured_cost({.pde = "heat1d", .parameters = {}, .layout = {.samples = 100}});
   EXPECT_EQ(100 * 2 * 1024 * 4, cost.bytes);
   EXPECT_GT(cost.seconds_per_sample, 0);
   EXPECT_LE(cost.seconds, 100 * cost.seconds_per_sample);

@@ -38,7 +38,7 @@ data::DatasetRequest quick(std::int64_t samples) {
   data::DatasetRequest request;
   request.pde = "burgers1d";
   request.parameters = {{"dt", 4e-3}, {"nu", 0.02}};
-  request.samples = samples;
+  request.layout.samples = samples;
   return request;
 }
 
@@ -156,10 +156,10 @@ TEST_F(DatasetStore, SamplesOfASmallerSetAreTheFirstOfALargerOne) {
 
 TEST_F(DatasetStore, IsSplitInOrderAndServedAtResolutionsInTurn) {
   data::DatasetRequest request = quick(10);
-  request.train = 5;
-  request.validation = 3;
-  request.test = 2;
-  request.resolutions = {16, 64, 1024};
+  request.layout.train = 5;
+  request.layout.validation = 3;
+  request.layout.test = 2;
+  request.layout.resolutions = {16, 64, 1024};
   data::generate(request, file("set.h5"));
   const data::Dataset set = data::read_dataset(file("set.h5"));
   EXPECT_EQ("burgers1d", set.pde);
@@ -188,12 +188,12 @@ TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
   EXPECT_THROW(data::resolved(quick(std::numeric_limits<std::int64_t>::max())), InvalidArgument);
   EXPECT_THROW(data::resolved(quick(5)), InvalidArgument);
   data::DatasetRequest request = quick(10);
-  request.train = 9;
+  request.layout.train = 9;
   EXPECT_THROW(data::resolved(request), InvalidArgument);
-  request.validation = request.test = std::numeric_limits<std::int64_t>::max();
+  request.layout.validation = request.layout.test = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
-  request.resolutions = {48};
+  request.layout.resolutions = {48};
   EXPECT_THROW(data::resolved(request), InvalidArgument);
   request = quick(10);
   request.pde = "burger1d";

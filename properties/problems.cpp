@@ -38,7 +38,7 @@ class Problems : public testing::TestWithParam<std::string> {
     return problem().draw(Rng(seed, "problems"), number);
   }
   static data::DatasetRequest request(std::int64_t samples) {
-    return {.pde = GetParam(), .parameters = pde::find(GetParam()).quick(), .samples = samples};
+    return {.pde = GetParam(), .parameters = pde::find(GetParam()).quick(), .layout = {.samples = samples}};
   }
   fs::path file(const std::string& name) const { return folder_ / name; }
 
@@ -219,8 +219,9 @@ TEST_P(Problems, ADataSetSaysWhatItHolds) {
 
 TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
   const pde::ParameterValues quick = request(5).parameters;
-  data::generate({.pde = GetParam(), .parameters = quick, .samples = 5, .train = 2, .validation = 1, .test = 2},
-                 file("set.h5"));
+  data::generate(
+      {.pde = GetParam(), .parameters = quick, .layout = {.samples = 5, .train = 2, .validation = 1, .test = 2}},
+      file("set.h5"));
   const data::Dataset set = data::read_dataset(file("set.h5"));
   ASSERT_EQ(static_cast<std::size_t>(set.inputs.channels), set.input_mean.size());
   const Domain& domain = set.inputs.domain;
@@ -239,7 +240,7 @@ TEST_P(Problems, ADataSetKnowsTheMeanOfItsTrainingInputs) {
                            rounding(4.0 * static_cast<double>(points), static_cast<double>(scale))))
         << channel;
   }
-  data::generate({.pde = GetParam(), .parameters = quick, .samples = 2, .test = 2}, file("untrained.h5"));
+  data::generate({.pde = GetParam(), .parameters = quick, .layout = {.samples = 2, .test = 2}}, file("untrained.h5"));
   EXPECT_EQ(std::vector<double>{}, data::read_dataset(file("untrained.h5")).input_mean);
 }
 

@@ -59,6 +59,10 @@ TEST_F(ReadmeCommands, Run) {
   std::vector<double> field(1024);
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = std::sin(0.01 * static_cast<double>(i));
   data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
+  fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/pdebench/1D_Advection_Sols_beta1.0.hdf5",
+                path("1D_Advection_Sols_beta1.0.hdf5"));
+  for (const char* name : {"inputs.npy", "targets.npy"})
+    data::write_npy(path(name), {.shape = {8, 128}, .dtype = data::Dtype::float32, .values = field});
   // The attribution that the page certifies is of the game of its next command.
   const Outcome mine = opshap("attribute --game unanimity_sum --players 64 --method permutation --budget 1024 --json");
   ASSERT_EQ(0, mine.code) << mine.err;

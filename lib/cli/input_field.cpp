@@ -4,16 +4,11 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "data/npy.hpp"
 
 namespace opshap::cli {
 
 namespace {
-
-std::string to_string(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) text += (axis > 0 ? "," : "") + std::to_string(shape[axis]);
-  return text + "]";
-}
 
 /// "[n] or [1,n]", and with `batches` also "[B,1,n]".
 std::string wanted_shapes(int dimension, int channels, bool batches) {
@@ -28,19 +23,19 @@ FieldBatch fields_of(const std::vector<std::int64_t>& shape, const std::vector<d
   const bool without_channels = shape.size() == axes && channels == 1;
   const bool with_channels = shape.size() == axes + 1 && shape.front() == channels;
   const bool with_batch = batches && shape.size() == axes + 2 && shape[0] >= 1 && shape[1] == channels;
-  require(without_channels || with_channels || with_batch, who, ": shape=", to_string(shape), " (takes fields of ",
-          wanted_shapes(dimension, channels, batches), "). Give an array of that shape.");
+  require(without_channels || with_channels || with_batch, who, ": shape=", data::shape_text(shape),
+          " (takes fields of ", wanted_shapes(dimension, channels, batches), "). Give an array of that shape.");
   std::vector<int> points;
   for (std::size_t axis = shape.size() - axes; axis < shape.size(); ++axis) {
     constexpr std::int64_t most = 1 << 24;
-    require(shape[axis] >= 1 && shape[axis] <= most, who, ": shape=", to_string(shape), " (an axis needs 1..", most,
-            " points). Give a grid of that size.");
+    require(shape[axis] >= 1 && shape[axis] <= most, who, ": shape=", data::shape_text(shape), " (an axis needs 1..",
+            most, " points). Give a grid of that size.");
     points.push_back(static_cast<int>(shape[axis]));
   }
   FieldBatch fields{
       .domain = Domain::unit(points), .batch = with_batch ? shape[0] : 1, .channels = channels, .values = values};
   require(values.size() == static_cast<std::size_t>(fields.batch) * fields.field_size(), who,
-          ": values=", values.size(), " (the shape ", to_string(shape), " has ",
+          ": values=", values.size(), " (the shape ", data::shape_text(shape), " has ",
           static_cast<std::size_t>(fields.batch) * fields.field_size(), "). Write the file again.");
   require_finite(fields, std::string(who).c_str());
   return fields;
@@ -61,8 +56,8 @@ FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vecto
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who) {
   require(shape == std::vector<std::int64_t>(domain.shape().begin(), domain.shape().end()), who,
-          ": shape=", to_string(shape), " (the input's grid is ",
-          to_string({domain.shape().begin(), domain.shape().end()}), "). Give one label per grid point.");
+          ": shape=", data::shape_text(shape), " (the input's grid is ",
+          data::shape_text({domain.shape().begin(), domain.shape().end()}), "). Give one label per grid point.");
   return Partition::from_labels(domain, labels);
 }
 

@@ -27,11 +27,11 @@ std::vector<Profile> load_profiles(const std::string& name_or_file, const std::f
 data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed) {
   return {.pde = profile.data.pde,
           .parameters = profile.data.parameters,
-          .samples = profile.data.samples(),
-          .train = profile.data.train,
-          .validation = profile.data.validation,
-          .test = profile.data.test,
-          .resolutions = profile.resolutions,
+          .layout = {.samples = profile.data.samples(),
+                     .train = profile.data.train,
+                     .validation = profile.data.validation,
+                     .test = profile.data.test,
+                     .resolutions = profile.resolutions},
           .seed = seed};
 }
 

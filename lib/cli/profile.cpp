@@ -12,6 +12,9 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "data/dataset.hpp"
+#include "data/import.hpp"
+#include "data/space_json.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {
@@ -143,8 +146,14 @@ void merge(toml::table& into, const toml::table& from) {
   }
 }
 
+/// Axes of the domain of a problem, or of the data set file that stands in its place.
+std::size_t dimension_of(const std::string& problem, const toml::table& data) {
+  if (const toml::array* shape = data["file"]["shape"].as_array()) return shape->size();
+  return static_cast<std::size_t>(pde::find(problem).input().domain.dimension());
+}
+
 /// Lays what a table has for planes and for one problem over the rest of it.
-void settle(toml::table& table, const std::string& problem) {
+void settle(toml::table& table, const std::string& problem, const toml::table& data) {
   const auto take = [](toml::table& from, const std::string& key) {
     toml::table taken;
     if (const toml::table* held = from.get_as<toml::table>(key)) taken = *held;
@@ -155,7 +164,7 @@ void settle(toml::table& table, const std::string& problem) {
   toml::table problems = take(table, "pde");
   for (const auto& [name, settings] : problems) pde::find(name.str());  // an unknown name would never be used
   if (problem.empty()) return;
-  if (pde::find(problem).input().domain.dimension() == 2) merge(table, plane);
+  if (dimension_of(problem, data) == 2) merge(table, plane);
   merge(table, take(problems, problem));
 }
 
@@ -174,6 +183,21 @@ pde::ParameterValues read_parameters(Section section, const std::string& problem
   pde::find(problem).with(values);
   return values;
 }
+
+DataFile read_file_of_data(Section section) {
+  DataFile file{.path = section.get<std::string>("path"),
+                .content_hash = section.get<std::string>("content"),
+                .imported_from = section.get<std::string>("imported_from"),
+                .shape = {}};
+  for (const std::int64_t points : section.list<std::int64_t>("shape")) file.shape.push_back(static_cast<int>(points));
+  section.finish();
+  return file;
+}
+
+/// Whether the data are made from a problem of ours. Nothing of ours knows the problem of imported data.
+bool has_problem(const DataSettings& data) { return !data.file || data.file->imported_from.empty(); }
+
+std::unique_ptr<pde::Problem> problem_of(const DataSettings& data) { return pde::find(data.pde).with(data.parameters); }
 
 toml::table table_of(const pde::ParameterValues& values) {
   toml::table table;
@@ -282,6 +306,7 @@ Profile read(const toml::table& table, const std::string& name) {
                   .validation = data.count("validation"),
                   .test = data.count("test")};
   if (data.has("parameters")) profile.data.parameters = read_parameters(data.section("parameters"), profile.data.pde);
+  if (data.has("file")) profile.data.file = read_file_of_data(data.section("file"));
   data.finish();
 
   const operators::NetworkSettings model = read_operator(root.section("operator"));
@@ -309,7 +334,7 @@ Profile read(const toml::table& table, const std::string& name) {
   explainer.finish();
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
-  profile.evaluation.scenario = pde::find(profile.data.pde).with(profile.data.parameters)->default_rule();
+  if (has_problem(profile.data)) profile.evaluation.scenario = problem_of(profile.data)->default_rule();
   if (root.has("scenario"))
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
@@ -403,6 +428,18 @@ toml::table table_of(const ScenarioRule& rule, const ScenarioRule& usual) {
   return table;
 }
 
+toml::table table_of(const DataSettings& data) {
+  toml::table table{{"pde", data.pde}, {"train", data.train}, {"validation", data.validation}, {"test", data.test}};
+  if (!data.parameters.empty()) table.insert("parameters", table_of(data.parameters));
+  if (data.file) {
+    table.insert("file", toml::table{{"path", data.file->path},
+                                     {"content", data.file->content_hash},
+                                     {"imported_from", data.file->imported_from},
+                                     {"shape", list_of(data.file->shape)}});
+  }
+  return table;
+}
+
 /// The table that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep
 /// their identity.
 toml::table settings_of(const Profile& profile) {
@@ -417,10 +454,7 @@ toml::table settings_of(const Profile& profile) {
   }
   toml::table table{{"summary", profile.summary},
                     {"resolutions", list_of(profile.resolutions)},
-                    {"data", toml::table{{"pde", profile.data.pde},
-                                         {"train", profile.data.train},
-                                         {"validation", profile.data.validation},
-                                         {"test", profile.data.test}}},
+                    {"data", table_of(profile.data)},
                     {"operator", table_of(profile.backbone.model)},
                     {"backbone", toml::table{{"epochs", backbone.epochs},
                                              {"batch", backbone.batch},
@@ -442,19 +476,17 @@ toml::table settings_of(const Profile& profile) {
                                                {"reference_error", evaluation.reference_error},
                                                {"reference_budget", evaluation.reference_budget},
                                                {"curves", std::move(curves)}}}};
-  const toml::table scenario = table_of(evaluation.scenario, pde::find(profile.data.pde).default_rule());
+  const ScenarioRule usual = has_problem(profile.data) ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
+  const toml::table scenario = table_of(evaluation.scenario, usual);
   if (!scenario.empty()) table.insert("scenario", scenario);
-  if (!profile.data.parameters.empty())
-    table["data"].as_table()->insert("parameters", table_of(profile.data.parameters));
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
   if (explainer.target != training::ExplainerRecipe{}.target)
     table["explainer"].as_table()->insert("target", explainer.target);
   return table;
 }
 
-}  // namespace
-
-Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const std::string& pde) {
+/// The profile of load_profile(), with `data` over its table of that name.
+Profile load(const std::string& name_or_file, const std::filesystem::path& overrides, const toml::table& data) {
   toml::table table;
   std::string name = name_or_file;
   if (name_or_file.ends_with(".toml")) {
@@ -472,13 +504,54 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
     over = parse(read_file(overrides), overrides.string());
     name += "+" + overrides.stem().string();
   }
-  if (!pde.empty()) merge(over, toml::table{{"data", toml::table{{"pde", pde}}}});
+  merge(over, toml::table{{"data", data}});
   const std::string problem =
       over["data"]["pde"].value<std::string>().value_or(table["data"]["pde"].value_or(std::string()));
-  settle(table, problem);
-  settle(over, problem);
+  const toml::table* settled = over["data"].as_table();
+  if (const toml::table* given = table["data"].as_table(); given != nullptr && !settled->contains("pde"))
+    settled = given;
+  const toml::table of = *settled;
+  settle(table, problem, of);
+  settle(over, problem, of);
   merge(table, over);
+  if (const auto test = data["test"].value<std::int64_t>()) {
+    const auto inputs = table["evaluation"]["inputs"].value<std::int64_t>();
+    if (inputs > test) table["evaluation"].as_table()->insert_or_assign("inputs", *test);
+  }
   return read(table, name);
+}
+
+}  // namespace
+
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const std::string& pde) {
+  return load(name_or_file, overrides, pde.empty() ? toml::table() : toml::table{{"pde", pde}});
+}
+
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
+                     const DataSettings& data) {
+  return load(name_or_file, overrides, table_of(data));
+}
+
+DataSettings settings_of_file(const std::filesystem::path& path) try {
+  const auto metadata = nlohmann::ordered_json::parse(data::read_dataset_metadata(path));
+  const auto& request = metadata.at("request");
+  const std::string imported_from = data::imported_from(metadata);
+  DataSettings settings{.pde = metadata.at("pde").get<std::string>(),
+                        .parameters = {},
+                        .train = request.at("train").get<int>(),
+                        .validation = request.at("validation").get<int>(),
+                        .test = request.at("test").get<int>()};
+  if (imported_from.empty()) settings.parameters = data::parameters_from_json(metadata.at("parameters"), path.string());
+  require(settings.train >= 1 && settings.validation >= 1 && settings.test >= 1, "data set: file=", path.string(),
+          ", train=", settings.train, ", validation=", settings.validation, ", test=", settings.test,
+          " (a run needs samples of each kind). Make a data set that has them.");
+  settings.file = DataFile{.path = path.string(),
+                           .content_hash = metadata.at("content_xxh64").get<std::string>(),
+                           .imported_from = imported_from,
+                           .shape = metadata.at("input").at("domain").at("shape").get<std::vector<int>>()};
+  return settings;
+} catch (const nlohmann::json::exception& error) {
+  throw DataError(message("data set: file=", path.string(), " (", error.what(), " in its metadata). Make it again."));
 }
 
 Profile parse_profile(const std::string& text, const std::string& source) {
@@ -494,22 +567,33 @@ std::string to_toml(const Profile& profile) {
 std::string identity(const Profile& profile) {
   Profile nameless = profile;
   nameless.summary.clear();
+  if (nameless.data.file) nameless.data.file->path.clear();
   return to_toml(nameless);
 }
 
 std::vector<std::string> departures(const Profile& profile) {
   std::vector<std::string> sentences;
-  const Profile paper = load_profile("paper", {}, profile.data.pde);
+  const DataSettings& data = profile.data;
+  if (data.file) {
+    sentences.push_back(data.file->imported_from.empty()
+                            ? message("data: the data set ", data.file->path, ", which this run did not make")
+                            : message("data: imported from ", data.file->imported_from, "; not the paper's"));
+  }
+  const Profile paper = data.file ? load_profile("paper", {}, data) : load_profile("paper", {}, data.pde);
+  // A file has its own counts and parameters. Those of the paper are in the profile without it.
+  const Profile papers = data.file ? load_profile("paper", {}, has_problem(data) ? data.pde : "") : paper;
   const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
     if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
   };
-  differs("training samples", profile.data.train, paper.data.train);
-  differs("validation samples", profile.data.validation, paper.data.validation);
-  differs("test inputs", profile.evaluation.inputs, paper.evaluation.inputs);
-  const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
-  for (const pde::Parameter& theirs : pde::find(profile.data.pde).with(paper.data.parameters)->parameters())
-    differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
-            theirs.value);
+  differs("training samples", data.train, papers.data.train);
+  differs("validation samples", data.validation, papers.data.validation);
+  differs("test inputs", profile.evaluation.inputs, papers.evaluation.inputs);
+  if (has_problem(data)) {
+    const auto problem = problem_of(data);
+    for (const pde::Parameter& theirs : pde::find(data.pde).with(papers.data.parameters)->parameters())
+      differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
+              theirs.value);
+  }
   differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
   differs("operator", profile.backbone.model.model, paper.backbone.model.model);
   const nlohmann::ordered_json theirs = parsed(paper.backbone.model), ours = parsed(profile.backbone.model);

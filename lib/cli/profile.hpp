@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,19 @@ struct EmbeddedProfile {
 
 const std::vector<EmbeddedProfile>& embedded_profiles();
 
+/// A finished data set that stands where a problem does.
+struct DataFile {
+  std::string path;           ///< decides nothing: the contents do
+  std::string content_hash;   ///< Dataset::content_hash
+  std::string imported_from;  ///< where an import has it from, in words; empty for a set of our generator
+  std::vector<int> shape;     ///< points per axis of its grid
+};
+
 struct DataSettings {
   std::string pde;
   pde::ParameterValues parameters = {};  ///< those that differ from the problem's defaults
   int train = 0, validation = 0, test = 0;
+  std::optional<DataFile> file = {};  ///< then pde, parameters and counts are the file's
   int samples() const { return train + validation + test; }
 };
 
@@ -30,6 +40,8 @@ struct DataSettings {
 ///
 /// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
 /// [pde.NAME] has for that problem.
+///
+/// A data set file that takes the place of a problem is the table [data.file] of a stored profile.
 struct Profile {
   std::string name;
   std::string summary;
@@ -45,6 +57,14 @@ struct Profile {
 /// values that cannot work (naming key and line), DataError for a file that cannot be parsed.
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
                      const std::string& pde = "");
+
+/// The same for a data set file instead of a problem. The counts of samples are the file's. So is the number of test
+/// inputs where the file has fewer than the profile wants.
+Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const DataSettings& data);
+
+/// What a data set file says of itself. Throws as data::read_dataset(), and InvalidArgument for one without samples for
+/// training, validation or testing.
+DataSettings settings_of_file(const std::filesystem::path& path);
 
 /// The profile of a TOML text in which every key is present, such as to_toml() writes. `source` starts the messages.
 /// Throws as load_profile().

@@ -5,8 +5,19 @@
 #include <boost/crc.hpp>
 #include <cstddef>
 #include <cstdio>
+#include <new>
 
 namespace opshap {
+
+namespace {
+
+std::string hexadecimal(std::uint64_t number) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return digits;
+}
+
+}  // namespace
 
 std::uint32_t crc32c(std::span<const std::byte> bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
@@ -16,11 +27,17 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
 
 std::uint32_t crc32c(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
 
-std::string xxh64(std::string_view bytes) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx",
-                static_cast<unsigned long long>(XXH64(bytes.data(), bytes.size(), 0)));
-  return digits;
+std::string xxh64(std::string_view bytes) { return hexadecimal(XXH64(bytes.data(), bytes.size(), 0)); }
+
+Xxh64::Xxh64() : state_(XXH64_createState(), [](void* state) { XXH64_freeState(static_cast<XXH64_state_t*>(state)); }) {
+  if (!state_) throw std::bad_alloc();
+  XXH64_reset(static_cast<XXH64_state_t*>(state_.get()), 0);
 }
+
+void Xxh64::add(std::span<const std::byte> piece) {
+  XXH64_update(static_cast<XXH64_state_t*>(state_.get()), piece.data(), piece.size());
+}
+
+std::string Xxh64::digits() const { return hexadecimal(XXH64_digest(static_cast<const XXH64_state_t*>(state_.get()))); }
 
 }  // namespace opshap

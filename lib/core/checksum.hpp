@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,5 +14,17 @@ std::uint32_t crc32c(std::string_view text);
 
 /// xxh64 with seed 0, as 16 hexadecimal digits: tells files and texts apart. xxh64("") = ef46db3751d8e999.
 std::string xxh64(std::string_view bytes);
+
+/// xxh64 of bytes that come in pieces.
+class Xxh64 {
+ public:
+  Xxh64();
+  void add(std::span<const std::byte> piece);
+  /// Of all pieces so far, as xxh64() gives it.
+  std::string digits() const;
+
+ private:
+  std::shared_ptr<void> state_;
+};
 
 }  // namespace opshap

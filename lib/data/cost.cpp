@@ -15,13 +15,13 @@ Cost measured_cost(const DatasetRequest& request) {
   std::int64_t made = 0;
   double elapsed = 0;
   do {
-    generate_sample(*problem, request.seed, static_cast<std::uint64_t>(made++ % request.samples));
+    generate_sample(*problem, request.seed, static_cast<std::uint64_t>(made++ % request.layout.samples));
     elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
   } while (elapsed < 0.05);
   const double seconds = elapsed / static_cast<double>(made);
   const pde::Space input = problem->input(), output = problem->output();
   const auto numbers = input.channel_count() * input.domain.points() + output.channel_count() * output.domain.points();
-  const auto samples = static_cast<double>(request.samples);
+  const auto samples = static_cast<double>(request.layout.samples);
   return {.seconds_per_sample = seconds,
           .seconds = seconds * samples / static_cast<double>(threads()),
           .bytes = static_cast<double>(numbers) * sizeof(float) * samples};

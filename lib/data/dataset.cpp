@@ -1,9 +1,5 @@
 #include "data/dataset.hpp"
 
-#include <xxhash.h>
-
-#include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
@@ -71,6 +67,19 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
   return found;
 }
 
+Dataset served_at(Dataset data, const std::vector<int>& resolutions) {
+  for (const int n : resolutions) {
+    for (const int points : data.inputs.domain.shape()) {
+      require(points % n == 0, "data set: pde=", data.pde, ", resolution=", n, " (does not divide its grid of ", points,
+              " points an axis). Give divisors, for example `resolutions` by --config.");
+    }
+  }
+  data.resolutions = resolutions;
+  for (std::size_t i = 0; i < data.resolution_slot.size(); ++i)
+    data.resolution_slot[i] = static_cast<std::uint8_t>(i % resolutions.size());
+  return data;
+}
+
 ScenarioRule rule_for(ScenarioRule rule, const Dataset& data) {
   if (rule.baseline != ScenarioRule::Hidden::mean || !rule.means.empty()) return rule;
   require(!data.input_mean.empty(), "data set: pde=", data.pde,
@@ -111,16 +120,12 @@ std::vector<std::uint32_t> sample_checksums(const std::vector<float>& inputs, co
 std::string content_hash(const std::vector<float>& inputs, const std::vector<float>& targets, std::int64_t samples) {
   const auto count = static_cast<std::size_t>(samples), input_size = inputs.size() / count,
              target_size = targets.size() / count;
-  const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(), XXH64_freeState);
-  if (!state) throw std::bad_alloc();
-  XXH64_reset(state.get(), 0);
+  Xxh64 hash;
   for (std::size_t i = 0; i < count; ++i) {
-    XXH64_update(state.get(), inputs.data() + i * input_size, input_size * sizeof(float));
-    XXH64_update(state.get(), targets.data() + i * target_size, target_size * sizeof(float));
+    hash.add(std::as_bytes(std::span(inputs).subspan(i * input_size, input_size)));
+    hash.add(std::as_bytes(std::span(targets).subspan(i * target_size, target_size)));
   }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(XXH64_digest(state.get())));
-  return digits;
+  return hash.digits();
 }
 
 Dataset read_dataset(const std::filesystem::path& path) try {

@@ -23,7 +23,7 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 struct Dataset {
   static constexpr int schema_version = 1;
 
-  std::string pde;  ///< registry name of the problem
+  std::string pde;  ///< registry name of the problem, or what import_dataset() calls a set from elsewhere
   /// [samples, C, points], on the domain that the file names.
   FieldBatch inputs, targets;
   std::vector<pde::Channel> input_channels = {}, target_channels = {};
@@ -44,6 +44,9 @@ struct Dataset {
 /// Reads a finished data set and checks its checksums. Throws DataError for a file that is missing, truncated, corrupt,
 /// or of another schema version. Memory: four times the file at the peak. Not thread-safe, as the HDF5 library.
 Dataset read_dataset(const std::filesystem::path& path);
+
+/// The same samples, served in turn at other resolutions. Throws InvalidArgument unless each divides the grid.
+Dataset served_at(Dataset data, const std::vector<int>& resolutions);
 
 /// The rule for inputs of this data set: a mean baseline without means gets those of the training samples.
 /// Throws InvalidArgument for a mean baseline where the data set has no training samples.

@@ -3,7 +3,6 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/hdf5.hpp"
+#include "data/layout.hpp"
 #include "data/space_json.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
@@ -30,71 +30,19 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::int64_t most_samples = 10'000'000;
-
-std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
-  const int finest = *std::min_element(domain.shape().begin(), domain.shape().end());
-  std::vector<int> resolutions;
-  for (int n = 1; n <= finest && finest % n == 0; n *= 2) {
-    if (std::pow(n, domain.dimension()) >= static_cast<double>(fewest_points)) resolutions.push_back(n);
-  }
-  return resolutions;
-}
-
 Json resolved_request(const DatasetRequest& request, const pde::Problem& problem) {
-  require(request.samples >= 1 && request.samples <= most_samples, "data generate: --samples=", request.samples,
-          " (a data set has 1 to ", most_samples, "). Give another number.");
   require(request.shard_samples >= 1, "data generate: shard_samples=", request.shard_samples,
           " (a unit of work has at least one sample). Give a positive number.");
-  std::int64_t train = request.train, validation = request.validation, test = request.test;
-  if (train == 0 && validation == 0 && test == 0) {
-    const DatasetRequest::Division& division = request.division;
-    const double whole = division.train + division.validation + division.test;
-    const auto share = [&](double part) { return std::llround(part / whole * static_cast<double>(request.samples)); };
-    test = std::max<std::int64_t>(division.fewest_test, share(division.test));
-    validation = std::max<std::int64_t>(1, share(division.validation));
-    train = request.samples - validation - test;
-    require(train >= 1, "data generate: --samples=", request.samples, " (no sample is left for training after ",
-            validation, " for validation and ", test, " for testing). Give at least ", division.fewest_test + 2,
-            ", or the three counts.");
-  }
-  const auto possible = [&](std::int64_t count) { return count >= 0 && count <= request.samples; };
-  require(possible(train) && possible(validation) && possible(test) && train + validation + test == request.samples,
-          "data generate: --train=", train, ", --validation=", validation, ", --test=", test,
-          " (must add up to --samples=", request.samples, "). Correct one of them.");
-
-  const Domain domain = problem.input().domain;
-  const std::vector<int> resolutions =
-      request.resolutions.empty() ? default_resolutions(domain, request.fewest_points) : request.resolutions;
-  require(resolutions.size() >= 1 && resolutions.size() <= 255, "data generate: resolutions=", resolutions.size(),
-          " (a data set has 1 to 255). Name them with --resolutions.");
-  for (const int n : resolutions) {
-    for (const int points : domain.shape()) {
-      require(n >= 1 && points % n == 0, "data generate: resolution=", n, " (does not divide the native grid of ",
-              points, " points). Give divisors of it.");
-    }
-  }
-
   Json json = {
       {"pde", request.pde}, {"schema_version", Dataset::schema_version}, {"parameters", to_json(problem.parameters())}};
-  json.update({{"samples", request.samples},
-               {"train", train},
-               {"validation", validation},
-               {"test", test},
-               {"resolutions", resolutions},
-               {"seed", request.seed}});
+  json.update(resolved_layout("data generate", request.layout, problem.input().domain));
+  json["seed"] = request.seed;
   return json;
 }
 
 /// One row a sample: what a shard holds, u0 and target first.
 std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, const pde::Problem& problem) {
   const auto rows = static_cast<std::int64_t>(samples.size());
-  const auto field_shape = [&](const pde::Space& space) {
-    std::vector<std::int64_t> shape = {rows};
-    if (space.channel_count() > 1) shape.push_back(space.channel_count());
-    shape.insert(shape.end(), space.domain.shape().begin(), space.domain.shape().end());
-    return shape;
-  };
   const std::vector<pde::Invariant> invariants = problem.invariants();
 
   std::vector<float> inputs, targets;
@@ -110,8 +58,8 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
       numbers["/qc/" + invariants[i].name].push_back(sample.departures[i]);
     numbers["/qc/steps"].push_back(static_cast<double>(sample.steps));
   }
-  std::vector<Column> columns = {{"/u0", field_shape(problem.input()), inputs},
-                                 {"/target", field_shape(problem.output()), targets},
+  std::vector<Column> columns = {{"/u0", field_shape(problem.input(), rows), inputs},
+                                 {"/target", field_shape(problem.output(), rows), targets},
                                  {"/crc32c", {rows}, sample_checksums(inputs, targets, rows)}};
   for (auto& [name, values] : numbers) {
     const auto width = static_cast<std::int64_t>(values.size()) / rows;
@@ -119,28 +67,6 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
                        std::move(values)});
   }
   return columns;
-}
-
-/// What only the finished file has: coordinates, split and resolution slots.
-void append_layout(std::vector<Column>& columns, const Json& request, const Domain& domain) {
-  for (int axis = 0; axis < domain.dimension(); ++axis) {
-    std::vector<double> coordinates;
-    for (int i = 0; i < domain.shape()[static_cast<std::size_t>(axis)]; ++i)
-      coordinates.push_back(domain.coordinate(axis, i));
-    columns.push_back(
-        {axis == 0 ? "/x" : "/y", {static_cast<std::int64_t>(coordinates.size())}, std::move(coordinates)});
-  }
-  const auto samples = request["samples"].get<std::int64_t>(), train = request["train"].get<std::int64_t>();
-  const std::int64_t before_test = train + request["validation"].get<std::int64_t>();
-  std::vector<std::uint8_t> split, slot;
-  for (std::int64_t i = 0; i < samples; ++i) {
-    split.push_back(static_cast<std::uint8_t>(i < train         ? Split::train
-                                              : i < before_test ? Split::validation
-                                                                : Split::test));
-    slot.push_back(static_cast<std::uint8_t>(static_cast<std::size_t>(i) % request["resolutions"].size()));
-  }
-  columns.push_back({"/split", {samples}, std::move(split)});
-  columns.push_back({"/resolution_slot", {samples}, std::move(slot)});
 }
 
 std::string metadata_of(const Json& request, const pde::Problem& problem, const std::vector<Column>& columns) {
@@ -267,8 +193,8 @@ Part Part::parse(const std::string& text) {
 void generate(const DatasetRequest& request, const fs::path& path, const Part& part) {
   const std::unique_ptr<pde::Problem> problem = pde::find(request.pde).with(request.parameters);
   const Json settled = resolved_request(request, *problem);
-  require(part.of <= request.samples, "data generate: --shard=", part.index, "/", part.of,
-          ", --samples=", request.samples, " (some parts would be empty). Give fewer parts.");
+  require(part.of <= request.layout.samples, "data generate: --shard=", part.index, "/", part.of,
+          ", --samples=", request.layout.samples, " (some parts would be empty). Give fewer parts.");
   fs::path folder = path;
   folder += ".shards";
   if (finished(path, settled, part)) {
@@ -276,8 +202,8 @@ void generate(const DatasetRequest& request, const fs::path& path, const Part& p
     fs::remove_all(folder, ignored);
     return;
   }
-  const Shards shards{part.index * request.samples / part.of, (part.index + 1) * request.samples / part.of,
-                      request.shard_samples};
+  const Shards shards{part.index * request.layout.samples / part.of,
+                      (part.index + 1) * request.layout.samples / part.of, request.shard_samples};
   const std::string identity = part.whole() ? settled.dump() : settled.dump() + to_json(part).dump();
   runs::Units units(folder, "data generate", identity);
   Progress progress(message("data ", request.pde), shards.end - shards.begin, "samples");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/layout.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::data {
@@ -13,20 +14,8 @@ namespace opshap::data {
 struct DatasetRequest {
   std::string pde;                  ///< registry name of the problem
   pde::ParameterValues parameters;  ///< those that differ from the problem's defaults
-  std::int64_t samples = 0;
-  /// Counts that add up to `samples`; all 0 to divide the samples by `division`.
-  std::int64_t train = 0, validation = 0, test = 0;
-  /// Points per axis of the resolution slots; empty for the powers of two that divide the native grid and have at least
-  /// `fewest_points` points.
-  std::vector<int> resolutions;
+  LayoutRequest layout;
   std::uint64_t seed = 42;
-  /// The proportions of the parts when no counts are given, and the fewest samples for testing. The defaults are the
-  /// paper's sizes.
-  struct Division {
-    double train = 4220, validation = 750, test = 30;
-    std::int64_t fewest_test = 4;
-  } division;
-  std::int64_t fewest_points = 16;
   /// Samples that are made and stored as one unit of work. The finished file does not depend on it.
   std::int64_t shard_samples = 64;
 };

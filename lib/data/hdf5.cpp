@@ -9,6 +9,7 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "data/hdf5_handle.hpp"
 
 namespace opshap::data {
 
@@ -17,29 +18,6 @@ namespace {
 constexpr std::size_t seal_bytes = 512;  // the smallest user block that HDF5 allows
 constexpr std::string_view seal_start = "opshap sealed hdf5 1\n";
 constexpr std::int64_t chunk_bytes = 256 * 1024;
-
-/// An HDF5 identifier, closed by the function of its kind.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t), std::string_view what) : id_(id), close_(close) {
-    require<DataError>(id_ >= 0, "hdf5: object=", what, " (the HDF5 library failed on it).");
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() { close_(id_); }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-void check(herr_t status, std::string_view what) {
-  require<DataError>(status >= 0, "hdf5: object=", what, " (the HDF5 library failed on it).");
-}
-
-/// The library prints a stack of messages for each error; ours go through exceptions.
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 hid_t memory_type(const Column::Values& values) {
   constexpr auto type = [](const auto& held) -> hid_t {

@@ -155,6 +155,12 @@ void save(std::string& bytes, const std::vector<Held>& values) {
 
 }  // namespace
 
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t size : shape) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return "[" + text + "]";
+}
+
 std::string_view to_string(Dtype dtype) {
   switch (dtype) {
     case Dtype::float32:

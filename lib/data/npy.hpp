@@ -13,6 +13,9 @@ namespace opshap::data {
 
 enum class Dtype { float32, float64, int32, int64 };
 
+/// A shape as messages write it: "[8,1,64]".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
 /// NumPy's name of a type: "float32".
 std::string_view to_string(Dtype dtype);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "core/error.hpp"
@@ -13,6 +14,8 @@
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
+#include "data/import.hpp"
+#include "data/layout.hpp"
 #include "data/space_json.hpp"
 #include "pde/registry.hpp"
 
@@ -90,7 +93,7 @@ class Verification {
       if (slot.shape[0] != samples_ || held<std::uint8_t>(slot)[i] != i % slots)
         return {"layout", false, "the resolution slots are not taken in turn"};
     }
-    const Domain domain = problem().input().domain;
+    const Domain domain = spaces().input.domain;
     for (int axis = 0; axis < domain.dimension(); ++axis) {
       const Column column = file_.column(axis == 0 ? "/x" : "/y");
       const std::vector<double>& coordinates = held<double>(column);
@@ -105,9 +108,12 @@ class Verification {
 
   /// What the file says of its spaces and of the mean input.
   DataCheck description() const {
-    const pde::Space input = problem().input(), output = problem().output();
+    const auto& [input, output] = spaces();
     if (!metadata_.contains("input"))
       return {"description", true, "made before data sets described their spaces: the problem's own hold"};
+    if (u0_.shape != field_shape(input, samples_)) return {"description", false, "/u0 is not of the input space"};
+    if (target_.shape != field_shape(output, samples_))
+      return {"description", false, "/target is not of the output space"};
     if (metadata_.at("input") != to_json(input)) return {"description", false, "the input space is not the problem's"};
     if (metadata_.at("output") != to_json(output))
       return {"description", false, "the output space is not the problem's"};
@@ -156,6 +162,15 @@ class Verification {
     return {"pairs", true, text};
   }
 
+  bool imported() const { return !imported_from(metadata_).empty(); }
+
+  /// Where the pairs are from, in place of checks that need a solver.
+  DataCheck origin() const {
+    return {"origin", true,
+            "imported from " + imported_from(metadata_) +
+                "; there is no solver to compare with, so nothing ties a target to its input"};
+  }
+
   DataCheck regenerated() const {
     const std::size_t in = inputs_.size() / static_cast<std::size_t>(samples_),
                       out = targets_.size() / static_cast<std::size_t>(samples_);
@@ -190,6 +205,19 @@ class Verification {
   }
 
  private:
+  struct Spaces {
+    pde::Space input, output;
+  };
+  /// Those of the problem; of imported data those that the file names.
+  const Spaces& spaces() const {
+    if (!spaces_ && imported()) {
+      spaces_ = {space_from_json(metadata_.at("input"), "data verify"),
+                 space_from_json(metadata_.at("output"), "data verify")};
+    }
+    if (!spaces_) spaces_ = {problem().input(), problem().output()};
+    return *spaces_;
+  }
+
   const pde::Problem& problem() const {
     if (!problem_) {
       problem_ = pde::find(request_.at("pde").get<std::string>())
@@ -210,6 +238,7 @@ class Verification {
   std::int64_t samples_ = 0;
   std::vector<std::uint32_t> stored_checksums_;
   std::vector<float> inputs_, targets_;
+  mutable std::optional<Spaces> spaces_;
   mutable std::unique_ptr<pde::Problem> problem_;
 };
 
@@ -230,6 +259,10 @@ std::vector<DataCheck> verify_dataset(const std::filesystem::path& path) try {
   checks.push_back(verification.finite());
   checks.push_back(verification.layout());
   checks.push_back(verification.description());
+  if (verification.imported()) {
+    checks.push_back(verification.origin());
+    return checks;
+  }
   checks.push_back(verification.invariants());
   checks.push_back(verification.pairs());
   checks.push_back(verification.regenerated());

@@ -59,7 +59,13 @@ std::vector<JudgedClaim> judge(const Scoreboard& scores) {
 }
 
 Judgement judge(const Claim& claim, const Scoreboard& scores) {
-  if (!claim.applies(scores.run())) return claims::not_testable(claim.excluded(scores.run()));
+  const runs::Run& run = scores.run();
+  if (!claim.applies(run)) return claims::not_testable(claim.excluded(run));
+  // What holds in every correct run holds for imported data too.
+  if (claim.source == "paper" && !claim.always && !run.imported_from.empty()) {
+    return claims::not_testable("The sentence is about the paper's data, and this run's are imported from " +
+                                run.imported_from + ".");
+  }
   return claim.judge(scores);
 }
 

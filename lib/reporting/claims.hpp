@@ -65,7 +65,8 @@ struct JudgedClaim {
   Judgement judgement;
 };
 
-/// The verdict on one claim. A claim that does not apply to the run is not testable, and the evidence says why.
+/// The verdict on one claim. A claim that does not apply to the run is not testable, and the evidence says why. So is a
+/// sentence of the paper on imported data, unless it holds in every correct run.
 Judgement judge(const Claim& claim, const Scoreboard& scores);
 
 /// The ids of those that hold in every correct run and neither hold nor are undecided here. None: the run is sound.

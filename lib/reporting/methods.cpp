@@ -87,6 +87,10 @@ void sort_for_display(std::vector<std::string>& methods) {
 
 std::string pde_label(std::string_view pde) {
   if (const std::string_view label = paper_label(pde); !label.empty()) return std::string(label);
+  for (const auto& [prefix, origin] :
+       {std::pair("pdebench_", " (imported, PDEBench)"), std::pair("npy_", " (imported, .npy)")}) {
+    if (pde.starts_with(prefix)) return pde_label(pde.substr(std::string_view(prefix).size())) + origin;
+  }
   std::string words = in_words(pde);
   if (words.ends_with("1d") || words.ends_with("2d"))
     words = words.substr(0, words.size() - 2) + " " + words[words.size() - 2] + "D";

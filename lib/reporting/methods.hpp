@@ -31,6 +31,7 @@ std::string reference_label(std::string_view reference);
 bool is_baseline(std::string_view access);
 
 /// "allen_cahn1d" becomes "Allen–Cahn 1D"; a PDE that is not in the paper gets its name in words.
+/// The names of imported data say so: "Advection 1D (imported, PDEBench)".
 std::string pde_label(std::string_view pde);
 
 /// What a method sees of the operator: "values" (of coalitions), "gradients", "amortised" (the input alone, after

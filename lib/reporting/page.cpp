@@ -45,9 +45,16 @@ std::string verdict_header(const ReportContents& contents) {
         "command of this run resumes it.</p>\n",
         fmt::join(missing, ", "));
   }
+  if (!run.imported_from.empty()) {
+    text += fmt::format(
+        "<p class=\"lead\"><strong>Imported data:</strong> {}. They are none of the paper's data sets, so its "
+        "sentences "
+        "are not judged.</p>\n",
+        escape_markup(run.imported_from));
+  }
   text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
   text += claim_counts(contents.claims);
-  if (!run.comparable_with_paper) {
+  if (!run.comparable_with_paper && run.imported_from.empty()) {
     text +=
         "<p>This run's sizes are not the paper's. Its numbers are shown beside the paper's for orientation only (<a "
         "href=\"#differences\">what differs</a>).</p>\n";

@@ -71,6 +71,7 @@ void read_manifest(Run& run, const std::filesystem::path& path) {
       for (const Json& sitting : manifest["resumed"]) run.sittings.push_back(sitting_of(sitting, "time"));
     }
     run.departures = manifest.value("departures", std::vector<std::string>{});
+    if (manifest.contains("data")) run.imported_from = manifest["data"].value("imported_from", "");
     run.comparable_with_paper = manifest.value("comparable_with_paper", false);
   } catch (const Json::exception& error) {
     throw DataError(message("manifest: path=", path.string(), " (", error.what(),

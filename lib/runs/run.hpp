@@ -35,6 +35,7 @@ struct Run {
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
+  std::string imported_from;     ///< where the data are from, in words; empty for data of our generator
   std::vector<int> resolutions;  ///< of the settings: those of the training, points per axis
   std::vector<int> unseen;       ///< those that are evaluated besides, points per axis
   std::string manifest;          ///< manifest.json as it is

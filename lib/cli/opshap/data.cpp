@@ -7,6 +7,8 @@
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
+#include "data/import_npy.hpp"
+#include "data/import_pdebench.hpp"
 #include "data/space_json.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
@@ -23,6 +25,13 @@ struct GenerateOptions {
   std::string shard = "0/1";
   std::string profile;  ///< empty: one data set by its own options
   bool all = false;
+};
+
+struct ImportOptions {
+  data::LayoutRequest layout;
+  data::PdebenchOptions pdebench;
+  data::NpyOptions npy;
+  std::string centring = "node";
 };
 
 Json description(const std::filesystem::path& path) {
@@ -45,8 +54,17 @@ std::string channels_on_domain(const Json& space) {
 void print_description(const Json& set) {
   const Json& request = set["request"];
   std::cout << set["file"].get<std::string>() << ": " << request["samples"] << " samples of "
-            << set["pde"].get<std::string>() << " (" << set["equation"].get<std::string>() << ")\n"
-            << "parameters   " << set["parameters"].dump();
+            << set["pde"].get<std::string>() << " (" << set["equation"].get<std::string>() << ")\n";
+  if (const std::string origin = data::imported_from(set); !origin.empty()) {
+    std::cout << "imported     from " << origin << "\n";
+    for (const Json& file : set["imported"]["files"]) {
+      std::cout << "source       " << file["file"].get<std::string>() << ", " << file["bytes"] << " bytes, xxh64 "
+                << file["xxh64"].get<std::string>() << "\n";
+    }
+    std::cout << "options      " << set["imported"]["options"].dump() << "\n";
+    for (const Json& note : set["imported"]["notes"]) std::cout << "note         " << note.get<std::string>() << "\n";
+  }
+  std::cout << "parameters   " << set["parameters"].dump();
   if (set.contains("target_time")) std::cout << ", target at t = " << set["target_time"];
   std::cout << "\n"
             << "split        " << request["train"] << " train, " << request["validation"] << " validation, "
@@ -57,9 +75,9 @@ void print_description(const Json& set) {
               << "output       " << channels_on_domain(set["output"]) << "\n"
               << "input mean   " << set["input_mean"].dump() << " per channel, over the training samples\n";
   }
-  std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n"
-            << "seed         " << set["seed"] << "\n"
-            << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
+  std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n";
+  if (set.contains("seed")) std::cout << "seed         " << set["seed"] << "\n";
+  std::cout << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
 }
 
 void run_generate(const Globals& globals, GenerateOptions& options) {
@@ -74,7 +92,8 @@ void run_generate(const Globals& globals, GenerateOptions& options) {
           "data generate: --out (a data set needs a file). Give --out FILE.");
   request.parameters = pde::parse_parameters(options.settings);
   request.seed = globals.seed;
-  if (request.samples == 0) request.samples = request.train + request.validation + request.test;
+  data::LayoutRequest& layout = request.layout;
+  if (layout.samples == 0) layout.samples = layout.train + layout.validation + layout.test;
   const data::Part part = data::Part::parse(options.shard);
   data::generate(request, globals.out, part);
   if (!part.whole()) {
@@ -94,6 +113,16 @@ void run_merge(const Globals& globals, const std::vector<std::string>& files) {
   globals.json ? print_json(set) : print_description(set);
 }
 
+void run_import(const Globals& globals, const data::ImportSource& source, const ImportOptions& options) {
+  data::import_dataset(source, options.layout, globals.out);
+  const Json set = description(globals.out);
+  globals.json ? print_json(set) : print_description(set);
+}
+
+void require_out(const Globals& globals) {
+  require(!globals.out.empty() && globals.out != "-", "data import: --out (a data set needs a file). Give --out FILE.");
+}
+
 void run_verify(const Globals& globals, const std::string& file) {
   const std::vector<data::DataCheck> checks = data::verify_dataset(file);
   bool passed = true;
@@ -109,26 +138,74 @@ void run_verify(const Globals& globals, const std::string& file) {
   if (!passed) throw CheckFailed();
 }
 
+/// How samples are divided and served.
+void add_layout(CLI::App& command, data::LayoutRequest& layout, const char* samples) {
+  const CLI::Range count(std::int64_t{0}, std::int64_t{10'000'000});
+  command.add_option("--samples", layout.samples, samples);
+  command.add_option("--train", layout.train, "Samples for training")->check(count);
+  command.add_option("--validation", layout.validation, "Samples for validation")->check(count);
+  command.add_option("--test", layout.test, "Samples for testing")->check(count);
+  command.add_option("--resolutions", layout.resolutions, "Points per axis at which samples are served in turn")
+      ->delimiter(',');
+}
+
+void add_import(CLI::App& data, const Globals& globals) {
+  const auto options = std::make_shared<ImportOptions>();
+  const char* samples =
+      "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are given";
+  CLI::App* import = data.add_subcommand(
+      "import", "Make a data set of fields from elsewhere; it is labelled as imported wherever it is used");
+  import->require_subcommand(1);
+
+  CLI::App* pdebench = import->add_subcommand(
+      "pdebench",
+      "A file of PDEBench: advection, Burgers, diffusion-sorption, Darcy, shallow water, diffusion-reaction");
+  pdebench->add_option("file,--input", options->pdebench.file, "The file; what it holds is found by its contents")
+      ->required();
+  pdebench->add_option("--time-index", options->pdebench.time_index,
+                       "Time step of the target, the input is step 0 (default: at the paper's time)");
+  pdebench->add_option("--problem", options->pdebench.problem,
+                       "advection1d or burgers1d, for a file whose attributes do not say which");
+  add_layout(*pdebench, options->layout, samples);
+  pdebench->callback([&globals, options] {
+    require_out(globals);
+    run_import(globals, *data::open_pdebench(options->pdebench), *options);
+  });
+
+  CLI::App* npy = import->add_subcommand(
+      "npy", "Two arrays of NumPy, inputs and targets: [N,n], [N,C,n], [N,nx,ny] or [N,C,nx,ny] on one grid");
+  npy->add_option("--input", options->npy.input, "Inputs (.npy)")->required();
+  npy->add_option("--target", options->npy.target, "Targets (.npy)")->required();
+  npy->add_option("--name", options->npy.name, "What to call the set, behind npy_ (default: the inputs' file name)");
+  npy->add_option("--dimension", options->npy.dimension, "Axes of the grid, for arrays [N,a,b] (default: by the shape)")
+      ->check(CLI::IsMember({1, 2}));
+  npy->add_option("--periodic", options->npy.periodic, "Whether the grid is periodic")->capture_default_str();
+  npy->add_option("--centring", options->centring, "Where the points are, node or cell")
+      ->check(CLI::IsMember({"node", "cell"}))
+      ->capture_default_str();
+  npy->add_option("--extent", options->npy.extent, "Length of each axis (default 1)")->delimiter(',');
+  npy->add_option("--origin", options->npy.origin, "Where each axis begins (default 0)")->delimiter(',');
+  add_layout(*npy, options->layout, samples);
+  npy->callback([&globals, options] {
+    require_out(globals);
+    options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
+    run_import(globals, *data::open_npy(options->npy), *options);
+  });
+}
+
 }  // namespace
 
 void add_data(CLI::App& app, const Globals& globals) {
-  CLI::App* data = app.add_subcommand("data", "Generate, describe and verify data sets");
+  CLI::App* data = app.add_subcommand("data", "Generate, import, describe and verify data sets");
   data->require_subcommand(1);
 
   auto options = std::make_shared<GenerateOptions>();
-  const CLI::Range count(std::int64_t{0}, std::int64_t{10'000'000});
   CLI::App* generate = data->add_subcommand(
       "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
   CLI::Option* pde = generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)");
   generate->add_flag("--all", options->all, "Every problem of the paper, with --profile")->excludes(pde);
-  generate->add_option("--samples", options->request.samples,
-                       "How many; split 4220/750/30 in proportion unless the three counts are given");
-  generate->add_option("--train", options->request.train, "Samples for training")->check(count);
-  generate->add_option("--validation", options->request.validation, "Samples for validation")->check(count);
-  generate->add_option("--test", options->request.test, "Samples for testing")->check(count);
-  generate
-      ->add_option("--resolutions", options->request.resolutions, "Points per axis at which samples are served in turn")
-      ->delimiter(',');
+  add_layout(*generate, options->request.layout,
+             "How many; split 4220/750/30 in proportion unless the three counts are given");
   generate->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
       ->allow_extra_args(false);
   generate->add_option("--shard", options->shard,
@@ -138,6 +215,8 @@ void add_data(CLI::App& app, const Globals& globals) {
   for (const char* size : {"--samples", "--train", "--validation", "--test", "--resolutions", "--set", "--shard"})
     profile->excludes(size);
   generate->callback([&globals, options] { run_generate(globals, *options); });
+
+  add_import(*data, globals);
 
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* merge = data->add_subcommand("merge", "The parts of a data set to the file that one run would have made");

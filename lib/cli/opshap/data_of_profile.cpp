@@ -41,7 +41,7 @@ void estimate(std::vector<Wanted>& sets) {
     bytes += set.cost.bytes;
     if (verbosity() == Verbosity::quiet) continue;
     std::cerr << fmt::format("estimate  {:<22} {} samples, {} each: {} on {} threads, {}\n", set.request.pde,
-                             set.request.samples, reporting::show_seconds(set.cost.seconds_per_sample),
+                             set.request.layout.samples, reporting::show_seconds(set.cost.seconds_per_sample),
                              reporting::show_seconds(set.cost.seconds), threads(), megabytes(set.cost.bytes));
   }
   if (verbosity() != Verbosity::quiet && sets.size() > 1)
@@ -68,11 +68,11 @@ void generate_for_profile(const Globals& globals, const std::string& profile, co
     const auto metadata = nlohmann::ordered_json::parse(data::read_dataset_metadata(set.file));
     nlohmann::ordered_json entry = {{"pde", set.request.pde},
                                     {"file", set.file.string()},
-                                    {"samples", set.request.samples},
+                                    {"samples", set.request.layout.samples},
                                     {"content_xxh64", metadata.at("content_xxh64")}};
     if (!set.there) entry["estimated_seconds"] = set.cost.seconds;
     if (!globals.json) {
-      std::cout << fmt::format("{}: {} samples of {}, xxh64 {}\n", set.file.string(), set.request.samples,
+      std::cout << fmt::format("{}: {} samples of {}, xxh64 {}\n", set.file.string(), set.request.layout.samples,
                                set.request.pde, metadata.at("content_xxh64").get<std::string>());
     }
     made.push_back(std::move(entry));

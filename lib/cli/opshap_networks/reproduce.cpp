@@ -32,18 +32,24 @@ namespace fs = std::filesystem;
 /// What the manifest of a run of this profile says of it.
 nlohmann::ordered_json subject(const Profile& profile) {
   const std::vector<std::string> sentences = departures(profile);
-  return {{"profile", profile.name},
-          {"pde", profile.data.pde},
-          {"settings",
-           {{"summary", profile.summary},
-            {"train_samples", profile.data.train},
-            {"validation_samples", profile.data.validation},
-            {"test_inputs", profile.evaluation.inputs},
-            {"resolutions", profile.resolutions},
-            {"unseen_resolutions", profile.evaluation.unseen},
-            {"toml", to_toml(profile)}}},
-          {"departures", sentences},
-          {"comparable_with_paper", sentences.empty()}};
+  nlohmann::ordered_json subject = {{"profile", profile.name}, {"pde", profile.data.pde}};
+  if (const auto& file = profile.data.file) {
+    subject["data"] = {{"file", file->path},
+                       {"content_xxh64", file->content_hash},
+                       {"imported_from", file->imported_from},
+                       {"note", "The counts of samples are those of the file, not of the profile."}};
+  }
+  subject.update({{"settings",
+                   {{"summary", profile.summary},
+                    {"train_samples", profile.data.train},
+                    {"validation_samples", profile.data.validation},
+                    {"test_inputs", profile.evaluation.inputs},
+                    {"resolutions", profile.resolutions},
+                    {"unseen_resolutions", profile.evaluation.unseen},
+                    {"toml", to_toml(profile)}}},
+                  {"departures", sentences},
+                  {"comparable_with_paper", sentences.empty()}});
+  return subject;
 }
 
 /// Whether a run that stored these settings is one of this profile. Settings that cannot be read are another version's.
@@ -68,29 +74,46 @@ std::string training_line(const Profile& profile, const std::string& stage, cons
          '\n';
 }
 
-/// Refuses settings of operator and target that cannot work before there is data to train on.
-void require_recipes(const Profile& profile) {
+/// The data set of a profile that names its file, at the resolutions of the profile.
+std::optional<data::Dataset> given_data(const Profile& profile) {
+  if (!profile.data.file) return std::nullopt;
+  data::Dataset data = data::read_dataset(profile.data.file->path);
+  require(data.pde == profile.data.pde, "reproduce: data=", profile.data.file->path, ", pde=", profile.data.pde,
+          " (the data set is of ", data.pde, "). Leave the name of the problem out.");
+  require(data.content_hash == profile.data.file->content_hash, "reproduce: data=", profile.data.file->path,
+          ", content_xxh64=", data.content_hash, " (the run was begun with ", profile.data.file->content_hash,
+          "). Give the file of that time, or choose another --out.");
+  return data::served_at(std::move(data), profile.resolutions);
+}
+
+operators::NetworkSpaces spaces_of(const Profile& profile, const std::optional<data::Dataset>& given) {
+  if (given) {
+    return {.dimension = given->inputs.domain.dimension(),
+            .in_channels = given->inputs.channels,
+            .out_channels = given->targets.channels};
+  }
   const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
   const pde::Space input = problem->input();
-  training::require_recipes(profile.backbone, profile.explainer,
-                            {.dimension = input.domain.dimension(),
-                             .in_channels = input.channel_count(),
-                             .out_channels = problem->output().channel_count()});
+  return {.dimension = input.domain.dimension(),
+          .in_channels = input.channel_count(),
+          .out_channels = problem->output().channel_count()};
 }
 
 fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
   operators::require_fast_blas();
-  require_recipes(profile);
+  std::optional<data::Dataset> given = given_data(profile);
+  // Settings of operator and target that cannot work are refused before there is data to train on.
+  training::require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
   runs::Manifest manifest(
       run, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
       run_of(profile));
   write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
-  manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
-  const data::Dataset data = data::read_dataset(data_file);
+  if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
+  const data::Dataset data = given ? std::move(*given) : data::read_dataset(data_file);
 
   const training::TrainingSummary backbone_summary = manifest.stage(
       "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
@@ -119,9 +142,16 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 struct ReproduceOptions {
   std::string profile = "smoke";
   std::vector<std::string> pdes;
+  fs::path data;
 };
 
 void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
+  if (!options.data.empty()) {
+    const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
+    const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
+    std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << '\n';
+    return;
+  }
   if (options.pdes.empty()) {
     const Profile profile = load_profile(options.profile, globals.config);
     const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
@@ -142,10 +172,13 @@ void add_network_reproduce(CLI::App& app, const Globals& globals) {
       "reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
   const auto options = std::make_shared<ReproduceOptions>();
   command->add_option("--profile", options->profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
+  CLI::Option* data = command->add_option(
+      "--data", options->data, "A data set file instead of a problem; it gets a folder of its name in --out");
   command
       ->add_option("--pde", options->pdes,
                    "One or several problems, or all of the paper; each gets a folder of its name in --out")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->excludes(data);
   command->callback([options, &globals] { run_reproduce(globals, *options); });
 }
 

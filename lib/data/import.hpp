@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "data/layout.hpp"
+#include "pde/problem.hpp"
+
+namespace opshap::data {
+
+/// The root attribute `origin` of a data set that was imported.
+inline constexpr const char* imported_origin = "imported";
+
+/// Pairs of fields that another program made: what an import reads.
+class ImportSource {
+ public:
+  virtual ~ImportSource() = default;
+
+  /// The name that stands where other data sets have that of a problem: "pdebench_advection1d", "npy_waves". It has
+  /// letters, digits, '_' and '-' alone, so that it can name a folder, and no problem of ours begins with the same
+  /// word.
+  virtual std::string name() const = 0;
+  /// One line: the equation and its domain, as far as they are known.
+  virtual std::string equation() const = 0;
+  virtual pde::Space input() const = 0;
+  virtual pde::Space output() const = 0;
+  /// How many pairs there are.
+  virtual std::int64_t samples() const = 0;
+  /// Appends the fields first, .., first + count − 1, each [C, points]. Throws DataError for a file that is damaged.
+  virtual void read(std::int64_t first, std::int64_t count, std::vector<float>& inputs,
+                    std::vector<float>& targets) const = 0;
+
+  virtual std::vector<std::filesystem::path> files() const = 0;
+  /// What decides the pairs besides the files: {"time_index":30}.
+  virtual nlohmann::ordered_json options() const = 0;
+  /// What else is known of the pairs, as JSON: {"format","layout","parameters"{..},"target_time","notes"[..],..}. The
+  /// notes are sentences about what to know before the data are used.
+  virtual nlohmann::ordered_json facts() const = 0;
+};
+
+/// Makes a data set file at `path` from the first samples of a source; with layout.samples = 0 from all of them.
+///
+/// The file is like one of generate() but for the solver: its root attribute `origin` is "imported", and `imported`
+/// has the facts and the options of the source, and the name, size and xxh64 of each of its files. When the file is
+/// already there for the same import, nothing is done. Throws DataError for a source that is damaged, has values that
+/// are not finite, or has too few samples; InvalidArgument as resolved_layout(), and when `path` is another file;
+/// EnvironmentError on a full disk; Stopped after a signal. After an error there is no file.
+void import_dataset(const ImportSource& source, const LayoutRequest& layout, const std::filesystem::path& path);
+
+/// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
+std::string imported_from(const nlohmann::ordered_json& metadata);
+
+}  // namespace opshap::data

@@ -1,0 +1,342 @@
+// Imported data: every value is where the source has it, the origin is told everywhere, and bad sources leave no file.
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "cli/profile.hpp"
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/progress.hpp"
+#include "data/dataset.hpp"
+#include "data/import_npy.hpp"
+#include "data/import_pdebench.hpp"
+#include "data/npy.hpp"
+#include "data/verify.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The entry that reference_data/generate/pdebench_files.py writes at a place.
+double entry(std::int64_t sample, std::int64_t time, std::int64_t row, std::int64_t point, std::int64_t channel) {
+  const std::int64_t code = (((sample * 8 + time) * 16 + row) * 16 + point) * 2 + channel;
+  if (sample % 2 == 0) return static_cast<double>(code) / 1024;
+  return static_cast<double>(static_cast<std::uint32_t>(code * 2654435761) >> 8) / (1 << 24);
+}
+
+std::string source(const std::string& name) {
+  return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/pdebench/" + name;
+}
+
+/// A file of PDEBench's kind, what it is imported as, and where its fields are.
+struct Layout {
+  std::string file, name;
+  int channels = 1, target_time = 0;
+  Domain domain;
+  std::string told;  ///< what `data info` must say of it
+  std::string options = {};
+};
+
+const std::vector<Layout>& layouts() {
+  const Axis circle = Axis::cells(16, 1, 0, true), line = Axis::cells(16), unit = Axis::cells(8),
+             dam = Axis::cells(8, 5, -2.5), square = Axis::cells(8, 2, -1);
+  static const std::vector<Layout> all = {
+      {"1D_Advection_Sols_beta1.0.hdf5", "advection1d", 1, 3, Domain::grid({circle}),
+       "parameters   {\"beta\":1.0}, target at t = 0.3\n"},
+      {"1D_Burgers_Sols_Nu0.01.hdf5", "burgers1d", 1, 2, Domain::grid({circle}),
+       "The viscosity of the equation is Nu/pi"},
+      {"1D_diff-sorp_NA_NA.h5", "diffusion_sorption1d", 1, 2, Domain::grid({line}), "Each input is a constant field"},
+      {"2D_DarcyFlow_beta1.0_Train.hdf5", "darcy2d", 1, 1, Domain::grid({unit, unit}), "input        a [1]"},
+      {"2D_rdb_NA_NA.h5", "shallow_water2d", 1, 2, Domain::grid({dam, dam}), "8 points on [-2.5, 2.5]"},
+      {"2D_diff-react_NA_NA.h5", "diffusion_reaction2d", 2, 2, Domain::grid({square, square}),
+       "They are not those of Gray and Scott"},
+      // The same layouts with other axes of one entry, and without attributes and coordinates.
+      {"variant_tensor.hdf5", "tensor1d", 1, 1, Domain::grid({circle}), "say neither advection nor Burgers"},
+      {"variant_tensor.hdf5", "burgers1d", 1, 2, Domain::grid({circle}), "{\"time_index\":2}",
+       " --problem burgers1d --time-index 2"},
+      {"variant_groups.h5", "shallow_water2d", 1, 1, Domain::grid({dam, dam}), "{\"time_index\":1}",
+       " --time-index 1"}};
+  return all;
+}
+
+void expect_fields(const FieldBatch& fields, std::int64_t time, const Layout& layout) {
+  ASSERT_EQ(layout.channels, fields.channels);
+  const bool plane = layout.domain.dimension() == 2;
+  const std::int64_t line = layout.domain.shape().back();
+  for (std::int64_t sample = 0; sample < fields.batch; ++sample) {
+    const auto values = fields.field(sample);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto place = static_cast<std::int64_t>(i);
+      const std::int64_t channel = place / layout.domain.points(), point = place % layout.domain.points();
+      ASSERT_EQ(entry(sample, time, plane ? point / line : 0, point % line, channel), values[i])
+          << layout.file << ", sample " << sample << ", value " << i;
+    }
+  }
+}
+
+class DatasetImport : public Program {
+ protected:
+  Outcome import(const Layout& layout, const std::string& more = "") const {
+    return opshap("data import pdebench " + source(layout.file) + layout.options + more + " --out " + path("set.h5"));
+  }
+  /// A source with some of its bytes replaced, wherever they occur first.
+  std::string damaged(const std::string& name, const std::string& from, const std::string& to) const {
+    std::string bytes = read_file(source(name));
+    const std::size_t at = bytes.find(from);
+    EXPECT_NE(std::string::npos, at) << name;
+    return file("damaged.hdf5", bytes.replace(at, from.size(), to));
+  }
+  std::string array(const std::string& name, const std::vector<std::int64_t>& shape, double first = 0) const {
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    std::vector<double> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = first + static_cast<double>(i) / 8;
+    data::write_npy(path(name), {shape, data::Dtype::float64, values});
+    return path(name);
+  }
+  std::string pair(const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets) const {
+    return "data import npy --input " + array("u.npy", inputs) + " --target " + array("v.npy", targets, 1000) +
+           " --out " + path("set.h5");
+  }
+};
+
+std::string bytes_of(float value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+TEST_F(DatasetImport, EveryValueOfEveryLayoutIsWhereTheFileHasIt) {
+  for (const Layout& layout : layouts()) {
+    const Outcome made = import(layout);
+    ASSERT_EQ(0, made.code) << layout.file << "\n" << made.err;
+    const data::Dataset set = data::read_dataset(path("set.h5"));
+    EXPECT_EQ("pdebench_" + layout.name, set.pde);
+    EXPECT_EQ(layout.domain, set.inputs.domain) << set.inputs.domain.describe();
+    EXPECT_EQ(layout.domain, set.targets.domain);
+    EXPECT_EQ(6, set.samples());
+    // Darcy's coefficient is at place 0 of the generator's times, its solution at place 1.
+    expect_fields(set.inputs, 0, layout);
+    expect_fields(set.targets, layout.target_time, layout);
+    std::filesystem::remove(path("set.h5"));
+  }
+}
+
+TEST_F(DatasetImport, TheOriginIsToldByTheFileAndItsChecks) {
+  for (const Layout& layout : layouts()) {
+    ASSERT_EQ(0, import(layout).code) << layout.file;
+    const Outcome info = opshap("data info " + path("set.h5"));
+    for (const std::string& told : {"samples of pdebench_" + layout.name, "imported     from PDEBench, layout ",
+                                    layout.file, std::string("It is none of the paper's data sets."), layout.told})
+      EXPECT_NE(std::string::npos, info.out.find(told)) << told << "\n" << info.out;
+    const Json json = Json::parse(opshap("data info --json " + path("set.h5")).out);
+    EXPECT_EQ("imported", json["origin"]);
+    EXPECT_EQ(xxh64(read_file(source(layout.file))), json["imported"]["files"][0]["xxh64"]);
+    EXPECT_EQ(std::filesystem::file_size(source(layout.file)), json["imported"]["files"][0]["bytes"]);
+    const std::vector<data::DataCheck> checks = data::verify_dataset(path("set.h5"));
+    EXPECT_EQ(7u, checks.size());
+    for (const data::DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+    EXPECT_EQ("origin", checks.back().name);
+    EXPECT_NE(std::string::npos, checks.back().detail.find("there is no solver to compare with"))
+        << checks.back().detail;
+    std::filesystem::remove(path("set.h5"));
+  }
+}
+
+TEST_F(DatasetImport, ConfigurationTextAndParametersAreKept) {
+  ASSERT_EQ(0, import(layouts()[2]).code);
+  EXPECT_EQ("sim:\n  D: 0.0005\n", Json::parse(data::read_dataset_metadata(path("set.h5")))["imported"]["config"]);
+  std::filesystem::remove(path("set.h5"));
+  ASSERT_EQ(0, import(layouts()[1]).code);
+  const Json parameters = Json::parse(data::read_dataset_metadata(path("set.h5")))["parameters"];
+  EXPECT_EQ(0.01, parameters["Nu"]);
+  EXPECT_EQ(0.01 / 3.141592653589793, parameters["viscosity"]);
+}
+
+TEST_F(DatasetImport, CountsAndResolutionsAreThoseAskedFor) {
+  ASSERT_EQ(0, import(layouts()[0], " --train 2 --validation 2 --test 1 --resolutions 4,8 --time-index 1").code);
+  const data::Dataset set = data::read_dataset(path("set.h5"));
+  EXPECT_EQ((std::vector<int>{4, 8}), set.resolutions);
+  EXPECT_EQ((std::vector<std::int64_t>{2, 3}), set.indices(data::Split::validation));
+  EXPECT_EQ((std::vector<std::int64_t>{4}), set.indices(data::Split::test));
+  Layout first = layouts()[0];
+  expect_fields(set.targets, 1, first);
+  const data::Dataset served = data::served_at(set, {2, 4, 16});
+  EXPECT_EQ((std::vector<std::uint8_t>{0, 1, 2, 0, 1}), served.resolution_slot);
+  EXPECT_EQ(set.content_hash, served.content_hash);
+  EXPECT_THROW(data::served_at(set, {3}), InvalidArgument);
+}
+
+TEST_F(DatasetImport, TheSameImportIsDoneOnce) {
+  ASSERT_EQ(0, import(layouts()[0]).code);
+  const auto written = std::filesystem::last_write_time(path("set.h5"));
+  ASSERT_EQ(0, import(layouts()[0]).code);
+  EXPECT_EQ(written, std::filesystem::last_write_time(path("set.h5")));
+  expect_refusal("data import pdebench " + source(layouts()[1].file) + " --out " + path("set.h5"), 2,
+                 "(exists and was made by another request). Choose another path, or remove it.");
+  expect_refusal("data generate --pde heat1d --samples 6 --out " + path("set.h5"), 2,
+                 "(exists and was made by another request). Choose another path, or remove it.");
+}
+
+TEST_F(DatasetImport, BadFilesAreRefusedByName) {
+  const std::string out = " --out " + path("set.h5"), import = "data import pdebench ";
+  expect_refusal(import + source("wrong_layout.hdf5") + out, 3,
+                 "(it holds Vx, density, pressure, which is none of the layouts of PDEBench that are read");
+  expect_refusal(import + source("wrong_grid.hdf5") + out, 3,
+                 "/x-coordinate=15 (the fields have 16 points on that axis). Get the file again.");
+  expect_refusal(import + file("text.h5", "not HDF5 at all") + out, 3, "(is not an HDF5 file, whatever its name says)");
+  expect_refusal(import + path("absent.h5") + out, 3, "absent.h5 (is not a file)");
+  expect_refusal(import + folder_.string() + out, 3, "(is not a file)");
+  const std::string whole = read_file(source(layouts()[0].file));
+  expect_refusal(import + file("half.hdf5", whole.substr(0, whole.size() / 2)) + out, 3,
+                 "half.hdf5 (is cut off or damaged). Get the file again.");
+  const std::string nan = bytes_of(std::numeric_limits<float>::quiet_NaN());
+  // The entry of sample 1, time 3, point 5.
+  const std::string bad = damaged(layouts()[0].file, bytes_of(static_cast<float>(entry(1, 3, 0, 5, 0))), nan);
+  expect_refusal(
+      import + bad + out, 3,
+      "sample=1, target=nan (an operator cannot learn from it). Correct the file, or import fewer --samples.");
+  // The paper's time is not among the times of this file without coordinates.
+  expect_refusal(import + source("variant_groups.h5") + out, 2,
+                 "time_index=25 (the times are counted from 0, which is the input, to 2)");
+}
+
+// Flipped bits of the format are refused by the library, those of a chunk by LZF. A value of a field may be any number.
+TEST_F(DatasetImport, DamagedBytesGiveAnErrorOrADataSet) {
+  set_verbosity(Verbosity::quiet);
+  for (const int layout : {2, 5}) {
+    const std::string clean = read_file(source(layouts()[static_cast<std::size_t>(layout)].file));
+    int refused = 0, imported = 0;
+    for (std::size_t at = 0; at < clean.size(); at += 5) {
+      std::string bytes = clean;
+      bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);
+      bool made = true;
+      try {
+        data::import_dataset(*data::open_pdebench({.file = file("flipped.h5", bytes)}), {}, path("set.h5"));
+      } catch (const Error&) {
+        made = false;
+      }
+      EXPECT_EQ(made, std::filesystem::remove(path("set.h5"))) << at;
+      ++(made ? imported : refused);
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_GT(imported, 0);
+  }
+}
+
+TEST_F(DatasetImport, TooFewSamplesAndOptionsThatDoNotFitAreRefused) {
+  const std::string advection = "data import pdebench " + source(layouts()[0].file) + " --out " + path("set.h5"),
+                    darcy = "data import pdebench " + source(layouts()[3].file) + " --out " + path("set.h5");
+  expect_refusal(advection + " --samples 7", 3, "samples=6 (7 are asked for). Ask for fewer, or import a larger file.");
+  expect_refusal(advection + " --train 4 --validation 2 --test 2", 3, "samples=6 (8 are asked for)");
+  expect_refusal(advection + " --samples 5", 3, "samples=5 (at least 6 can be divided into parts)");
+  expect_refusal(advection + " --time-index 4", 2,
+                 "time_index=4 (the times are counted from 0, which is the input, to 3)");
+  expect_refusal(advection + " --time-index 0", 2, "time_index=0 (the times are counted from 0");
+  expect_refusal(advection + " --problem burgers1d", 2, "(its attributes say advection1d). Leave the option out.");
+  expect_refusal(advection + " --problem heat1d", 2, "--problem=heat1d (not one of advection1d, burgers1d)");
+  expect_refusal(advection + " --resolutions 5", 2, "resolution=5 (does not divide the native grid of 16 points)");
+  expect_refusal(darcy + " --time-index 1", 2, "(holds Darcy flow, which has no times and is no other problem)");
+  expect_refusal("data import pdebench " + source(layouts()[0].file), 2, "--out (a data set needs a file)");
+}
+
+TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
+  struct Case {
+    std::vector<std::int64_t> inputs, targets;
+    int in, out;
+    Domain domain;
+    std::string options = {};
+  };
+  const std::vector<Case> cases = {
+      {{6, 16}, {6, 16}, 1, 1, Domain::unit({16})},
+      {{6, 2, 16}, {6, 16}, 2, 1, Domain::unit({16})},
+      {{6, 1, 16}, {6, 3, 16}, 1, 3, Domain::unit({16})},
+      {{6, 8, 8}, {6, 2, 8, 8}, 1, 2, Domain::unit({8, 8})},
+      {{6, 4, 8}, {6, 1, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4"},
+      {{6, 4, 8}, {6, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4 --dimension 2"},
+      {{6, 16}, {6, 16}, 1, 1, Domain::grid({Axis::nodes(16, 3, -1)}), " --periodic false --extent 3 --origin -1"},
+      {{6, 8, 8},
+       {6, 8, 8},
+       1,
+       1,
+       Domain::grid({Axis::cells(8, 2), Axis::cells(8, 3)}),
+       " --periodic false --centring cell --extent 2,3"}};
+  for (const Case& made : cases) {
+    const Outcome outcome = opshap(pair(made.inputs, made.targets) + " --name waves" + made.options);
+    ASSERT_EQ(0, outcome.code) << outcome.err;
+    const data::Dataset set = data::read_dataset(path("set.h5"));
+    EXPECT_EQ("npy_waves", set.pde);
+    EXPECT_EQ(made.domain, set.inputs.domain) << set.inputs.domain.describe();
+    EXPECT_EQ(made.in, set.inputs.channels);
+    EXPECT_EQ(made.out, set.targets.channels);
+    for (std::size_t i = 0; i < set.inputs.values.size(); ++i)
+      ASSERT_EQ(static_cast<double>(i) / 8, set.inputs.values[i]);
+    for (std::size_t i = 0; i < set.targets.values.size(); ++i)
+      ASSERT_EQ(1000 + static_cast<double>(i) / 8, set.targets.values[i]);
+    for (const data::DataCheck& check : data::verify_dataset(path("set.h5")))
+      EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+    const Outcome info = opshap("data info " + path("set.h5"));
+    EXPECT_NE(std::string::npos, info.out.find("imported     from npy, layout a pair of arrays: u.npy, v.npy"))
+        << info.out;
+    std::filesystem::remove(path("set.h5"));
+  }
+}
+
+TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
+  const auto refused = [this](const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets,
+                              const std::string& options, int code,
+                              const std::string& why) { expect_refusal(pair(inputs, targets) + options, code, why); };
+  refused({6, 16}, {5, 16}, "", 3,
+          "input=[6,16], target=[5,16] (a pair has the same number of samples and the same grid)");
+  refused({6, 16}, {6, 32}, "", 3, "input=[6,16], target=[6,32] (a pair has");
+  refused({6, 16}, {6, 1, 4, 4}, "", 3, "shape=[6,1,4,4] (is not a set of fields in 1 dimension)");
+  refused({6, 16, 12}, {6, 16, 12}, "", 2, "shape=[6,16,12] (could be [N,C,n] or [N,nx,ny])");
+  refused({96}, {96}, "", 3, "shape=[96] (takes [N,n], [N,C,n], [N,nx,ny] or [N,C,nx,ny])");
+  refused({5, 16}, {5, 16}, "", 3, "samples=5 (at least 6 can be divided into parts)");
+  refused({6, 16}, {6, 16}, " --name a/b", 2, "--name=a/b (a name has 1 to 64 letters, digits, '_' and '-')");
+  refused({6, 16}, {6, 16}, " --extent 1,2", 2, "--extent=2 numbers (the grid has 1 axis)");
+  refused({6, 16}, {6, 16}, " --extent 0", 2, "extent=0");
+  std::vector<double> values(96, 1.0);
+  values[40] = 1e300;  // more than a float32 can hold
+  const std::string good = array("u.npy", {6, 16});
+  data::write_npy(path("w.npy"), {{6, 16}, data::Dtype::float64, values});
+  expect_refusal("data import npy --input " + good + " --target " + path("w.npy") + " --out " + path("set.h5"), 3,
+                 "sample=2, target=inf (an operator cannot learn from it)");
+  expect_refusal("data import npy --input " + good + " --target " + good + ".absent --out " + path("set.h5"), 3,
+                 "(is not a file)");
+}
+
+TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
+  ASSERT_EQ(0, import(layouts()[5]).code);
+  const cli::DataSettings settings = cli::settings_of_file(path("set.h5"));
+  const cli::Profile profile = cli::load_profile("smoke", {}, settings);
+  EXPECT_EQ("pdebench_diffusion_reaction2d", profile.data.pde);
+  EXPECT_EQ(1, profile.data.train);
+  EXPECT_EQ(4, profile.evaluation.inputs) << "as many as the file has for testing";
+  EXPECT_EQ((std::vector<int>{4, 8}), profile.resolutions) << "the profile's for planes";
+  const cli::Profile stored = cli::parse_profile(cli::to_toml(profile), "stored.toml");
+  EXPECT_EQ(cli::to_toml(profile), cli::to_toml(stored));
+  cli::Profile moved = profile, other = profile;
+  moved.data.file->path = "elsewhere.h5";
+  other.data.file->content_hash = "0123456789abcdef";
+  EXPECT_EQ(cli::identity(profile), cli::identity(moved));
+  EXPECT_NE(cli::identity(profile), cli::identity(other));
+  const std::vector<std::string> departures = cli::departures(profile);
+  EXPECT_EQ("data: imported from PDEBench, layout numbered groups: 2D_diff-react_NA_NA.h5; not the paper's",
+            departures.front());
+  EXPECT_NE(departures.end(), std::ranges::find(departures, "training samples: 1 instead of the paper's 4220"));
+
+  // A set of our own generator keeps the rule and the parameters of its problem.
+  ASSERT_EQ(0, opshap("data generate --pde heat1d --samples 6 --set kappa=0.02 --out " + path("heat.h5")).code);
+  const cli::Profile heat = cli::load_profile("smoke", {}, cli::settings_of_file(path("heat.h5")));
+  EXPECT_EQ(0.02, std::get<double>(heat.data.parameters.at("kappa")));
+  EXPECT_EQ(cli::to_toml(heat), cli::to_toml(cli::parse_profile(cli::to_toml(heat), "stored.toml")));
+}
+
+}  // namespace
+}  // namespace opshap
