@@ -16,7 +16,6 @@
 #include "core/error.hpp"
 #include "core/interpolation.hpp"
 #include "data/dataset.hpp"
-#include "data/generate.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/mean_field.hpp"
 #include "evaluation/certified_reference.hpp"
@@ -24,11 +23,11 @@
 #include "games/smooth_operator_game.hpp"
 #include "operators/weights.hpp"
 #include "reporting/evidence.hpp"
+#include "small_backbone.hpp"
 #include "statistics/quantiles.hpp"
 #include "statistics/study.hpp"
 #include "support/tolerance.hpp"
 #include "support/weighted_mean_operator.hpp"
-#include "training/training.hpp"
 
 namespace opshap {
 namespace {
@@ -54,32 +53,17 @@ FieldBatch test_inputs(const data::Dataset& data, std::int64_t most) {
   return inputs;
 }
 
+bool is_run() { return std::getenv("OPSHAP_RUN") != nullptr; }
+
 /// A finished run's backbone and test inputs when OPSHAP_RUN names one, else a small backbone trained here in seconds.
 Subject make_subject() {
-  if (const char* run = std::getenv("OPSHAP_RUN")) {
-    Subject subject{
-        .name = {}, .op = operators::load_operator(fs::path(run) / "backbone" / "model.safetensors"), .inputs = {}};
-    subject.name = subject.op->describe();
-    subject.inputs = test_inputs(data::read_dataset(fs::path(run) / "data" / "burgers1d.h5"), 8);
-    return subject;
-  }
-  const fs::path folder = fs::temp_directory_path() / message("opshap_operator_limits_", getpid());
-  data::generate({.pde = "burgers1d",
-                  .parameters = {},
-                  .layout = {.samples = 136, .train = 112, .validation = 16, .test = 8, .resolutions = {16, 32, 64}}},
-                 folder / "burgers1d.h5");
-  const data::Dataset data = data::read_dataset(folder / "burgers1d.h5");
-  training::BackboneRecipe recipe;
-  recipe.model.json = R"({"modes": 16, "width": 16, "layers": 4, "padding": 0.5, "padding_mode": "symmetric"})";
-  recipe.resolutions = {16, 32, 64};
-  recipe.epochs = recipe.patience = 40;
-  recipe.batch = 16;
-  recipe.learning_rate = 4e-3;
-  training::train_backbone(recipe, data, 42, folder / "backbone");
-  Subject subject{.name = {}, .op = operators::load_operator(folder / "backbone" / "model.safetensors"), .inputs = {}};
-  subject.name = subject.op->describe() + ", trained on 112 samples";
-  subject.inputs = test_inputs(data, 4);
-  fs::remove_all(folder);
+  const fs::path run = is_run() ? fs::path(std::getenv("OPSHAP_RUN"))
+                                : fs::temp_directory_path() / message("opshap_operator_limits_", getpid());
+  if (!is_run()) train_small_backbone("burgers1d", run);
+  Subject subject{.name = {}, .op = operators::load_operator(run / "backbone" / "model.safetensors"), .inputs = {}};
+  subject.name = message(subject.op->describe(), is_run() ? "" : ", trained on 112 samples");
+  subject.inputs = test_inputs(data::read_dataset(run / "data" / "burgers1d.h5"), is_run() ? 8 : 4);
+  if (!is_run()) fs::remove_all(run);
   return subject;
 }
 
@@ -87,8 +71,6 @@ const Subject& subject() {
   static const Subject made = make_subject();
   return made;
 }
-
-bool is_run() { return std::getenv("OPSHAP_RUN") != nullptr; }
 
 /// The field on n points: every (N/n)-th one, or the trigonometric interpolant where n does not divide N.
 FieldBatch on_grid(const FieldBatch& native, int n) {
