@@ -183,25 +183,4 @@ std::optional<double> Hdf5Source::number_attribute(const std::string& object, co
   });
 }
 
-std::optional<std::string> Hdf5Source::text_attribute(const std::string& object, const std::string& attribute) const {
-  return guarded(object, [&]() -> std::optional<std::string> {
-    const Handle owner(H5Oopen(file_, object.c_str(), H5P_DEFAULT), H5Oclose, object);
-    if (H5Aexists(owner, attribute.c_str()) <= 0) return std::nullopt;
-    const Handle held(H5Aopen(owner, attribute.c_str(), H5P_DEFAULT), H5Aclose, attribute);
-    const Handle type(H5Aget_type(held), H5Tclose, attribute), space(H5Aget_space(held), H5Sclose, attribute);
-    if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return std::nullopt;
-    if (H5Tis_variable_str(type) <= 0) {
-      std::string text(H5Tget_size(type), '\0');
-      check(H5Aread(held, type, text.data()), attribute);
-      text.resize(std::min(text.size(), text.find('\0')));
-      return text;
-    }
-    char* letters = nullptr;
-    check(H5Aread(held, type, &letters), attribute);
-    std::string text = letters == nullptr ? "" : letters;
-    H5free_memory(letters);
-    return text;
-  });
-}
-
 }  // namespace opshap::data

@@ -36,9 +36,9 @@ class Hdf5Source {
   /// All values of a small array. A float32 becomes the shortest decimal that it is nearest to: 0.3 instead of
   /// 0.300000012.
   std::vector<double> numbers(const std::string& path) const;
-  /// An attribute of a group or array as a number, or as text; nothing when there is none, or it is of another kind.
+  /// An attribute of a group or array; nothing when there is none, or it is no finite number. Texts are left alone: the
+  /// library runs in circles or crashes on a damaged heap of texts.
   std::optional<double> number_attribute(const std::string& object, const std::string& attribute) const;
-  std::optional<std::string> text_attribute(const std::string& object, const std::string& attribute) const;
 
  private:
   /// Runs `work`, and tells failures of the library as those of this file.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/own_process.hpp"
 #include "data/hdf5_source.hpp"
 #include "data/npy.hpp"
 
@@ -205,7 +206,6 @@ class Pdebench : public ImportSource {
     if (target_.time) facts["target_time"] = *target_.time;
     facts["notes"] = {"The set is imported. It is none of the paper's data sets."};
     if (!problem_.note.empty()) facts["notes"].push_back(problem_.note);
-    add_facts(facts);
     return facts;
   }
 
@@ -213,7 +213,6 @@ class Pdebench : public ImportSource {
   virtual const char* layout() const = 0;
   /// Numbers of the equation that the file names.
   virtual Json parameters() const { return Json::object(); }
-  virtual void add_facts(Json&) const {}
 
   Json attributes(std::initializer_list<const char*> names) const {
     Json found = Json::object();
@@ -325,9 +324,6 @@ class Groups final : public Pdebench {
   }
 
   const char* layout() const override { return "numbered groups"; }
-  void add_facts(Json& facts) const override {
-    if (const auto config = file_->text_attribute("/" + names_.front(), "config")) facts["config"] = *config;
-  }
 
   std::vector<std::string> names_;
   Array first_;
@@ -392,6 +388,12 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
                                : channels        ? "diffusion_reaction2d"
                                                  : "shallow_water2d");
   return std::make_unique<Groups>(std::move(file), problem, std::move(names), std::move(first), options);
+}
+
+void import_pdebench(const PdebenchOptions& options, const LayoutRequest& layout, const std::filesystem::path& path) {
+  in_own_process([&] { import_dataset(*open_pdebench(options), layout, path); },
+                 message("data import: file=", options.file.string(),
+                         " (is so damaged that the HDF5 library crashed on it). Get the file again."));
 }
 
 }  // namespace opshap::data

@@ -35,4 +35,8 @@ struct PdebenchOptions {
 /// file.
 std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options);
 
+/// import_dataset() of such a file, in a process of its own: the HDF5 library crashes on some damaged files. Throws
+/// DataError for such a crash too.
+void import_pdebench(const PdebenchOptions& options, const LayoutRequest& layout, const std::filesystem::path& path);
+
 }  // namespace opshap::data

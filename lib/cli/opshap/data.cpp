@@ -80,6 +80,12 @@ void print_description(const Json& set) {
   std::cout << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
 }
 
+/// Prints what the data set at --out says of itself.
+void show(const Globals& globals) {
+  const Json set = description(globals.out);
+  globals.json ? print_json(set) : print_description(set);
+}
+
 void run_generate(const Globals& globals, GenerateOptions& options) {
   data::DatasetRequest& request = options.request;
   require(options.all || !request.pde.empty(),
@@ -102,21 +108,13 @@ void run_generate(const Globals& globals, GenerateOptions& options) {
     std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
     return;
   }
-  const Json set = description(globals.out);
-  globals.json ? print_json(set) : print_description(set);
+  show(globals);
 }
 
 void run_merge(const Globals& globals, const std::vector<std::string>& files) {
   require(!globals.out.empty() && globals.out != "-", "data merge: --out (a data set needs a file). Give --out FILE.");
   data::merge({files.begin(), files.end()}, globals.out);
-  const Json set = description(globals.out);
-  globals.json ? print_json(set) : print_description(set);
-}
-
-void run_import(const Globals& globals, const data::ImportSource& source, const ImportOptions& options) {
-  data::import_dataset(source, options.layout, globals.out);
-  const Json set = description(globals.out);
-  globals.json ? print_json(set) : print_description(set);
+  show(globals);
 }
 
 void require_out(const Globals& globals) {
@@ -169,7 +167,8 @@ void add_import(CLI::App& data, const Globals& globals) {
   add_layout(*pdebench, options->layout, samples);
   pdebench->callback([&globals, options] {
     require_out(globals);
-    run_import(globals, *data::open_pdebench(options->pdebench), *options);
+    data::import_pdebench(options->pdebench, options->layout, globals.out);
+    show(globals);
   });
 
   CLI::App* npy = import->add_subcommand(
@@ -189,7 +188,8 @@ void add_import(CLI::App& data, const Globals& globals) {
   npy->callback([&globals, options] {
     require_out(globals);
     options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
-    run_import(globals, *data::open_npy(options->npy), *options);
+    data::import_dataset(*data::open_npy(options->npy), options->layout, globals.out);
+    show(globals);
   });
 }
 
