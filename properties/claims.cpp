@@ -490,6 +490,28 @@ TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
   }
 }
 
+// Imported data may have the name of a problem of the paper in theirs, and its numbers.
+TEST(Claims, OfThePaperAreNotJudgedOnImportedDataUnlessTheyHoldForAnyData) {
+  runs::Run run = run_of(SyntheticRun::full().results());
+  const reporting::Scoreboard own(run);
+  runs::Run imported = run;
+  imported.imported_from = "PDEBench, layout tensor: a.hdf5";
+  const reporting::Scoreboard theirs(imported);
+  int left_out = 0;
+  for (const reporting::Claim& claim : reporting::claims::all()) {
+    const reporting::Judgement judgement = reporting::judge(claim, theirs);
+    if (claim.source == "paper" && !claim.always) {
+      EXPECT_EQ(reporting::Verdict::not_testable, judgement.verdict) << claim.id;
+      EXPECT_NE(std::string::npos, judgement.evidence.find("imported from PDEBench, layout tensor: a.hdf5"))
+          << claim.id;
+      ++left_out;
+    } else {
+      EXPECT_EQ(reporting::judge(claim, own).verdict, judgement.verdict) << claim.id;
+    }
+  }
+  EXPECT_GT(left_out, 20);
+}
+
 TEST(Claims, AreUndecidedWhereOtherInputsMightSayTheOpposite) {
   // RegressionMSR wins 5 of 10 inputs; its median is a little above OperatorSHAP's.
   runs::Results results = SyntheticRun::full().results();

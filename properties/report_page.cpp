@@ -18,6 +18,7 @@
 #include "reporting/claims.hpp"
 #include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
 #include "reporting/report.hpp"
 #include "reporting/report_tables.hpp"
 #include "support/planes_run.hpp"
@@ -237,6 +238,18 @@ TEST(Figures, DrawTheDomainAndTheQueryOfTheRows) {
     EXPECT_NE(std::string::npos, panel.script.find("set xrange [1.84375:6.84375]")) << panel.script;
   }
   EXPECT_NE(std::string::npos, figure.finding.find("x = 2.9375"));
+}
+
+TEST_F(ReportFolder, ImportedDataAreNamedOnTheFirstScreen) {
+  auto manifest = SyntheticRun{.resolutions = {16}}.manifest();
+  const std::string own = report(SyntheticRun{.resolutions = {16}}.results(), manifest);
+  EXPECT_EQ(0u, count(own, "Imported data"));
+  manifest["data"] = {{"file", "set.h5"}, {"imported_from", "npy, layout a pair of arrays: u<1>.npy, v.npy"}};
+  const std::string page = report(SyntheticRun{.resolutions = {16}}.results(), manifest);
+  EXPECT_EQ(1u, count(page, "<strong>Imported data:</strong> npy, layout a pair of arrays: u&lt;1&gt;.npy, v.npy."));
+  EXPECT_LT(page.find("Imported data"), page.find("<main>"));
+  EXPECT_EQ("Advection 1D (imported, PDEBench)", reporting::pde_label("pdebench_advection1d"));
+  EXPECT_EQ("Waves (imported, .npy)", reporting::pde_label("npy_waves"));
 }
 
 TEST_F(ReportFolder, PlanesAreDrawnAsHeatMaps) {

@@ -47,9 +47,9 @@ std::string verdict_header(const ReportContents& contents) {
   }
   if (!run.imported_from.empty()) {
     text += fmt::format(
-        "<p class=\"lead\"><strong>Imported data:</strong> {}. They are none of the paper's data sets, so its "
+        "<p class=\"lead\"><strong>Imported data:</strong> {}. They are none of the paper's data sets. Of its "
         "sentences "
-        "are not judged.</p>\n",
+        "only those are judged that hold for any data.</p>\n",
         escape_markup(run.imported_from));
   }
   text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
