@@ -13,6 +13,7 @@
 #include "data/generate.hpp"
 #include "pde/registry.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -21,12 +22,6 @@ using Json = nlohmann::json;
 
 data::DatasetRequest small(const pde::Problem& problem) {
   return {.pde = std::string(problem.name()), .parameters = problem.quick(), .layout = {.samples = 6}};
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
 }
 
 class DataSheets : public Program {};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cli/departures.hpp"
 #include "cli/profile.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -23,12 +24,6 @@ reporting::Evidence two_laws() {
     third.add(10 * n, 5 / n);
   }
   return {.name = "two_laws", .title = "Two laws", .finding = "One falls faster.", .studies = {first, second, third}};
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 class EvidenceFiles : public ::testing::Test {

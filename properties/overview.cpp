@@ -16,6 +16,7 @@
 #include "reporting/report.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -47,12 +48,6 @@ class Overview : public RunFolder {
   }
   std::string page() const { return read_file(folder_ / "report.html"); }
 };
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
-}
 
 TEST_F(Overview, HasEveryClaimOfEveryProblem) {
   for (const char* pde : {"heat1d", "burgers1d", "darcy2d"}) add(pde);

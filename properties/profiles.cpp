@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/departures.hpp"
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"

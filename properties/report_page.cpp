@@ -24,6 +24,7 @@
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -45,12 +46,6 @@ class ReportFolder : public RunFolder {
     return files;
   }
 };
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
-}
 
 TEST(Table, QuotesWhatItsFormatsReserve) {
   reporting::Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
-#include <utility>
 
+#include "cli/profile_section.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
@@ -29,111 +28,6 @@ toml::table parse(const std::string& text, const std::string& source) {
                             "). Correct the TOML."));
   }
 }
-
-/// Reads every key of one table exactly once: a missing, mistyped or unknown key is an error that names it.
-class Section {
- public:
-  Section(const toml::table& table, std::string name) : table_(table), name_(std::move(name)) {}
-
-  template <typename T>
-  T get(const std::string& key) {
-    const std::optional<T> value = node(key).value<T>();
-    require(value.has_value(), "profile: ", name_, key, " (has the wrong type). ", hint(key));
-    return *value;
-  }
-
-  /// An integer that is at least `least`.
-  template <typename T = int>
-  T count(const std::string& key, T least = 1) {
-    const auto value = get<std::int64_t>(key);
-    require(value >= least && value <= (std::int64_t{1} << 40), "profile: ", name_, key, "=", value,
-            " (needs at least ", least, "). ", hint(key));
-    return static_cast<T>(value);
-  }
-
-  double positive(const std::string& key) {
-    const double value = get<double>(key);
-    require(value > 0, "profile: ", name_, key, "=", value, " (needs a positive number). ", hint(key));
-    return value;
-  }
-
-  double not_negative(const std::string& key) {
-    const double value = get<double>(key);
-    require(value >= 0, "profile: ", name_, key, "=", value, " (needs a number that is not negative). ", hint(key));
-    return value;
-  }
-
-  template <typename T>
-  std::vector<T> list(const std::string& key) {
-    const toml::array* array = node(key).as_array();
-    require(array != nullptr, "profile: ", name_, key, " (is not a list). ", hint(key));
-    std::vector<T> values;
-    for (const toml::node& element : *array) {
-      const std::optional<T> value = element.value<T>();
-      require(value.has_value(), "profile: ", name_, key, " (an entry has the wrong type). ", hint(key));
-      values.push_back(*value);
-    }
-    return values;
-  }
-
-  const toml::node& node(const std::string& key) {
-    read_.insert(key);
-    const toml::node* found = table_.get(key);
-    require(found != nullptr, "profile: ", name_, key,
-            " (is missing). Add it; `opshap list profiles` names complete examples.");
-    return *found;
-  }
-
-  bool has(const std::string& key) const { return table_.contains(key); }
-
-  /// Every key that nobody has read yet, in the order of the file: for settings that somebody else understands.
-  nlohmann::ordered_json rest() {
-    std::vector<std::pair<std::uint32_t, std::string>> keys;
-    for (const auto& [key, value] : table_)
-      if (!read_.contains(std::string(key.str()))) keys.emplace_back(value.source().begin.line, key.str());
-    std::ranges::sort(keys);
-    nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const auto& [line, key] : keys) values[key] = json_of(key, node(key));
-    return values;
-  }
-
-  Section section(const std::string& key) {
-    const toml::table* table = node(key).as_table();
-    require(table != nullptr, "profile: ", name_, key, " (is not a table). Write [", key, "].");
-    return {*table, name_ + key + "."};
-  }
-
-  /// Throws when the table has a key nobody asked for.
-  void finish() const {
-    for (const auto& [key, value] : table_) {
-      const std::string name(key.str());
-      require(read_.contains(name), "profile: ", name_, name, " (line ", value.source().begin.line,
-              "; no such setting). Did you mean ", nearest_name(name, {read_.begin(), read_.end()}), "?");
-    }
-  }
-
- private:
-  nlohmann::ordered_json json_of(const std::string& key, const toml::node& node) const {
-    if (const auto* value = node.as_integer()) return value->get();
-    if (const auto* value = node.as_floating_point()) return value->get();
-    if (const auto* value = node.as_boolean()) return value->get();
-    if (const auto* value = node.as_string()) return value->get();
-    const toml::array* list = node.as_array();
-    require(list != nullptr, "profile: ", name_, key, " (is neither a number, a word, nor a list of them). ",
-            hint(key));
-    auto values = nlohmann::ordered_json::array();
-    for (const toml::node& element : *list) values.push_back(json_of(key, element));
-    return values;
-  }
-
-  std::string hint(const std::string& key) const {
-    return message("Correct ", name_, key, " at line ", table_.get(key)->source().begin.line, ".");
-  }
-
-  const toml::table& table_;
-  std::string name_;
-  std::set<std::string> read_;
-};
 
 void merge(toml::table& into, const toml::table& from) {
   for (const auto& [key, value] : from) {
@@ -193,11 +87,6 @@ DataFile read_file_of_data(Section section) {
   section.finish();
   return file;
 }
-
-/// Whether the data are made from a problem of ours. Nothing of ours knows the problem of imported data.
-bool has_problem(const DataSettings& data) { return !data.file || data.file->imported_from.empty(); }
-
-std::unique_ptr<pde::Problem> problem_of(const DataSettings& data) { return pde::find(data.pde).with(data.parameters); }
 
 toml::table table_of(const pde::ParameterValues& values) {
   toml::table table;
@@ -334,7 +223,7 @@ Profile read(const toml::table& table, const std::string& name) {
   explainer.finish();
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
-  if (has_problem(profile.data)) profile.evaluation.scenario = problem_of(profile.data)->default_rule();
+  if (profile.data.has_problem()) profile.evaluation.scenario = profile.data.problem()->default_rule();
   if (root.has("scenario"))
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
@@ -355,16 +244,10 @@ std::vector<std::string> profile_names() {
   return names;
 }
 
-std::string joined(const auto& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
-
 toml::array list_of(const auto& values) {
   toml::array list;
   for (const auto& value : values) list.push_back(value);
   return list;
-}
-
-nlohmann::ordered_json parsed(const operators::NetworkSettings& settings) {
-  return nlohmann::ordered_json::parse(settings.json);
 }
 
 /// A number, a word or a truth value of an architecture's settings.
@@ -395,7 +278,7 @@ toml::array array_of(const nlohmann::ordered_json& values) {
 
 toml::table table_of(const operators::NetworkSettings& settings) {
   toml::table table{{"model", settings.model}};
-  const nlohmann::ordered_json values = parsed(settings);
+  const auto values = nlohmann::ordered_json::parse(settings.json);
   for (const auto& [name, value] : values.items()) {
     if (value.is_array()) {
       table.insert_or_assign(name, array_of(value));
@@ -476,7 +359,7 @@ toml::table settings_of(const Profile& profile) {
                                                {"reference_error", evaluation.reference_error},
                                                {"reference_budget", evaluation.reference_budget},
                                                {"curves", std::move(curves)}}}};
-  const ScenarioRule usual = has_problem(profile.data) ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
+  const ScenarioRule usual = profile.data.has_problem() ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
   const toml::table scenario = table_of(evaluation.scenario, usual);
   if (!scenario.empty()) table.insert("scenario", scenario);
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
@@ -522,6 +405,8 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
 }
 
 }  // namespace
+
+std::unique_ptr<pde::Problem> DataSettings::problem() const { return pde::find(pde).with(parameters); }
 
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides, const std::string& pde) {
   return load(name_or_file, overrides, pde.empty() ? toml::table() : toml::table{{"pde", pde}});
@@ -569,49 +454,6 @@ std::string identity(const Profile& profile) {
   nameless.summary.clear();
   if (nameless.data.file) nameless.data.file->path.clear();
   return to_toml(nameless);
-}
-
-std::vector<std::string> departures(const Profile& profile) {
-  std::vector<std::string> sentences;
-  const DataSettings& data = profile.data;
-  if (data.file) {
-    sentences.push_back(data.file->imported_from.empty()
-                            ? message("data: the data set ", data.file->path, ", which this run did not make")
-                            : message("data: imported from ", data.file->imported_from, "; not the paper's"));
-  }
-  const Profile paper = data.file ? load_profile("paper", {}, data) : load_profile("paper", {}, data.pde);
-  // A file has its own counts and parameters. Those of the paper are in the profile without it.
-  const Profile papers = data.file ? load_profile("paper", {}, has_problem(data) ? data.pde : "") : paper;
-  const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
-    if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
-  };
-  differs("training samples", data.train, papers.data.train);
-  differs("validation samples", data.validation, papers.data.validation);
-  differs("test inputs", profile.evaluation.inputs, papers.evaluation.inputs);
-  if (has_problem(data)) {
-    const auto problem = problem_of(data);
-    for (const pde::Parameter& theirs : pde::find(data.pde).with(papers.data.parameters)->parameters())
-      differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
-              theirs.value);
-  }
-  differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
-  differs("operator", profile.backbone.model.model, paper.backbone.model.model);
-  const nlohmann::ordered_json theirs = parsed(paper.backbone.model), ours = parsed(profile.backbone.model);
-  for (const auto& [key, value] : theirs.items())
-    differs("operator " + key, ours.value(key, nlohmann::ordered_json("none")).dump(), value.dump());
-  differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
-  differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
-  differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
-  differs("backbone patience", profile.backbone.patience, paper.backbone.patience);
-  differs("explainer epochs", profile.explainer.epochs, paper.explainer.epochs);
-  differs("explainer batch size", profile.explainer.batch, paper.explainer.batch);
-  differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
-  differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
-  differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
-  differs("explainer target", profile.explainer.target, paper.explainer.target);
-  differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
-  differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
-  return sentences;
 }
 
 }  // namespace opshap::cli

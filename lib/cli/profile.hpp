@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,12 @@ struct DataSettings {
   pde::ParameterValues parameters = {};  ///< those that differ from the problem's defaults
   int train = 0, validation = 0, test = 0;
   std::optional<DataFile> file = {};  ///< then pde, parameters and counts are the file's
+
   int samples() const { return train + validation + test; }
+  /// Whether the data are made from a problem of ours. Nothing of ours knows the problem of imported data.
+  bool has_problem() const { return !file || file->imported_from.empty(); }
+  /// That problem with its parameters. Throws InvalidArgument for a name or a parameter that it does not know.
+  std::unique_ptr<pde::Problem> problem() const;
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
@@ -75,8 +81,5 @@ std::string to_toml(const Profile& profile);
 
 /// What decides a run's numbers: to_toml() without the wording. Runs of the same identity and seed may be resumed.
 std::string identity(const Profile& profile);
-
-/// In what a profile's recipe and sizes differ from the paper's, one sentence each; empty for `paper`.
-std::vector<std::string> departures(const Profile& profile);
 
 }  // namespace opshap::cli

@@ -5,13 +5,11 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "data/dataset.hpp"
 #include "data/hdf5.hpp"
 
 namespace opshap::data {
 
 std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& path) {
-  read_dataset_metadata(path);  // a file of another kind is refused
   const Hdf5Contents file(read_file(path), path.string());
   std::vector<std::vector<pde::Drawn>> drawn(static_cast<std::size_t>(file.column("/crc32c").shape[0]));
   constexpr std::string_view folder = "/params/";

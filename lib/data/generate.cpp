@@ -14,6 +14,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
+#include "data/already_made.hpp"
 #include "data/dataset.hpp"
 #include "data/hdf5.hpp"
 #include "data/layout.hpp"
@@ -140,20 +141,6 @@ void complete(std::vector<Column> columns, const Json& request, const pde::Probl
   write_file(path, hdf5_bytes(columns, metadata_of(request, problem, columns)));
 }
 
-/// True when the data set or the part is there; throws when something else is.
-bool finished(const fs::path& path, const Json& request, const Part& part) {
-  if (!fs::exists(path)) return false;
-  const std::string bytes = fs::is_regular_file(path) ? read_file(path) : "";
-  require(is_sealed(bytes), "data generate: --out=", path.string(),
-          " (exists and is not a data set). Choose another path.");
-  const Json found = Json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, false);
-  require(found.is_object() && renewed(found.value("request", Json())) == request &&
-              found.value("part", to_json(Part{})) == to_json(part),
-          "data generate: --out=", path.string(),
-          " (exists and was made by another request). Choose another path, or remove it.");
-  return true;
-}
-
 }  // namespace
 
 GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
@@ -197,7 +184,11 @@ void generate(const DatasetRequest& request, const fs::path& path, const Part& p
           ", --samples=", request.layout.samples, " (some parts would be empty). Give fewer parts.");
   fs::path folder = path;
   folder += ".shards";
-  if (finished(path, settled, part)) {
+  const auto same = [&](const Json& metadata) {
+    return renewed(metadata.value("request", Json())) == settled &&
+           metadata.value("part", to_json(Part{})) == to_json(part);
+  };
+  if (already_made("data generate", path, same)) {
     std::error_code ignored;  // of removing shards that are no longer needed
     fs::remove_all(folder, ignored);
     return;

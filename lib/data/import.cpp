@@ -14,6 +14,7 @@
 #include "core/file.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
+#include "data/already_made.hpp"
 #include "data/dataset.hpp"
 #include "data/space_json.hpp"
 
@@ -64,18 +65,6 @@ Json settled_layout(const ImportSource& source, LayoutRequest layout) {
   return resolved_layout("data import", layout, source.input().domain);
 }
 
-/// True when the same import is there already; throws when something else is.
-bool finished(const fs::path& path, const Json& request) {
-  if (!fs::exists(path)) return false;
-  const std::string bytes = fs::is_regular_file(path) ? read_file(path) : "";
-  require(is_sealed(bytes), "data import: --out=", path.string(),
-          " (exists and is not a data set). Choose another path.");
-  const Json found = Json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, false);
-  require(found.is_object() && found.value("request", Json()) == request, "data import: --out=", path.string(),
-          " (exists and was made by another request). Choose another path, or remove it.");
-  return true;
-}
-
 void require_finite(const ImportSource& source, const char* what, const std::vector<float>& values, std::size_t from,
                     std::int64_t field_size) {
   const auto bad = std::find_if_not(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
@@ -119,11 +108,15 @@ void import_dataset(const ImportSource& source, const LayoutRequest& layout, con
   request["options"] = source.options();
   for (const fs::path& file : source.files()) files.push_back(fingerprint(file));
   request["files"] = files;
-  if (finished(path, request)) return;
+  const auto same = [&request](const Json& metadata) { return metadata.value("request", Json()) == request; };
+  if (already_made("data import", path, same)) return;
 
   const auto samples = settled["samples"].get<std::int64_t>();
   Pairs pairs = read_pairs(source, samples);
   Json imported = source.facts();
+  Json& notes = imported["notes"];
+  if (notes.is_null()) notes = Json::array();
+  notes.insert(notes.begin(), "The set is imported. It is none of the paper's data sets.");
   imported["files"] = files;
   imported["options"] = source.options();
   imported["samples_in_file"] = source.samples();

@@ -37,7 +37,7 @@ class ImportSource {
   /// What decides the pairs besides the files: {"time_index":30}.
   virtual nlohmann::ordered_json options() const = 0;
   /// What else is known of the pairs, as JSON: {"format","layout","parameters"{..},"target_time","notes"[..],..}. The
-  /// notes are sentences about what to know before the data are used.
+  /// notes are sentences about what to know of these pairs before they are used.
   virtual nlohmann::ordered_json facts() const = 0;
 };
 

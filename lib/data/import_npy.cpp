@@ -169,11 +169,7 @@ class NpyPair final : public ImportSource {
     options["origin"] = origin;
     return options;
   }
-  Json facts() const override {
-    return {{"format", "npy"},
-            {"layout", "a pair of arrays"},
-            {"notes", {"The set is imported. It is none of the paper's data sets."}}};
-  }
+  Json facts() const override { return {{"format", "npy"}, {"layout", "a pair of arrays"}}; }
 
  private:
   NpyOptions options_;

@@ -204,8 +204,7 @@ class Pdebench : public ImportSource {
   Json facts() const final {
     Json facts = {{"format", "PDEBench"}, {"layout", layout()}, {"parameters", parameters()}};
     if (target_.time) facts["target_time"] = *target_.time;
-    facts["notes"] = {"The set is imported. It is none of the paper's data sets."};
-    if (!problem_.note.empty()) facts["notes"].push_back(problem_.note);
+    if (!problem_.note.empty()) facts["notes"] = {problem_.note};
     return facts;
   }
 

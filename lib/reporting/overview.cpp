@@ -46,49 +46,39 @@ std::vector<ClaimRow> rows_of(const Overview& overview, std::string_view source)
   return rows;
 }
 
-std::string links(const std::vector<ClaimRow>& rows) {
-  std::string text;
-  for (const ClaimRow& row : rows) {
-    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>", text.empty() ? "" : "; ", row.claim->id,
-                        escape_markup(row.claim->title));
-  }
-  return text;
-}
-
 /// How the sentences of one source fare: everywhere, nowhere, here and there.
 struct Fates {
-  std::vector<ClaimRow> judged, everywhere, nowhere, mixed;
+  std::vector<const Claim*> judged, everywhere, nowhere, mixed;
 };
 
 Fates fates_of(const std::vector<ClaimRow>& rows) {
   Fates fates;
   for (const ClaimRow& row : rows) {
     if (row.judged() == 0) continue;
-    fates.judged.push_back(row);
+    fates.judged.push_back(row.claim);
     const std::size_t holds = row.count(Verdict::reproduced), fails = row.count(Verdict::not_reproduced);
-    (holds == row.judged() ? fates.everywhere : fails == row.judged() ? fates.nowhere : fates.mixed).push_back(row);
+    (holds == row.judged()   ? fates.everywhere
+     : fails == row.judged() ? fates.nowhere
+                             : fates.mixed)
+        .push_back(row.claim);
   }
   return fates;
-}
-
-std::string counted(const std::string& what, const std::string& predicate, const std::vector<ClaimRow>& rows) {
-  return fmt::format("<strong>{}</strong> {}{}{}", what, predicate, rows.empty() ? "" : ": ", links(rows));
 }
 
 /// The first screen: what of the paper holds on every problem, what does not, what this suite adds.
 std::string sentences(const Overview& overview) {
   const Fates paper = fates_of(rows_of(overview, "paper")), own = fates_of(rows_of(overview, "opshap"));
   std::string text = "<ol class=\"three\">\n<li>";
-  text += counted(fmt::format("{} of {} sentences of the paper that these runs can judge", paper.everywhere.size(),
-                              paper.judged.size()),
-                  "hold on every problem that can judge them", paper.everywhere);
+  text += counted_claims(fmt::format("{} of {} sentences of the paper that these runs can judge",
+                                     paper.everywhere.size(), paper.judged.size()),
+                         "hold on every problem that can judge them", paper.everywhere);
   text += ".</li>\n<li>";
-  text += counted(fmt::format("{} of them", paper.nowhere.size()), "hold on none", paper.nowhere);
-  text += ". " + counted(fmt::format("{} of them", paper.mixed.size()),
-                         "hold on some problems and do not hold or are undecided on others", paper.mixed);
+  text += counted_claims(fmt::format("{} of them", paper.nowhere.size()), "hold on none", paper.nowhere);
+  text += ". " + counted_claims(fmt::format("{} of them", paper.mixed.size()),
+                                "hold on some problems and do not hold or are undecided on others", paper.mixed);
   text += ".</li>\n<li>";
-  text += counted(fmt::format("{} of {} checks that this suite adds", own.everywhere.size(), own.judged.size()),
-                  "hold on every problem that can judge them", own.everywhere);
+  text += counted_claims(fmt::format("{} of {} checks that this suite adds", own.everywhere.size(), own.judged.size()),
+                         "hold on every problem that can judge them", own.everywhere);
   return text + ".</li>\n</ol>\n";
 }
 

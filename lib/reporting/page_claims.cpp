@@ -11,30 +11,18 @@ namespace opshap::reporting {
 
 namespace {
 
-std::vector<const JudgedClaim*> select(const std::vector<JudgedClaim>& claims, std::string_view source,
-                                       Verdict verdict) {
-  std::vector<const JudgedClaim*> found;
+std::vector<const Claim*> select(const std::vector<JudgedClaim>& claims, std::string_view source, Verdict verdict) {
+  std::vector<const Claim*> found;
   for (const JudgedClaim& claim : claims) {
-    if (claim.claim.source == source && claim.judgement.verdict == verdict) found.push_back(&claim);
+    if (claim.claim.source == source && claim.judgement.verdict == verdict) found.push_back(&claim.claim);
   }
   return found;
 }
 
-/// The claims' titles, which lead to them.
-std::string links(const std::vector<const JudgedClaim*>& claims) {
-  std::string text;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    text += fmt::format("{}<a href=\"#claim-{}\">{}</a>", i == 0 ? "" : "; ", claims[i]->claim.id,
-                        escape_markup(claims[i]->claim.title));
-  }
-  return text;
-}
-
-/// "3 of the paper's 10 sentences that this run can judge hold: a, b and c."
-std::string counted(std::size_t count, std::size_t all, const std::string& of, const std::string& predicate,
-                    const std::vector<const JudgedClaim*>& claims) {
-  return fmt::format("<strong>{} of {} {}</strong> {}{}{}", count, all, of, predicate, claims.empty() ? "" : ": ",
-                     links(claims));
+/// "3 of 10 sentences that this run can judge hold: a; b; c".
+std::string counted(std::size_t all, const std::string& of, const std::string& predicate,
+                    const std::vector<const Claim*>& claims) {
+  return counted_claims(fmt::format("{} of {} {}", claims.size(), all, of), predicate, claims);
 }
 
 /// One row of the counts: whose sentences, and how many of each verdict.
@@ -104,6 +92,20 @@ std::string verdict_in_words(Verdict verdict) {
   return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
 }
 
+std::string claim_links(const std::vector<const Claim*>& claims) {
+  std::string text;
+  for (const Claim* claim : claims) {
+    text +=
+        fmt::format("{}<a href=\"#claim-{}\">{}</a>", text.empty() ? "" : "; ", claim->id, escape_markup(claim->title));
+  }
+  return text;
+}
+
+std::string counted_claims(const std::string& what, const std::string& predicate,
+                           const std::vector<const Claim*>& claims) {
+  return fmt::format("<strong>{}</strong> {}{}{}", what, predicate, claims.empty() ? "" : ": ", claim_links(claims));
+}
+
 bool is_judged(const JudgedClaim& claim) {
   return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
 }
@@ -122,18 +124,18 @@ std::string three_sentences(const std::vector<JudgedClaim>& claims) {
   const std::size_t paper = judged("paper"), own = judged("opshap");
   std::string text = "<ol class=\"three\">\n<li>";
   text += paper == 0 ? "This run can judge none of the paper's sentences"
-                     : counted(holds.size(), paper, "sentences of the paper that this run can judge", "hold", holds);
+                     : counted(paper, "sentences of the paper that this run can judge", "hold", holds);
   text += ".</li>\n<li>";
-  text += paper == 0 ? "So none of them is contradicted either"
-                     : counted(fails.size(), paper, "of them", "do not hold here", fails);
-  if (!open.empty()) text += fmt::format("; {} cannot be decided with these inputs: {}", open.size(), links(open));
+  text += paper == 0 ? "So none of them is contradicted either" : counted(paper, "of them", "do not hold here", fails);
+  if (!open.empty())
+    text += fmt::format("; {} cannot be decided with these inputs: {}", open.size(), claim_links(open));
   text += ".</li>\n<li>";
   text += own == 0 ? "This run can judge none of the checks that this suite adds"
-                   : counted(ours.size(), own, "checks that this suite adds", "hold", ours);
+                   : counted(own, "checks that this suite adds", "hold", ours);
   if (!ours_fail.empty())
-    text +=
-        fmt::format("; {} {}: {}", ours_fail.size(), ours_fail.size() == 1 ? "does not" : "do not", links(ours_fail));
-  if (!ours_open.empty()) text += fmt::format("; {} cannot be decided: {}", ours_open.size(), links(ours_open));
+    text += fmt::format("; {} {}: {}", ours_fail.size(), ours_fail.size() == 1 ? "does not" : "do not",
+                        claim_links(ours_fail));
+  if (!ours_open.empty()) text += fmt::format("; {} cannot be decided: {}", ours_open.size(), claim_links(ours_open));
   return text + ".</li>\n</ol>\n";
 }
 

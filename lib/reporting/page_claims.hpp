@@ -19,6 +19,12 @@ std::string badge(Verdict verdict, const std::string& text);
 /// to_string(), without what a page says already.
 std::string verdict_in_words(Verdict verdict);
 
+/// The titles of claims, each of which leads to its claim on the same page.
+std::string claim_links(const std::vector<const Claim*>& claims);
+/// What is counted, what these claims have in common, and which they are: "<strong>2 of 3</strong> hold: a; b".
+std::string counted_claims(const std::string& what, const std::string& predicate,
+                           const std::vector<const Claim*>& claims);
+
 /// The rows say something about it: it holds, it does not, or they cannot tell.
 bool is_judged(const JudgedClaim& claim);
 

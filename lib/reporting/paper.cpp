@@ -115,8 +115,11 @@ std::string_view paper_domain(std::string_view pde) { return of_problem(pde, 3);
 const std::vector<DataRemark>& data_remarks() {
   static const std::vector<DataRemark> remarks = [] {
     std::vector<DataRemark> table;
-    for (const auto& row : rows_of("paper_data_remarks.csv", embedded::paper_data_remarks))
-      table.push_back({.pde = row[0], .finding = row[1] == "finding", .subject = row[2], .text = row[3]});
+    for (const auto& row : rows_of("paper_data_remarks.csv", embedded::paper_data_remarks)) {
+      std::istringstream names(row[0]);
+      for (std::string pde; names >> pde;)
+        table.push_back({.pde = pde, .finding = row[1] == "finding", .subject = row[2], .text = row[3]});
+    }
     return table;
   }();
   return remarks;

@@ -260,17 +260,23 @@ int FieldsRow::players() const {
   return 1 + *std::max_element(player_of.begin(), player_of.end());
 }
 
+std::vector<double> coordinates_of(const Domain& grid) {
+  std::vector<double> coordinates;
+  for (const Axis& axis : grid.axes()) {
+    for (int index = 0; index < axis.points; ++index) coordinates.push_back(axis.coordinate(index));
+  }
+  return coordinates;
+}
+
 FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const FieldBatch& prediction) {
   const Domain& domain = scenario.input.domain;
-  FieldsRow row{.input = scenario.input.values,
+  FieldsRow row{.x = coordinates_of(domain),
+                .input = scenario.input.values,
                 .solution = solution.values,
                 .prediction = prediction.values,
                 .shape = domain.shape(),
                 .query = domain.position(scenario.query.point),
                 .query_channel = scenario.query.channel};
-  for (const Axis& axis : domain.axes()) {
-    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
-  }
   if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
   return row;
 }

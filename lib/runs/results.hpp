@@ -109,6 +109,9 @@ struct FieldsRow {
   int players() const;
 };
 
+/// FieldsRow::x of a grid.
+std::vector<double> coordinates_of(const Domain& grid);
+
 /// The row of a scenario: its field on its grid, who plays, and what is explained. The caller names pde, sample and
 /// channels.
 FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const FieldBatch& prediction);

@@ -27,11 +27,6 @@ struct PreviewOptions {
   std::vector<std::int64_t> samples;
 };
 
-FieldBatch one(const FieldBatch& fields, std::int64_t sample) {
-  const auto values = fields.field(sample);
-  return {fields.domain, 1, fields.channels, {values.begin(), values.end()}};
-}
-
 /// Thinned out in the plane, so that the picture stays small.
 FieldBatch drawable(const FieldBatch& field) {
   std::vector<int> shape = field.domain.shape();
@@ -49,20 +44,16 @@ std::vector<std::string> names(const std::vector<pde::Channel>& channels) {
 }
 
 runs::FieldsRow fields_row(const data::Dataset& set, std::int64_t sample) {
-  const FieldBatch input = drawable(one(set.inputs, sample)), target = drawable(one(set.targets, sample));
-  runs::FieldsRow row{.pde = set.pde,
-                      .sample = sample,
-                      .x = {},
-                      .input = input.values,
-                      .solution = target.values,
-                      .prediction = {},
-                      .shape = input.domain.shape(),
-                      .input_channels = names(set.input_channels),
-                      .output_channels = names(set.target_channels)};
-  for (const Axis& axis : input.domain.axes()) {
-    for (int index = 0; index < axis.points; ++index) row.x.push_back(axis.coordinate(index));
-  }
-  return row;
+  const FieldBatch input = drawable(set.inputs.one(sample)), target = drawable(set.targets.one(sample));
+  return {.pde = set.pde,
+          .sample = sample,
+          .x = runs::coordinates_of(input.domain),
+          .input = input.values,
+          .solution = target.values,
+          .prediction = {},
+          .shape = input.domain.shape(),
+          .input_channels = names(set.input_channels),
+          .output_channels = names(set.target_channels)};
 }
 
 /// The values that the sample uses.

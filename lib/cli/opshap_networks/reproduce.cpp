@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/departures.hpp"
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/problem_profiles.hpp"

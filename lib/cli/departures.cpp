@@ -1,0 +1,62 @@
+#include "cli/departures.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+std::string joined(const std::vector<int>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+}  // namespace
+
+std::vector<std::string> departures(const Profile& profile) {
+  std::vector<std::string> sentences;
+  const DataSettings& data = profile.data;
+  if (data.file) {
+    sentences.push_back(data.file->imported_from.empty()
+                            ? message("data: the data set ", data.file->path, ", which this run did not make")
+                            : message("data: imported from ", data.file->imported_from, "; not the paper's"));
+  }
+  const Profile paper = data.file ? load_profile("paper", {}, data) : load_profile("paper", {}, data.pde);
+  // A file has its own counts and parameters. Those of the paper are in the profile without it.
+  const Profile papers = data.file ? load_profile("paper", {}, data.has_problem() ? data.pde : "") : paper;
+  const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
+    if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
+  };
+  differs("training samples", data.train, papers.data.train);
+  differs("validation samples", data.validation, papers.data.validation);
+  differs("test inputs", profile.evaluation.inputs, papers.evaluation.inputs);
+  if (data.has_problem()) {
+    const auto problem = data.problem();
+    for (const pde::Parameter& theirs : pde::find(data.pde).with(papers.data.parameters)->parameters())
+      differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
+              theirs.value);
+  }
+  differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
+  differs("operator", profile.backbone.model.model, paper.backbone.model.model);
+  const auto theirs = nlohmann::ordered_json::parse(paper.backbone.model.json);
+  const auto ours = nlohmann::ordered_json::parse(profile.backbone.model.json);
+  for (const auto& [key, value] : theirs.items())
+    differs("operator " + key, ours.value(key, nlohmann::ordered_json("none")).dump(), value.dump());
+  differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
+  differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
+  differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
+  differs("backbone patience", profile.backbone.patience, paper.backbone.patience);
+  differs("explainer epochs", profile.explainer.epochs, paper.explainer.epochs);
+  differs("explainer batch size", profile.explainer.batch, paper.explainer.batch);
+  differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
+  differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
+  differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
+  differs("explainer target", profile.explainer.target, paper.explainer.target);
+  differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
+  differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
+  return sentences;
+}
+
+}  // namespace opshap::cli
