@@ -215,7 +215,7 @@ struct SmoothLimits : Limits {
 TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWithSmoothOnes) {
   const CellMaskLimits hard(is_run() ? std::vector<int>{4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024}
                                      : std::vector<int>{4, 8, 16, 32, 64});
-  const SmoothLimits smooth({8, 16, 32, 64}, 128, is_run() ? 4 : 2);
+  const SmoothLimits smooth = is_run() ? SmoothLimits({8, 16, 32, 64}, 128, 4) : SmoothLimits({8, 16, 32}, 64, 2);
   const statistics::Fit ig = fit_above(hard.gradients, hard.reference_errors, 8),
                         mf = fit_above(hard.closure, hard.reference_errors, 8),
                         cells = fit_above(smooth.cells, smooth.reference_errors, 8),
