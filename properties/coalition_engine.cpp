@@ -142,6 +142,10 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
     };
     compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
     compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
+    Coalitions coalitions = random_coalitions(cells.players, 3, rng);
+    coalitions.append_empty();
+    coalitions.append_grand();
+    compare([&](const Operator& op) { return game_of(op)->slopes()->coalition_slopes(coalitions); }, "coalitions");
   }
 }
 

@@ -21,6 +21,7 @@ class ShownGame final : public Game {
   std::string path() const override { return game_.path(); }
   const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
   const MeanField* mean_field() const override { return game_.mean_field(); }
+  const CoalitionSlopes* slopes() const override { return game_.slopes(); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values;

@@ -12,4 +12,8 @@ void CoalitionEngine::mean_field_slopes(double, std::span<double>) const {
   throw std::logic_error("coalition engine: mean_field_slopes (it has none). Ask has_slopes() first.");
 }
 
+void CoalitionEngine::mean_field_slopes(const Coalitions&, std::size_t, std::span<double>) const {
+  throw std::logic_error("coalition engine: mean_field_slopes (it has none). Ask has_slopes() first.");
+}
+
 }  // namespace opshap

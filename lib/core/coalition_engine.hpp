@@ -25,6 +25,8 @@ class CoalitionEngine {
   virtual void diagonal_slopes(double t, std::span<double> slopes) const;
   /// The same of the operator's mean-field closure (Operator::mean_field_at).
   virtual void mean_field_slopes(double t, std::span<double> slopes) const;
+  /// The closure's slopes at w = 1_S for a row of the coalitions.
+  virtual void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const;
   /// How many coalitions it likes to see in one call of a thread.
   virtual std::size_t batch() const = 0;
 };

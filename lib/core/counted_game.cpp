@@ -36,12 +36,14 @@ std::int64_t CountedGame::all_coalitions() const {
   return players() < 63 ? std::int64_t{1} << players() : std::numeric_limits<std::int64_t>::max();
 }
 
-void CountedGame::charge(std::int64_t fresh) {
-  if (distinct_ + fresh > budget_.coalitions) {
-    throw std::logic_error(message("counted game: distinct=", distinct_ + fresh, " (the budget is ", budget_.coalitions,
-                                   " coalitions). This is a bug in the estimator."));
+void CountedGame::charge(std::int64_t fresh, std::int64_t passes) {
+  const std::int64_t by_passes = passes == 0 ? 0 : passes * pass_cost();
+  if (charged() + fresh + by_passes > budget_.coalitions) {
+    throw std::logic_error(message("counted game: charged=", charged() + fresh + by_passes, " (the budget is ",
+                                   budget_.coalitions, " coalitions). This is a bug in the estimator."));
   }
   distinct_ += fresh;
+  charged_passes_ += by_passes;
 }
 
 std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
@@ -129,6 +131,26 @@ std::vector<double> CountedGame::mean_field_gradients(std::span<const double> no
           "mean_field: closure=none (neither the game nor its operator can be evaluated in two branches). Use a "
           "sampling method such as permutation_antithetic.");
   return gradients_at(nodes.size(), [&] { return closure->mean_field_gradients(nodes); });
+}
+
+const CoalitionSlopes& CountedGame::slopes() const {
+  const CoalitionSlopes* slopes = game_.slopes();
+  require(slopes != nullptr,
+          "two_level: slopes=none (this game has no gradients at its coalitions). Use a sampling method such as "
+          "permutation_antithetic, or a game made from an operator.");
+  return *slopes;
+}
+
+std::int64_t CountedGame::pass_cost() const { return slopes().pass_cost(); }
+
+std::vector<double> CountedGame::coalition_slopes(const Coalitions& coalitions) {
+  charge(0, static_cast<std::int64_t>(coalitions.size()));
+  return gradients_at(coalitions.size(), [&] { return slopes().coalition_slopes(coalitions); });
+}
+
+std::vector<double> CountedGame::mean_slopes(std::span<const double> nodes) {
+  charge(0, static_cast<std::int64_t>(nodes.size()));
+  return gradients_at(nodes.size(), [&] { return slopes().mean_slopes(nodes); });
 }
 
 std::vector<double> CountedGame::gradients_at(std::size_t nodes,

@@ -9,7 +9,8 @@
 
 namespace opshap {
 
-/// The most distinct coalitions that may be evaluated, ∅ and N among them.
+/// The most distinct coalitions that may be evaluated, ∅ and N among them. A reverse pass that a budget pays for counts
+/// as CoalitionSlopes::pass_cost() of them.
 struct Budget {
   std::int64_t coalitions = 0;
 };
@@ -38,10 +39,18 @@ class CountedGame {
   std::vector<double> diagonal_gradients(std::span<const double> nodes);
   /// [T, n] as MeanField::mean_field_gradients. Throws InvalidArgument when the game has no mean-field closure.
   std::vector<double> mean_field_gradients(std::span<const double> nodes);
+  /// [B, n] as CoalitionSlopes::coalition_slopes, charged to the budget. Throws InvalidArgument when the game has none.
+  std::vector<double> coalition_slopes(const Coalitions& coalitions);
+  /// [T, n] as CoalitionSlopes::mean_slopes, charged to the budget. Throws the same.
+  std::vector<double> mean_slopes(std::span<const double> nodes);
+  /// CoalitionSlopes::pass_cost(). Throws the same.
+  std::int64_t pass_cost() const;
 
   std::int64_t distinct() const { return distinct_; }
   std::int64_t evaluations() const { return evaluations_; }
   std::int64_t gradients() const { return gradients_; }
+  /// What has been charged to the budget: distinct coalitions, and passes by their cost.
+  std::int64_t charged() const { return distinct_ + charged_passes_; }
   double seconds() const { return seconds_; }
 
  private:
@@ -50,14 +59,15 @@ class CountedGame {
   };
 
   std::vector<double> evaluate(const Coalitions& coalitions);
-  void charge(std::int64_t fresh);
+  const CoalitionSlopes& slopes() const;
+  void charge(std::int64_t fresh, std::int64_t passes = 0);
   /// Counts and times one gradient per node, and refuses those that are not finite.
   std::vector<double> gradients_at(std::size_t nodes, const std::function<std::vector<double>()>& gradients);
 
   const Game& game_;
   Budget budget_;
   std::unordered_map<std::vector<std::uint64_t>, double, RowHash> known_;
-  std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0;
+  std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0, charged_passes_ = 0;
   double seconds_ = 0;
 };
 

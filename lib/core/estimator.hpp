@@ -58,8 +58,9 @@ struct Guarantees {
   /// minimum-norm solutions. The mean of the accepted samples alone may be off, in proportion to the odds of a refusal.
   Refusal refusal = Refusal::never;
 
-  /// Whether the estimator spends the budget that it is given. Exact and gradient methods take what they need.
-  bool uses_budget() const { return access == Access::values && mse_rate != exact_rate; }
+  /// Whether the estimator spends the budget that it is given. Exact methods and quadratures of gradients take what
+  /// they need.
+  bool uses_budget() const { return mse_rate != exact_rate && (access == Access::values || mse_rate > 0); }
 };
 
 /// A method that estimates Shapley values of a game from a limited number of its values.
@@ -83,7 +84,7 @@ class Estimator {
 
 /// Runs an estimator on a game: checks the budget, counts and caches evaluations, measures time.
 ///
-/// A budget of 2^n or more is cut to 2^n. Methods that do not use one (`exact`, gradient methods) get what they need.
+/// A budget of 2^n or more is cut to 2^n. Methods that do not use one get what they need.
 /// Throws InvalidArgument when the budget is below the minimum, NumericalError when the game gives a value that is not
 /// finite.
 Attribution attribute(const Estimator& estimator, const Game& game, Budget budget, std::uint64_t seed);

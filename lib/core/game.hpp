@@ -10,6 +10,7 @@
 
 namespace opshap {
 
+class CoalitionSlopes;
 class DifferentiableGame;
 class MeanField;
 
@@ -28,6 +29,8 @@ class Game {
   virtual const DifferentiableGame* differentiable() const { return nullptr; }
   /// The mean-field closure of this game, or nullptr when it has none.
   virtual const MeanField* mean_field() const { return nullptr; }
+  /// The slopes of a smooth extension of this game at its coalitions, or nullptr when it has none.
+  virtual const CoalitionSlopes* slopes() const { return nullptr; }
 
  private:
   /// What values() returns, for coalitions of this game's players.
@@ -66,6 +69,19 @@ class MeanField {
   virtual ~MeanField() = default;
   /// ∂F/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
   virtual std::vector<double> mean_field_gradients(std::span<const double> nodes) const = 0;
+};
+
+/// The slopes of a smooth extension F: [0,1]^n → R of a game, F(1_S) = v(S), at coalitions: a guess at all marginal
+/// contributions of a coalition by one reverse pass.
+class CoalitionSlopes {
+ public:
+  virtual ~CoalitionSlopes() = default;
+  /// ∂F/∂a_i at a = 1_S, about v(S ∪ i) − v(S ∖ i), for each row: [B, n] row-major. One reverse pass a coalition.
+  virtual std::vector<double> coalition_slopes(const Coalitions& coalitions) const = 0;
+  /// ∂F/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
+  virtual std::vector<double> mean_slopes(std::span<const double> nodes) const = 0;
+  /// What a pass costs, in coalitions: 3 for a reverse pass, 6 for one of two branches.
+  virtual std::int64_t pass_cost() const = 0;
 };
 
 }  // namespace opshap

@@ -24,6 +24,9 @@ class FnoCoalitionEngine final : public CoalitionEngine {
   void mean_field_slopes(double t, std::span<double> slopes) const override {
     engine_->slopes().mean_field(subject_, *head_, t, slopes);
   }
+  void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const override {
+    engine_->slopes().mean_field(subject_, *head_, coalitions.row(row), slopes);
+  }
   std::size_t batch() const override { return engine_->engine().batch(); }
 
  private:

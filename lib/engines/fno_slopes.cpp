@@ -28,8 +28,8 @@ LineBasis adjoint(LineBasis basis) {
 
 }  // namespace
 
-/// One forward and one reverse pass at one t, of one branch (diagonal) or two that share their coefficients (mean
-/// field: shown, hidden).
+/// One forward and one reverse pass of one branch (diagonal), or of two that share their coefficients: shown and hidden
+/// (mean field at one t), or at each point the state that a mask takes and the other one (mean field at a mask).
 ///
 /// Forward by the engine's own kernel; only the states between the blocks are kept. The reverse pass computes a tile's
 /// activations again and is done with it before it takes the next: it stays in the first-level cache. Passes are used
@@ -64,10 +64,18 @@ class FnoSlopes::Pass {
   /// The states of a branch, [places, width], to be filled in before run().
   AlignedFloats& states(std::size_t branch) { return inputs_[0][branch]; }
 
-  /// With two branches the slopes at each place, by the weight of the mean; with one, those by the first states are in
-  /// towards().
-  const std::vector<float>& run(const FnoEngine::Head& head, float t, std::size_t branches) {
-    t_ = t;
+  /// One branch: the slopes by its first states are in towards() afterwards.
+  void run(const FnoEngine::Head& head) { run(head, {1, 0}, 1); }
+  /// Two branches with these weights in the mean: the slopes at each place, by the weight of the first.
+  const std::vector<float>& run(const FnoEngine::Head& head, std::array<float, 2> shares) {
+    run(head, shares, 2);
+    return slopes_at_;
+  }
+  const AlignedFloats& towards() const { return towards_[0]; }
+
+ private:
+  void run(const FnoEngine::Head& head, std::array<float, 2> shares, std::size_t branches) {
+    shares_ = shares;
     branches_ = branches;
     std::ranges::fill(slopes_at_, 0.0F);
     transform_input();
@@ -86,11 +94,8 @@ class FnoSlopes::Pass {
       for (Index first = 0; first < last_.orbits; first += tile_orbits)
         take_mean(0, tile_at(number, first), towards_mean, stride);
     });
-    return slopes_at_;
   }
-  const AlignedFloats& towards() const { return towards_[0]; }
 
- private:
   static constexpr Index tile_orbits = 8, tile_points = 4 * tile_orbits;
 
   /// Orbits first..first+orbits-1 of a line; its points' states begin at `from`.
@@ -105,9 +110,6 @@ class FnoSlopes::Pass {
   Tile tile_at(Index line, Index first) const {
     return {first, std::min(tile_orbits, last_.orbits - first), line * engine_.line_places() + 4 * first};
   }
-
-  /// The weight of a branch in the mean.
-  float share(std::size_t branch) const { return branches_ == 1 ? 1 : branch == 0 ? t_ : 1 - t_; }
 
   void multiply(Index rows, const float* a, Index inner, const AlignedFloats& b, Index columns, float* out,
                 const float* bias, bool add) const {
@@ -144,10 +146,11 @@ class FnoSlopes::Pass {
     }
   }
 
-  /// The coefficients of the branches' mean; t is the same everywhere, so it is the mean of their coefficients.
+  /// The coefficients of the branches' mean; a branch has one weight everywhere, so it is the mean of their
+  /// coefficients.
   void join(std::size_t branch, const AlignedFloats& of_branch, AlignedFloats& mean) const {
     if (branch == 0) std::ranges::fill(mean, 0.0F);
-    kernels_.add_scaled(share(branch), of_branch.data(), mean.data(), static_cast<Index>(mean.size()));
+    kernels_.add_scaled(shares_[branch], of_branch.data(), mean.data(), static_cast<Index>(mean.size()));
   }
 
   void transform_input() {
@@ -210,7 +213,7 @@ class FnoSlopes::Pass {
                                     inputs_[layer][1].data() + from + i * width_, width_);
     }
     for (std::size_t branch = 0; branch < branches_; ++branch)
-      kernels_.add_scaled(share(branch), tile_.mean.data(), towards_[branch].data() + from, size);
+      kernels_.add_scaled(shares_[branch], tile_.mean.data(), towards_[branch].data() + from, size);
   }
 
   /// From the cotangents of a block's outputs to those of its inputs, and of its mixed coefficients.
@@ -222,6 +225,7 @@ class FnoSlopes::Pass {
     const Index from = tile.place * width_, rows = 4 * tile.orbits, size = rows * width_, narrow = rows * hidden_width_;
     take_mean(layer + 1, tile, towards_mean, stride);
     for (std::size_t branch = 0; branch < branches_; ++branch) {
+      if (shares_[branch] == 0) continue;  // nothing reaches the query from it
       const float* states = inputs_[layer][branch].data() + from;
       float *first = tile_.first.data(), *second = tile_.second.data(), *third = tile_.third.data();
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
@@ -242,7 +246,7 @@ class FnoSlopes::Pass {
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
         kernels_.gather(adjoint(last_), tile.first + orbit, 1, 1, width_, tile_.field.data() + 4 * orbit * width_,
                         of_mixed, stride);
-      // The mean field's first states do not depend on t.
+      // The mean field's first states do not depend on the weights.
       if (layer == 0 && branches_ == 2) continue;
       multiply(rows, tile_.field.data(), width_, back.skip, width_, tile_.other.data(), nullptr, false);
       kernels_.add_gated(block.gate.data(), towards, tile_.other.data(), rows, width_);
@@ -273,7 +277,7 @@ class FnoSlopes::Pass {
         values[branch] += static_cast<double>(activated[at(w)]) * static_cast<double>(head.third[at(w)]);
 
       AlignedFloats back = head.third;
-      for (float& number : back) number *= share(branch);
+      for (float& number : back) number *= shares_[branch];
       kernels_.gelu_slope(last.data(), back.data(), wide);
       AlignedFloats of_joined(at(joint)), of_row(at(width_));
       transposed_product(head.second.data(), joint, wide, back.data(), of_joined.data());
@@ -287,7 +291,7 @@ class FnoSlopes::Pass {
       }
       kernels_.add_scaled(1, of_joined.data() + hidden_width_, of_state, width_);
     }
-    // F = t·P(shown) + (1 − t)·P(hidden) at the query.
+    // F at the query is the mean of the branches' projections.
     if (branches_ == 2) slopes_at_[at(head.place)] += static_cast<float>(values[0] - values[1]);
     std::swap(coefficients_, of_coefficients);
   }
@@ -317,7 +321,7 @@ class FnoSlopes::Pass {
   const Kernels& kernels_;
   const Index width_, hidden_width_, places_, stride_;
   const LineBasis first_, last_;
-  float t_ = 0;
+  std::array<float, 2> shares_{1, 0};
   std::size_t branches_ = 1;
   std::vector<Branches> inputs_;      ///< [blocks]: states that go into each block
   std::vector<AlignedFloats> mixed_;  ///< [blocks − 1]: mixed coefficients of each block but the last
@@ -353,21 +357,39 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
   lifting1_ = transposed(engine.lifting1_, wide, width);
 }
 
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
-                           std::span<double> slopes) const {
+template <typename ShownFirst>
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, std::array<float, 2> shares,
+                           const ShownFirst& shown_first, std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places();
   const auto pass = this->pass();
   for (Index place = 0; place < places; ++place) {
     const Index point = engine_.point_of_[at(place)], nothing = 2 * engine_.grid_.points();
     for (Index branch = 0; branch < 2; ++branch) {
-      const Index row = point < 0 ? nothing : 2 * point + 1 - branch;
+      const bool shown = point >= 0 && shown_first(point) == (branch == 0);
+      const Index row = point < 0 ? nothing : 2 * point + (shown ? 1 : 0);
       std::copy_n(subject.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
     }
   }
-  const std::vector<float>& at_places = pass->run(head, static_cast<float>(t), 2);
-  for (Index place = 0; place < places; ++place)
-    if (const Index point = engine_.point_of_[at(place)]; point >= 0)
-      slopes[at(point)] = static_cast<double>(at_places[at(place)]);
+  const std::vector<float>& at_places = pass->run(head, shares);
+  for (Index place = 0; place < places; ++place) {
+    const Index point = engine_.point_of_[at(place)];
+    if (point < 0) continue;
+    const double by_first = static_cast<double>(at_places[at(place)]);
+    slopes[at(point)] = shown_first(point) ? by_first : -by_first;
+  }
+}
+
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+                           std::span<double> slopes) const {
+  const auto weight = static_cast<float>(t);
+  mean_field(
+      subject, head, {weight, 1 - weight}, [](Index) { return true; }, slopes);
+}
+
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head,
+                           std::span<const std::uint64_t> coalition, std::span<double> slopes) const {
+  const auto taken = [&](Index point) { return contains(coalition, subject.player_of[at(point)]); };
+  mean_field(subject, head, {1, 0}, taken, slopes);
 }
 
 void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
@@ -384,7 +406,7 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
       std::copy_n(lifted.data() + point * width, width, pass->states(0).data() + place * width);
-  pass->run(head, static_cast<float>(t), 1);
+  pass->run(head);
 
   // Back through the lifting.
   const Index wide = static_cast<Index>(engine_.lifting0_bias_.size()),

@@ -14,7 +14,7 @@ namespace opshap::games {
 
 namespace {
 
-class CellMaskGame final : public DifferentiableGame, public MeanField {
+class CellMaskGame final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
  public:
   CellMaskGame(const Operator& op, MaskedOperator masked, std::unique_ptr<CoalitionEngine> engine, Partition partition)
       : operator_(op), masked_(std::move(masked)), engine_(std::move(engine)), partition_(std::move(partition)) {}
@@ -25,36 +25,44 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     if (engine_) return engine_values(coalitions);
-    return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
-      const auto row = coalitions.row(index);
-      for (std::size_t point = 0; point < weights.size(); ++point)
-        weights[point] = contains(row, partition_.player_of[point]) ? 1 : 0;
-    });
+    return masked_.values(coalitions.size(), mask_of(coalitions));
   }
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
-    std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
-    const auto use = by_player(gradients);
-    if (!engine_ || !engine_->has_slopes()) {
-      masked_.diagonal_slopes(nodes, use);
-    } else {
-      for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->diagonal_slopes(t, slopes); });
+    if (engine_has_slopes()) {
+      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
+        engine_->diagonal_slopes(nodes[node], slopes);
+      });
     }
-    return gradients;
+    return by_operator(&MaskedOperator::slopes, nodes.size(), MaskedOperator::constant(nodes));
   }
 
   const MeanField* mean_field() const override { return masked_.has_mean_field() ? this : nullptr; }
 
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
-    std::vector<double> gradients(nodes.size() * static_cast<std::size_t>(players()), 0.0);
-    const auto use = by_player(gradients);
-    if (!engine_ || !engine_->has_slopes()) {
-      masked_.mean_field_slopes(nodes, use);
-    } else {
-      for_each_node(nodes, use, [&](double t, std::span<double> slopes) { engine_->mean_field_slopes(t, slopes); });
+    if (engine_has_slopes()) {
+      return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
+        engine_->mean_field_slopes(nodes[node], slopes);
+      });
     }
-    return gradients;
+    return by_operator(&MaskedOperator::mean_field_slopes, nodes.size(), MaskedOperator::constant(nodes));
   }
+
+  /// Those of the closure where there is one: a hard mask is far from the diagonal, and it knows both states of a cell.
+  const CoalitionSlopes* slopes() const override { return this; }
+
+  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
+    if (!masked_.has_mean_field()) return by_operator(&MaskedOperator::slopes, coalitions.size(), mask_of(coalitions));
+    if (!engine_has_slopes())
+      return by_operator(&MaskedOperator::mean_field_slopes, coalitions.size(), mask_of(coalitions));
+    return by_engine(coalitions.size(), [&](std::size_t row, std::span<double> slopes) {
+      engine_->mean_field_slopes(coalitions, row, slopes);
+    });
+  }
+  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
+    return masked_.has_mean_field() ? mean_field_gradients(nodes) : diagonal_gradients(nodes);
+  }
+  std::int64_t pass_cost() const override { return masked_.has_mean_field() ? 6 : 3; }
 
  private:
   std::vector<double> engine_values(const Coalitions& coalitions) const {
@@ -67,21 +75,43 @@ class CellMaskGame final : public DifferentiableGame, public MeanField {
     return values;
   }
 
-  template <typename Slopes>
-  void for_each_node(std::span<const double> nodes, const MaskedOperator::UseSlopes& use, const Slopes& compute) const {
-    parallel_for(nodes.size(), [&](std::size_t node) {
-      std::vector<double> slopes(partition_.player_of.size());
-      compute(nodes[node], slopes);
-      use(node, slopes);
-    });
+  bool engine_has_slopes() const { return engine_ && engine_->has_slopes(); }
+
+  MaskedOperator::Weigh mask_of(const Coalitions& coalitions) const {
+    return [&](std::size_t index, std::span<double> weights) {
+      const auto row = coalitions.row(index);
+      for (std::size_t point = 0; point < weights.size(); ++point)
+        weights[point] = contains(row, partition_.player_of[point]) ? 1 : 0;
+    };
   }
 
-  /// Adds the slopes of each player's points to the row of the node.
-  MaskedOperator::UseSlopes by_player(std::vector<double>& gradients) const {
-    return [&](std::size_t node, std::span<const double> slopes) {
-      double* of_node = gradients.data() + node * static_cast<std::size_t>(players());
-      for (std::size_t point = 0; point < slopes.size(); ++point) of_node[partition_.player_of[point]] += slopes[point];
-    };
+  /// [count, n], from compute(index, slopes of the points) on all threads.
+  template <typename Compute>
+  std::vector<double> by_engine(std::size_t count, const Compute& compute) const {
+    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
+    parallel_for(count, [&](std::size_t index) {
+      std::vector<double> slopes(partition_.player_of.size());
+      compute(index, slopes);
+      add_to_players(slopes, index, gradients);
+    });
+    return gradients;
+  }
+
+  using Slopes = void (MaskedOperator::*)(std::size_t, const MaskedOperator::Weigh&,
+                                          const MaskedOperator::UseSlopes&) const;
+  /// The same by the operator's own reverse passes.
+  std::vector<double> by_operator(Slopes slopes, std::size_t count, const MaskedOperator::Weigh& weigh) const {
+    std::vector<double> gradients(count * static_cast<std::size_t>(players()), 0.0);
+    (masked_.*slopes)(count, weigh, [&](std::size_t index, std::span<const double> of_points) {
+      add_to_players(of_points, index, gradients);
+    });
+    return gradients;
+  }
+
+  /// Adds the slopes of each player's points to the row with that number.
+  void add_to_players(std::span<const double> slopes, std::size_t row, std::vector<double>& gradients) const {
+    double* of_row = gradients.data() + row * static_cast<std::size_t>(players());
+    for (std::size_t point = 0; point < slopes.size(); ++point) of_row[partition_.player_of[point]] += slopes[point];
   }
 
   const Operator& operator_;

@@ -31,9 +31,10 @@ class DiagonalGame final : public DifferentiableGame {
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     const auto n = static_cast<std::size_t>(players());
     std::vector<double> gradients(nodes.size() * n);
-    masked_.diagonal_slopes(nodes, [&](std::size_t node, std::span<const double> slopes) {
-      masks_.integrate(slopes, std::span(gradients).subspan(node * n, n));
-    });
+    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
+                   [&](std::size_t node, std::span<const double> slopes) {
+                     masks_.integrate(slopes, std::span(gradients).subspan(node * n, n));
+                   });
     return gradients;
   }
 

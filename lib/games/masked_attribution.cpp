@@ -26,7 +26,7 @@ std::vector<double> masked_attributions(const Operator& op, const FieldBatch& in
   require(std::abs(total - 1) < 1e-9, "masked_attributions: weights=", total,
           " (their sum; a rule for [0, 1] has 1). Divide the weights by their sum.");
   std::vector<double> density(points, 0.0);
-  masked.diagonal_slopes(nodes, [&](std::size_t node, std::span<const double> slopes) {
+  masked.slopes(nodes.size(), MaskedOperator::constant(nodes), [&](std::size_t node, std::span<const double> slopes) {
     for (std::size_t point = 0; point < points; ++point) density[point] += weights[node] * slopes[point];
   });
   std::vector<double> attributions;

@@ -35,21 +35,28 @@ void MaskedOperator::for_each_batch(std::size_t count, int channels, const Work&
   }
 }
 
+MaskedOperator::Weigh MaskedOperator::constant(std::span<const double> nodes) {
+  return [nodes](std::size_t index, std::span<double> weights) { std::ranges::fill(weights, nodes[index]); };
+}
+
+void MaskedOperator::mix(std::span<const double> weights, std::span<double> field) const {
+  const std::size_t points = weights.size();
+  for (std::size_t channel = 0; channel < field.size(); channel += points) {
+    for (std::size_t point = 0; point < points; ++point) {
+      // Not u_b + w·h: this is exactly u for w = 1.
+      field[channel + point] =
+          (1 - weights[point]) * baseline_.values[channel + point] + weights[point] * input_.values[channel + point];
+    }
+  }
+}
+
 std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh) const {
-  const auto points = static_cast<std::size_t>(input_.domain.points());
-  std::vector<double> values, weights(points);
+  std::vector<double> values, weights(static_cast<std::size_t>(input_.domain.points()));
   values.reserve(count);
   for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       weigh(first + static_cast<std::size_t>(index), weights);
-      const auto field = fields.field(index);
-      for (std::size_t channel = 0; channel < field.size(); channel += points) {
-        for (std::size_t point = 0; point < points; ++point) {
-          // Not u_b + w·h: this is exactly u for w = 1.
-          field[channel + point] = (1 - weights[point]) * baseline_.values[channel + point] +
-                                   weights[point] * input_.values[channel + point];
-        }
-      }
+      mix(weights, fields.field(index));
     }
     const std::vector<double> found = operator_.values_at(fields, query_);
     values.insert(values.end(), found.begin(), found.end());
@@ -57,30 +64,28 @@ std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh
   return values;
 }
 
-void MaskedOperator::diagonal_slopes(std::span<const double> nodes, const UseSlopes& use) const {
-  const auto points = static_cast<std::size_t>(input_.domain.points());
-  std::vector<double> slopes(points);
-  for_each_batch(nodes.size(), input_.channels, [&](std::size_t first, FieldBatch& fields) {
+void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
+  std::vector<double> weights(static_cast<std::size_t>(input_.domain.points())), slopes(weights.size());
+  for_each_batch(count, input_.channels, [&](std::size_t first, FieldBatch& fields) {
     for (std::int64_t index = 0; index < fields.batch; ++index) {
-      const double t = nodes[first + static_cast<std::size_t>(index)];
-      const auto field = fields.field(index);
-      for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * baseline_.values[i] + t * input_.values[i];
+      weigh(first + static_cast<std::size_t>(index), weights);
+      mix(weights, fields.field(index));
     }
     const FieldBatch gradients = operator_.gradient_at(fields, query_).gradient;
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       const auto gradient = gradients.field(index);
       std::ranges::fill(slopes, 0.0);
       for (std::size_t i = 0; i < gradient.size(); ++i)
-        slopes[i % points] += gradient[i] * (input_.values[i] - baseline_.values[i]);
+        slopes[i % slopes.size()] += gradient[i] * (input_.values[i] - baseline_.values[i]);
       use(first + static_cast<std::size_t>(index), slopes);
     }
   });
 }
 
-void MaskedOperator::mean_field_slopes(std::span<const double> nodes, const UseSlopes& use) const {
-  for_each_batch(nodes.size(), 1, [&](std::size_t first, FieldBatch& inclusion) {
+void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const {
+  for_each_batch(count, 1, [&](std::size_t first, FieldBatch& inclusion) {
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
-      std::ranges::fill(inclusion.field(index), nodes[first + static_cast<std::size_t>(index)]);
+      weigh(first + static_cast<std::size_t>(index), inclusion.field(index));
     const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, query_).gradient;
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       use(first + static_cast<std::size_t>(index), slopes.field(index));

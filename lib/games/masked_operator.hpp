@@ -30,20 +30,25 @@ class MaskedOperator {
 
   /// Writes all points of the field of weights with that number.
   using Weigh = std::function<void(std::size_t index, std::span<double> weights)>;
-  /// Takes the derivatives by the weight of each point, at the node with that number.
+  /// Takes the derivatives by the weight of each point, at the field of weights with that number.
   using UseSlopes = std::function<void(std::size_t index, std::span<const double> slopes)>;
 
   /// f of `count` fields of weights.
   std::vector<double> values(std::size_t count, const Weigh& weigh) const;
 
-  /// ∂f/∂w at the constant w = t, for each t: one reverse pass a node.
-  void diagonal_slopes(std::span<const double> nodes, const UseSlopes& use) const;
+  /// ∂f/∂w at `count` fields of weights: one reverse pass for each.
+  void slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const;
 
-  /// ∂F/∂w at the constant w = t of the operator's mean-field closure F, Operator::mean_field_at, for each t. Throws
+  /// ∂F/∂w of the operator's mean-field closure F, Operator::mean_field_at, at `count` fields of weights. Throws
   /// InvalidArgument when it has none.
-  void mean_field_slopes(std::span<const double> nodes, const UseSlopes& use) const;
+  void mean_field_slopes(std::size_t count, const Weigh& weigh, const UseSlopes& use) const;
+
+  /// The constant fields of weights with these values.
+  static Weigh constant(std::span<const double> nodes);
 
  private:
+  /// The field under these weights.
+  void mix(std::span<const double> weights, std::span<double> field) const;
   /// Calls work(first, fields) for batches of the size the operator likes; `fields` is one buffer, used again for each.
   template <typename Work>
   void for_each_batch(std::size_t count, int channels, const Work& work) const;

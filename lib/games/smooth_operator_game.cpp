@@ -34,11 +34,12 @@ class SmoothOperatorGame final : public DifferentiableGame {
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     const std::size_t n = shares_.rows();
     std::vector<double> gradients(nodes.size() * n), along_masks(static_cast<std::size_t>(masks_.masks()));
-    masked_.diagonal_slopes(nodes, [&](std::size_t node, std::span<const double> slopes) {
-      masks_.integrate(slopes, along_masks);
-      for (std::size_t player = 0; player < n; ++player)
-        gradients[node * n + player] = shares_.dot(player, along_masks);
-    });
+    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
+                   [&](std::size_t node, std::span<const double> slopes) {
+                     masks_.integrate(slopes, along_masks);
+                     for (std::size_t player = 0; player < n; ++player)
+                       gradients[node * n + player] = shares_.dot(player, along_masks);
+                   });
     return gradients;
   }
 

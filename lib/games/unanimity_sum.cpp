@@ -25,6 +25,7 @@ class UnanimitySum final : public SolvedGame {
   int players() const override { return players_; }
   const DifferentiableGame* differentiable() const override { return &extension_; }
   const MeanField* mean_field() const override { return &extension_; }
+  const CoalitionSlopes* slopes() const override { return &extension_; }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     std::vector<double> values(coalitions.size(), empty_);
@@ -72,6 +73,26 @@ class UnanimitySum final : public SolvedGame {
     return gradients;
   }
 
+  /// The multilinear extension's slopes are the marginal contributions.
+  std::vector<double> coalition_slopes(const Coalitions& coalitions) const {
+    const auto n = static_cast<std::size_t>(players_);
+    std::vector<double> slopes(coalitions.size() * n, 0.0);
+    for (std::size_t row = 0; row < coalitions.size(); ++row) {
+      for (const UnanimityTerm& term : terms_) {
+        int missing = 0, last = 0;
+        for (const int player : term.coalition) {
+          if (coalitions.contains(row, player)) continue;
+          ++missing;
+          last = player;
+        }
+        if (missing == 1) slopes[row * n + static_cast<std::size_t>(last)] += term.coefficient;
+        if (missing > 0) continue;
+        for (const int player : term.coalition) slopes[row * n + static_cast<std::size_t>(player)] += term.coefficient;
+      }
+    }
+    return slopes;
+  }
+
  private:
   static void fill_all(std::vector<std::uint64_t>& words, std::size_t bits) {
     for (std::size_t word = 0; word * 64 < bits; ++word) {
@@ -81,7 +102,7 @@ class UnanimitySum final : public SolvedGame {
   }
 
   /// The same game seen as a smooth one.
-  class Extension final : public DifferentiableGame, public MeanField {
+  class Extension final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
    public:
     explicit Extension(const UnanimitySum& game) : game_(game) {}
     int players() const override { return game_.players(); }
@@ -92,6 +113,15 @@ class UnanimitySum final : public SolvedGame {
     std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
       return game_.diagonal_gradients(nodes);
     }
+
+    const CoalitionSlopes* slopes() const override { return this; }
+    std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
+      return game_.coalition_slopes(coalitions);
+    }
+    std::vector<double> mean_slopes(std::span<const double> nodes) const override {
+      return game_.diagonal_gradients(nodes);
+    }
+    std::int64_t pass_cost() const override { return 6; }
 
    private:
     const UnanimitySum& game_;
