@@ -115,7 +115,7 @@ class Unit {
     for (const BudgetCurve& curve : evaluation_.settings.curves) {
       if (curve.players != players_ || !in_curve(curve)) continue;
       for (const methods::Method* method : contestants_.all()) {
-        if (!method->guarantees() || method->guarantees()->access != Access::values) continue;
+        if (!method->uses_budget()) continue;
         for (const std::int64_t budget : curve.budgets) score(*method, budget);
       }
     }
@@ -153,7 +153,7 @@ class Unit {
   /// Adds the method's rows at that budget, once.
   void score(const methods::Method& method, std::int64_t budget) {
     throw_if_stopped("evaluation");
-    const bool takes_budget = method.access() == "values";
+    const bool takes_budget = method.uses_budget();
     if (!done_.emplace(message(method.name(), ":", method.explainer().value_or("")), takes_budget ? budget : 0).second)
       return;
     const std::uint64_t seed =
