@@ -227,7 +227,8 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
   const auto game = games::cell_mask_game(op, {input, baseline, partition, query});
   for (const auto& estimator : estimators::all()) {
     if (!estimator->guarantees().exact_on_additive || estimator->name() == "mean_field") continue;  // no closure here
-    const Attribution found = attribute(*estimator, *game, {200}, 1);
+    const Budget budget{std::max<std::int64_t>(200, estimator->minimum(8).coalitions)};
+    const Attribution found = attribute(*estimator, *game, budget, 1);
     EXPECT_EQ("", mismatch(expected, found.values, rounding(1e4, 4))) << estimator->name();
   }
 }

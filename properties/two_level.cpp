@@ -45,7 +45,8 @@ std::unique_ptr<Game> cells_of(const Operator& op, int points) {
                                     {.point = points / 2}});
 }
 
-/// Means over runs with different seeds: of the values, of their squared errors, and of the variances that were claimed.
+/// Means over runs with different seeds: of the values, of their squared errors, and of the variances that were
+/// claimed.
 struct Runs {
   std::vector<double> mean, error;  ///< [n]: of the values, and the standard error of that mean
   double squared = 0, claimed = 0, covered = 0;
