@@ -17,7 +17,9 @@
 #include "statistics/tail_probability.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
+#include "support/guessed_slopes.hpp"
 #include "support/tolerance.hpp"
+#include "support/values_alone.hpp"
 
 namespace opshap {
 namespace {
@@ -52,10 +54,10 @@ std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t see
   return games::unanimity_sum(players, terms);
 }
 
-/// kernel_shap_paired with a share of player 0's value given to player 1.
+/// An estimator with a share of player 0's value given to player 1.
 class Biased final : public Estimator {
  public:
-  explicit Biased(double shift) : shift_(shift) {}
+  Biased(const char* right, double shift) : right_(estimators::find(right)), shift_(shift) {}
   std::string_view name() const override { return "biased"; }
   std::string_view summary() const override { return "a planted mistake"; }
   Guarantees guarantees() const override { return right_.guarantees(); }
@@ -68,15 +70,28 @@ class Biased final : public Estimator {
   }
 
  private:
-  const Estimator& right_ = estimators::find("kernel_shap_paired");
+  const Estimator& right_;
   double shift_;
 };
+
+/// A game as references see it: without slopes, with those that are its marginal contributions, or with bad ones.
+enum class Slopes { none, right, guessed };
+constexpr Slopes all_slopes[] = {Slopes::none, Slopes::right, Slopes::guessed};
+
+std::unique_ptr<Game> seen(const Game& game, Slopes slopes) {
+  if (slopes == Slopes::none) return std::make_unique<ValuesAlone>(game);
+  return std::make_unique<GuessedSlopes>(game, slopes == Slopes::right ? 0 : 1);
+}
+
+std::string second_estimate(Slopes slopes) { return slopes == Slopes::none ? "kernel_shap_paired" : "two_level"; }
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double squares = 0;
   for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(a[i] - b[i], 2);
   return std::sqrt(squares);
 }
+
+double norm(const std::vector<double>& values) { return distance(values, std::vector<double>(values.size(), 0.0)); }
 
 TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
   for (const int players : {1, 2, 9}) {
@@ -96,47 +111,91 @@ TEST(CertifiedReference, StatesErrorsThatCoverTheTruth) {
   // Mean squared errors against mean squared standard errors, over 60 games: the sum of 60·23 squares in units of their
   // variance has a relative standard deviation of √(2/(60·23)) = 0.04 for independent ones; players share interactions
   // of up to four, hence √4 times that, five times over.
-  for (const std::int64_t evaluations : {std::int64_t{0}, std::int64_t{6000}}) {
-    double errors = 0, promised = 0;
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      const auto game = fourth_order_game(24, seed);
-      const evaluation::ReferenceSettings settings{
-          .relative_error = 1e-9,
-          .max_evaluations = std::max(evaluations, evaluation::minimum_reference_evaluations(24))};
-      const evaluation::CertifiedReference found = evaluation::certified_reference(*game, settings, seed);
-      EXPECT_EQ("certified", found.method);
-      EXPECT_FALSE(found.reached);
-      EXPECT_LE(found.attribution.evaluations, settings.max_evaluations);
-      errors += std::pow(distance(found.attribution.values, game->shapley_values()), 2);
-      promised += std::pow(distance(*found.attribution.standard_errors, std::vector<double>(24, 0.0)), 2);
+  for (const Slopes slopes : all_slopes) {
+    for (const std::int64_t evaluations : {0, 6000}) {
+      double errors = 0, promised = 0;
+      for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const auto solved = fourth_order_game(24, seed);
+        const auto game = seen(*solved, slopes);
+        const evaluation::ReferenceSettings settings{
+            .relative_error = 1e-9,
+            .max_evaluations = std::max(evaluations, evaluation::minimum_reference_evaluations(*game))};
+        const evaluation::CertifiedReference found = evaluation::certified_reference(*game, settings, seed);
+        EXPECT_EQ("certified", found.method);
+        EXPECT_FALSE(found.reached);
+        EXPECT_LE(found.attribution.evaluations, settings.max_evaluations);
+        ASSERT_EQ(2u, found.estimates.size());
+        EXPECT_EQ("permutation_antithetic", found.estimates[0].method);
+        EXPECT_EQ(second_estimate(slopes), found.estimates[1].method);
+        errors += std::pow(distance(found.attribution.values, solved->shapley_values()), 2);
+        promised += std::pow(norm(*found.attribution.standard_errors), 2);
+      }
+      EXPECT_NEAR(1, std::sqrt(errors / promised), 5 * 0.04) << static_cast<int>(slopes) << ", " << evaluations;
     }
-    EXPECT_NEAR(1, std::sqrt(errors / promised), 5 * 0.04) << evaluations;
   }
 }
 
 TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
-  const auto game = fourth_order_game(40, 7);
-  for (const double wanted : {0.03, 0.01}) {
-    const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
-    EXPECT_TRUE(found.reached);
-    EXPECT_LE(found.error, wanted);
-    // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first
-    // step is enough).
-    EXPECT_TRUE(found.error > wanted / 4 ||
-                found.attribution.evaluations <= evaluation::minimum_reference_evaluations(40));
-    EXPECT_LE(distance(found.attribution.values, game->shapley_values()),
-              2 * wanted * distance(game->shapley_values(), std::vector<double>(40, 0.0)));
+  const auto solved = fourth_order_game(40, 7);
+  for (const Slopes slopes : all_slopes) {
+    const auto game = seen(*solved, slopes);
+    // The first step of a game with slopes: 4096 forward equivalents for each of the two.
+    const std::int64_t first =
+        slopes == Slopes::none ? evaluation::minimum_reference_evaluations(*game) : std::int64_t{2 * 4096};
+    for (const double wanted : {0.03, 0.01}) {
+      const evaluation::CertifiedReference found =
+          evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
+      EXPECT_TRUE(found.reached);
+      EXPECT_LE(found.error, wanted);
+      // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first
+      // step is enough).
+      EXPECT_TRUE(found.error > wanted / 4 || found.attribution.evaluations <= first);
+      EXPECT_LE(distance(found.attribution.values, solved->shapley_values()),
+                2 * wanted * norm(solved->shapley_values()));
+    }
   }
 }
 
 TEST(CertifiedReference, IsTheSameForTheSameSeedOnly) {
-  const auto game = fourth_order_game(24, 3);
+  const auto solved = fourth_order_game(24, 3);
   const evaluation::ReferenceSettings settings{.relative_error = 0.05};
-  const auto values = [&](std::uint64_t seed) {
-    return evaluation::certified_reference(*game, settings, seed).attribution.values;
+  for (const Slopes slopes : all_slopes) {
+    const auto game = seen(*solved, slopes);
+    const auto values = [&](std::uint64_t seed) {
+      return evaluation::certified_reference(*game, settings, seed).attribution.values;
+    };
+    EXPECT_EQ(values(1), values(1));
+    EXPECT_NE(values(1), values(2));
+  }
+}
+
+// What references were before some games had slopes; the figures are of commit 15016c4.
+TEST(CertifiedReference, IsWhatItWasForGamesOfValuesAlone) {
+  struct Before {
+    int players;
+    double wanted;
+    std::int64_t most, evaluations, distinct;
+    double first, last, error, statistic;
   };
-  EXPECT_EQ(values(1), values(1));
-  EXPECT_NE(values(1), values(2));
+  for (const Before& before : {Before{24, 0.05, 1 << 20, 4508, 4484, 1.4602334343647285, 0.30907013912458337,
+                                      0.038942152142792917, 1.1739651339813453},
+                               Before{40, 0.01, 1 << 20, 258556, 251520, 2.2086892100862978, -3.0391145477440835,
+                                      0.0090522852117523016, 1.3994062912012966},
+                               Before{32, 1e-9, 6000, 5838, 5818, -1.4157529772081179, 0.23142934307868213,
+                                      0.038318478823204417, 1.1796697321953584}}) {
+    const auto game = fourth_order_game(before.players, 3);
+    const evaluation::CertifiedReference found = evaluation::certified_reference(
+        ValuesAlone(*game), {.relative_error = before.wanted, .max_evaluations = before.most}, 3);
+    EXPECT_EQ("certified", found.method);
+    EXPECT_EQ(before.evaluations, found.attribution.evaluations);
+    EXPECT_EQ(before.distinct, found.attribution.distinct);
+    EXPECT_EQ(0, found.attribution.gradients);
+    // The regression's linear algebra may sum in another order on another machine.
+    const std::vector<double>& values = found.attribution.values;
+    EXPECT_EQ("",
+              mismatch({before.first, before.last, before.error, before.statistic},
+                       {values.front(), values.back(), found.error, found.cross_check->statistic}, rounding(1e6, 5)));
+  }
 }
 
 TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
@@ -144,55 +203,125 @@ TEST(CertifiedReference, KnowsRoundingForWhatItIs) {
   // nothing to gain from more evaluations.
   Rng rng(5);
   std::vector<double> weights(64);
-  for (double& weight : weights) weight = rng.normal();
-  const auto game = games::additive_game(weights, 1e6);
-  const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = 1e-12}, 2);
-  EXPECT_EQ("certified", found.method);
-  EXPECT_TRUE(found.reached);
-  EXPECT_EQ("", mismatch(weights, found.attribution.values, rounding(256, 1e6)));
-  EXPECT_EQ(evaluation::minimum_reference_evaluations(64) - found.attribution.evaluations,
-            evaluation::minimum_reference_evaluations(64) - found.attribution.distinct);
+  std::vector<games::UnanimityTerm> terms;
+  for (int player = 0; player < 64; ++player) {
+    weights[static_cast<std::size_t>(player)] = rng.normal();
+    terms.push_back({.coalition = {player}, .coefficient = weights[static_cast<std::size_t>(player)]});
+  }
+  const auto with_slopes = games::unanimity_sum(64, terms, 1e6);
+  const auto without = games::additive_game(weights, 1e6);
+  for (const Game* game : {static_cast<const Game*>(with_slopes.get()), static_cast<const Game*>(without.get())}) {
+    const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = 1e-12}, 2);
+    EXPECT_EQ("certified", found.method);
+    EXPECT_TRUE(found.reached);
+    EXPECT_EQ("", mismatch(weights, found.attribution.values, rounding(256, 1e6)));
+    EXPECT_LE(found.attribution.evaluations,
+              std::max<std::int64_t>(2 * 4096, evaluation::minimum_reference_evaluations(*game)));
+  }
+}
+
+TEST(CertifiedReference, CountsPassesAsTheEvaluationsThatTheyAreWorth) {
+  const auto game = fourth_order_game(40, 2);
+  const evaluation::CertifiedReference found = evaluation::certified_reference(*game, {.relative_error = 0.02}, 2);
+  const Attribution& orderings = found.estimates[0].attribution;
+  const Attribution& two_level = found.estimates[1].attribution;
+  EXPECT_EQ(0, orderings.gradients);
+  EXPECT_GT(two_level.gradients, 0);
+  EXPECT_GT(two_level.evaluations, game->slopes()->pass_cost() * two_level.gradients);
+  EXPECT_EQ(orderings.evaluations + two_level.evaluations, found.attribution.evaluations);
+  EXPECT_EQ(two_level.gradients, found.attribution.gradients);
+}
+
+// With right slopes one pass tells all marginal contributions of a coalition.
+TEST(CertifiedReference, TakesSeveralTimesFewerEvaluationsWithGoodSlopes) {
+  const auto game = fourth_order_game(200, 1);
+  const evaluation::ReferenceSettings settings{.relative_error = 0.02};
+  const evaluation::CertifiedReference with = evaluation::certified_reference(*game, settings, 1),
+                                       without = evaluation::certified_reference(ValuesAlone(*game), settings, 1);
+  ASSERT_TRUE(with.reached && without.reached);
+  EXPECT_LT(4 * with.attribution.evaluations, without.attribution.evaluations);
+  // The check is kept at a quarter of the cost of what it checks, or at its four pairs.
+  EXPECT_LE(2 * with.estimates[0].attribution.evaluations, with.estimates[1].attribution.evaluations + 4096);
 }
 
 TEST(CertifiedReference, RefusesWhatCannotWork) {
-  const auto game = fourth_order_game(64, 1);
-  EXPECT_THROW(evaluation::certified_reference(*game, {.max_evaluations = 500}, 1), InvalidArgument);
-  EXPECT_THROW(evaluation::certified_reference(*game, {.relative_error = 0}, 1), InvalidArgument);
-  EXPECT_THROW(evaluation::certified_reference(*game, {.exact_players = 25}, 1), InvalidArgument);
+  const auto solved = fourth_order_game(64, 1);
+  for (const Slopes slopes : all_slopes) {
+    const auto game = seen(*solved, slopes);
+    EXPECT_THROW(evaluation::certified_reference(*game, {.max_evaluations = 500}, 1), InvalidArgument);
+    EXPECT_THROW(evaluation::certified_reference(*game, {.relative_error = 0}, 1), InvalidArgument);
+    EXPECT_THROW(evaluation::certified_reference(*game, {.exact_players = 25}, 1), InvalidArgument);
+  }
 }
 
 TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne) {
-  int failures = 0, found_out = 0;
-  double low = 0;
-  constexpr int games = 100;
-  for (std::uint64_t seed = 0; seed < games; ++seed) {
-    const auto game = seed % 2 == 0 ? fourth_order_game(32, seed) : few_interactions_game(32, seed);
-    const evaluation::ReferenceSettings settings{.relative_error = 1e-9,
-                                                 .max_evaluations = 2 * evaluation::minimum_reference_evaluations(32)};
-    const evaluation::CertifiedReference right = evaluation::certified_reference(*game, settings, seed);
-    low += right.cross_check->p_value < 0.05 ? 1 : 0;
-    failures += right.cross_check->agrees() ? 0 : 1;
-    // The two together are off by the norm of their standard errors; a mistake of eight times that is no chance.
-    const double scale = std::hypot(distance(*right.orderings->standard_errors, std::vector<double>(32, 0.0)),
-                                    distance(*right.regression->standard_errors, std::vector<double>(32, 0.0)));
-    const evaluation::CertifiedReference wrong =
-        evaluation::certified_reference(*game, settings, seed, Biased(8 * scale));
-    found_out += wrong.cross_check->agrees() ? 0 : 1;
-    EXPECT_EQ(wrong.cross_check->agrees() ? "certified" : "permutation_antithetic", wrong.method);
+  for (const Slopes slopes : all_slopes) {
+    int failures = 0, found_out = 0;
+    double low = 0;
+    constexpr int games = 60;
+    for (std::uint64_t seed = 0; seed < games; ++seed) {
+      const auto solved = seed % 2 == 0 ? fourth_order_game(32, seed) : few_interactions_game(32, seed);
+      const auto game = seen(*solved, slopes);
+      const evaluation::ReferenceSettings settings{
+          .relative_error = 1e-9,
+          // Where a few players are all that counts, the standard errors of few samples are little known.
+          .max_evaluations = (slopes == Slopes::none ? 2 : 4) * evaluation::minimum_reference_evaluations(*game)};
+      const evaluation::CertifiedReference right = evaluation::certified_reference(*game, settings, seed);
+      low += right.cross_check->p_value < 0.05 ? 1 : 0;
+      failures += right.cross_check->agrees() ? 0 : 1;
+      // The two together are off by the norm of their standard errors; a mistake of eight times that is no chance.
+      const double scale = std::hypot(norm(*right.estimates[0].attribution.standard_errors),
+                                      norm(*right.estimates[1].attribution.standard_errors));
+      const Biased orderings("permutation_antithetic", 8 * scale), other(second_estimate(slopes).c_str(), 8 * scale);
+      for (const bool first : {true, false}) {
+        const evaluation::CertifiedReference wrong =
+            first                    ? evaluation::certified_reference(*game, settings, seed, {.orderings = orderings})
+            : slopes == Slopes::none ? evaluation::certified_reference(*game, settings, seed, {.regression = other})
+                                     : evaluation::certified_reference(*game, settings, seed, {.two_level = other});
+        found_out += wrong.cross_check->agrees() ? 0 : 1;
+        EXPECT_EQ(wrong.cross_check->agrees() ? "certified"
+                  : first                     ? "biased"
+                                              : "permutation_antithetic",
+                  wrong.method);
+      }
+    }
+    EXPECT_EQ(0, failures) << static_cast<int>(slopes);
+    // Binomial with p = 0.05, and up to three times as many for tails heavier than normal ones.
+    EXPECT_LE(low, 0.15 * games + 5 * std::sqrt(games * 0.15 * 0.85)) << "p-values below 0.05";
+    EXPECT_GE(found_out, 0.95 * 2 * games) << static_cast<int>(slopes);
   }
-  EXPECT_EQ(0, failures);
-  // Binomial with p = 0.05, and up to three times as many for tails heavier than normal ones.
-  EXPECT_LE(low, 0.15 * games + 5 * std::sqrt(games * 0.15 * 0.85)) << "p-values below 0.05";
-  EXPECT_GE(found_out, 0.95 * games);
 }
 
-TEST(CrossCheck, UnbiasedReferenceIsWhatIsLeftWhenTheTwoDisagree) {
-  const auto game = fourth_order_game(32, 5);
+TEST(CrossCheck, OrderingsAreWhatIsLeftWhenTheTwoDisagree) {
+  const auto solved = fourth_order_game(32, 5);
   const evaluation::ReferenceSettings settings{.relative_error = 0.02};
-  const evaluation::CertifiedReference found = evaluation::certified_reference(*game, settings, 5, Biased(100));
-  EXPECT_EQ("permutation_antithetic", found.method);
-  EXPECT_EQ(found.orderings->values, found.attribution.values);
-  EXPECT_LT(found.cross_check->p_value, 1e-10);
+  for (const Slopes slopes : all_slopes) {
+    const auto game = seen(*solved, slopes);
+    const Biased other(second_estimate(slopes).c_str(), 100);
+    const evaluation::CertifiedReference found =
+        slopes == Slopes::none ? evaluation::certified_reference(*game, settings, 5, {.regression = other})
+                               : evaluation::certified_reference(*game, settings, 5, {.two_level = other});
+    EXPECT_EQ("permutation_antithetic", found.method);
+    EXPECT_EQ(found.estimates[0].attribution.values, found.attribution.values);
+    EXPECT_TRUE(found.reached);
+    EXPECT_LT(found.cross_check->p_value, 1e-6);
+  }
+}
+
+// One run of the two-level estimator is enough while orderings err more. Where bad slopes make it err more, its runs
+// must tell how many directions its error has: three, or the reference is not reached.
+TEST(CrossCheck, HasDirectionsToGoBy) {
+  const auto solved = fourth_order_game(240, 4);
+  const auto bad = seen(*solved, Slopes::guessed);
+  const std::int64_t least = evaluation::minimum_reference_evaluations(*solved);
+  const auto reference = [&](const Game& game, std::int64_t most) {
+    return evaluation::certified_reference(game, {.relative_error = 10, .max_evaluations = most}, 4);
+  };
+  const std::int64_t one = reference(*solved, 1 << 20).estimates[1].attribution.evaluations;
+  EXPECT_GT(reference(*bad, 1 << 20).estimates[1].attribution.evaluations, 3 * one / 2);
+  EXPECT_TRUE(reference(*bad, 1 << 20).reached);
+  EXPECT_FALSE(reference(*bad, least).reached);
+  EXPECT_TRUE(reference(*solved, least).reached);
 }
 
 TEST(CrossCheck, CountsTheDirectionsOfErrors) {
@@ -214,6 +343,40 @@ TEST(CrossCheck, CountsTheDirectionsOfErrors) {
   }
 }
 
+TEST(CrossCheck, KnowsHowFewDirectionsThereMayBe) {
+  // Normal errors in so many directions, seen in three to eight samples.
+  Rng rng(2);
+  for (const int directions : {2, 20, 63}) {
+    for (const std::size_t count : {3, 4, 8}) {
+      int above = 0;
+      constexpr int repeats = 200;
+      for (int repeat = 0; repeat < repeats; ++repeat) {
+        std::vector<std::vector<double>> samples(count, std::vector<double>(64, 0.0));
+        for (auto& sample : samples)
+          for (std::size_t i = 0; i < static_cast<std::size_t>(directions); ++i) sample[i] = rng.normal();
+        above += evaluation::least_dimension(samples) > directions ? 1 : 0;
+      }
+      // A confidence of 95 % for χ²; the products of few samples in few directions have heavier tails.
+      EXPECT_LE(above, 0.1 * repeats + 5 * std::sqrt(repeats * 0.1 * 0.9)) << directions << ", " << count;
+    }
+  }
+  EXPECT_EQ(1, evaluation::least_dimension({}));
+  EXPECT_EQ(1, evaluation::least_dimension({{1, 2}, {2, 1}}));
+}
+
+TEST(CrossCheck, SumOfErrorsHasNoFewerDirectionsThanSaid) {
+  // The same directions: no more of them. One of the two alone: its own. Others: more than either.
+  EXPECT_EQ("", mismatch(7.0, evaluation::dimension_of_sum(3, 7, 2, 7), rounding(10, 7)));
+  EXPECT_EQ("", mismatch(7.0, evaluation::dimension_of_sum(3, 7, 0, 1), rounding(10, 7)));
+  EXPECT_EQ(1, evaluation::dimension_of_sum(0, 7, 0, 1));
+  // tr(C)² / tr(C²) of diagonal covariances with entries of 0.5 on 4 directions and of 1 on 9 directions, of which they
+  // share none, and of which they share 4.
+  const double least = evaluation::dimension_of_sum(4 * 0.5, 4, 9, 9);
+  EXPECT_LE(least, 11 * 11 / (4 * 0.25 + 9));
+  EXPECT_LE(least, 11 * 11 / (4 * 2.25 + 5));
+  EXPECT_GE(least, 4);
+}
+
 TEST(TailProbability, AreThoseOfKnownQuantiles) {
   // Abramowitz and Stegun (1964), table 26.9: F(5, 10) exceeds 3.33 with probability 0.05; χ²(10)/10 exceeds 1.8307.
   EXPECT_NEAR(0.05, statistics::fisher_tail(3.3258, 5, 10), 1e-5);
@@ -221,6 +384,9 @@ TEST(TailProbability, AreThoseOfKnownQuantiles) {
   EXPECT_NEAR(0.05, statistics::fisher_tail(1.83070, 10, 1e12), 1e-5);
   EXPECT_EQ(1, statistics::fisher_tail(0, 3, 4));
   EXPECT_EQ(0, statistics::fisher_tail(HUGE_VAL, 3, 4));
+  // Abramowitz and Stegun (1964), table 26.8: χ²(10) is below 3.94030 with probability 0.05.
+  EXPECT_NEAR(3.94030, statistics::chi_squared_quantile(0.05, 10), 1e-5);
+  EXPECT_THROW(statistics::chi_squared_quantile(1, 10), InvalidArgument);
 }
 
 TEST(Certify, TellsTheNearerOfTwoAttributions) {

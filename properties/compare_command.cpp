@@ -39,7 +39,9 @@ TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
   const double error = norm(found["standard_errors"]) / norm(found["values"]);
   EXPECT_NEAR(found["relative_error"].get<double>(), error, 1e-12);  // two roundings of the same quotient
   EXPECT_TRUE(found["cross_check"]["agrees"].get<bool>());
-  EXPECT_EQ(2u, found["estimates"].size());
+  ASSERT_EQ(2u, found["estimates"].size());
+  EXPECT_EQ("permutation_antithetic", found["estimates"][0]["method"]);
+  EXPECT_EQ("two_level", found["estimates"][1]["method"]);  // the terms of the game are its slopes
   EXPECT_TRUE(found["certification"].is_null());
 }
 

@@ -56,11 +56,12 @@ Judgement judge(const StoredAttribution& given, const Globals& globals, const Re
   return found;
 }
 
-Json json_of(const Attribution& estimate, const char* method) {
-  return {{"method", method},
-          {"values", estimate.values},
-          {"standard_errors", *estimate.standard_errors},
-          {"evaluations", estimate.evaluations}};
+Json json_of(const evaluation::ReferenceEstimate& estimate) {
+  return {{"method", estimate.method},
+          {"values", estimate.attribution.values},
+          {"standard_errors", *estimate.attribution.standard_errors},
+          {"evaluations", estimate.attribution.evaluations},
+          {"gradients", estimate.attribution.gradients}};
 }
 
 Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
@@ -79,8 +80,8 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
         {"agrees", check->agrees()}};
   }
   object["estimates"] = Json::array();
-  if (reference.orderings) object["estimates"].push_back(json_of(*reference.orderings, "permutation_antithetic"));
-  if (reference.regression) object["estimates"].push_back(json_of(*reference.regression, "kernel_shap_paired"));
+  for (const evaluation::ReferenceEstimate& estimate : reference.estimates)
+    object["estimates"].push_back(json_of(estimate));
   object["certification"] = nullptr;
   if (judgement) {
     object["certification"] = {
@@ -100,11 +101,14 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
 void print_words(const evaluation::CertifiedReference& reference, const std::optional<Judgement>& judgement) {
   std::cout << fmt::format("relative standard error {:.3g}\n", reference.error);
   if (const auto& check = reference.cross_check) {
+    const auto& first = reference.estimates.front();
+    const auto& second = reference.estimates.back();
     std::cout << fmt::format(
-        "cross-check: permutation_antithetic ({} evaluations) and kernel_shap_paired ({}) {}: |difference|²/variance = "
-        "{:.3g} on ({:.0f}, {:.0f}) degrees of freedom, p = {:.3g}\n",
-        reference.orderings->evaluations, reference.regression->evaluations, check->agrees() ? "agree" : "DISAGREE",
-        check->statistic, check->numerator_degrees, check->denominator_degrees, check->p_value);
+        "cross-check: {} ({} evaluations) and {} ({}) {}: |difference|²/variance = {:.3g} on ({:.0f}, {:.0f}) degrees "
+        "of freedom, p = {:.3g}\n",
+        first.method, first.attribution.evaluations, second.method, second.attribution.evaluations,
+        check->agrees() ? "agree" : "DISAGREE", check->statistic, check->numerator_degrees, check->denominator_degrees,
+        check->p_value);
   }
   if (!judgement) return;
   std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({:.3g} of the reference)\n",
@@ -125,7 +129,9 @@ void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& se
       .add_option("--relative-error", settings.relative_error,
                   "How well the reference shall be known: |standard errors|/|values|")
       ->capture_default_str();
-  command.add_option("--max-evaluations", settings.max_evaluations, "The most coalitions to evaluate for it")
+  command
+      .add_option("--max-evaluations", settings.max_evaluations,
+                  "The most coalitions to evaluate for it; a reverse pass of an operator counts as several")
       ->capture_default_str();
   command
       .add_option("--exact-players", settings.exact_players,
@@ -163,7 +169,7 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
   if (disagree)
     std::cerr << "reference: p_value=" << reference.cross_check->p_value
               << " (the two estimates are farther apart than chance allows: one of them is wrong). Values are those of "
-                 "permutation_antithetic alone.\n";
+              << reference.method << " alone.\n";
   if (!reference.reached)
     std::cerr << "reference: relative_error=" << reference.error << " (asked for " << options.settings.relative_error
               << " within " << options.settings.max_evaluations << " evaluations). Raise --max-evaluations.\n";

@@ -55,4 +55,16 @@ double effective_dimension(const std::vector<std::vector<double>>& samples) {
   return square * most <= squared_trace ? most : std::clamp(squared_trace / square, 1.0, most);
 }
 
+double least_dimension(const std::vector<std::vector<double>>& samples) {
+  if (samples.size() < 3) return 1;
+  const auto products = static_cast<double>(samples.size() * (samples.size() - 1) / 2);
+  return std::max(1.0, effective_dimension(samples) * statistics::chi_squared_quantile(0.05, products) / products);
+}
+
+double dimension_of_sum(double variance_a, double dimension_a, double variance_b, double dimension_b) {
+  const double variance = variance_a + variance_b;
+  if (variance == 0) return std::min(dimension_a, dimension_b);
+  return std::pow(variance / (variance_a / std::sqrt(dimension_a) + variance_b / std::sqrt(dimension_b)), 2);
+}
+
 }  // namespace opshap::evaluation

@@ -36,4 +36,15 @@ CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, d
 /// O(count²·n). Throws InvalidArgument for fewer than three vectors.
 double effective_dimension(const std::vector<std::vector<double>>& samples);
 
+/// What effective_dimension() is at the least, with a confidence of 95 %, from any number of vectors; 1 from fewer than
+/// three.
+///
+/// tr(C²) is known from the inner products of all pairs of vectors, and its estimate is taken to be spread like χ² with
+/// as many degrees of freedom.
+double least_dimension(const std::vector<std::vector<double>>& samples);
+
+/// The least effective dimension that the sum of two independent errors can have, from their variances tr(C) and their
+/// dimensions: ‖A + B‖ ≤ ‖A‖ + ‖B‖ for the root of tr(C²).
+double dimension_of_sum(double variance_a, double dimension_a, double variance_b, double dimension_b);
+
 }  // namespace opshap::evaluation

@@ -131,7 +131,7 @@ class Unit {
   ReferenceSettings reference_settings() const {
     const EvaluationSettings& settings = evaluation_.settings;
     return {.relative_error = settings.reference_error,
-            .max_evaluations = std::max(settings.reference_budget, minimum_reference_evaluations(players_)),
+            .max_evaluations = std::max(settings.reference_budget, minimum_reference_evaluations(*game_)),
             .exact_players = settings.exact_players};
   }
 

@@ -29,8 +29,8 @@ struct EvaluationSettings {
   std::int64_t faithfulness_coalitions = 10000;
   int exact_players = 16;         ///< up to here the reference is exact
   double reference_error = 0.01;  ///< else certified_reference() runs until ‖se‖₂/‖φ‖₂ is at most this …
-  std::int64_t reference_budget = 16384;  ///< … or so many coalitions are spent (or the fewest it can do with); the
-                                          ///< error reached is stored and shown
+  /// … or so many forward equivalents are spent (or the fewest it can do with); the error reached is stored and shown
+  std::int64_t reference_budget = 16384;
   std::vector<BudgetCurve> curves;
 };
 

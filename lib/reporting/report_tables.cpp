@@ -269,8 +269,10 @@ Table reference(const Scoreboard& scores) {
   }
   if (certified) {
     table.notes.push_back(
-        "Certified: two independent unbiased estimates, by antithetic pairs of orderings and by paired KernelSHAP, "
-        "that agree within their standard errors. The reference is their weighted mean.");
+        "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "
+        "orderings "
+        "and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference is their "
+        "weighted mean. Evaluations count reverse passes by what they cost.");
   }
   if (target) {
     table.notes.push_back(fmt::format(

@@ -43,8 +43,8 @@ struct AttributionRow {
   Measured pearson, nrmse, r2, efficiency_gap;     ///< efficiency_gap = |Σφ − Δ| / max(|Δ|, ‖φ‖₁)
   std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
   double reference_error = 0;  ///< standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact
-  std::int64_t reference_evaluations = 0;
-  std::vector<int> shape = {};  ///< points per axis; rows of before: {players}
+  std::int64_t reference_evaluations = 0;  ///< forward equivalents
+  std::vector<int> shape = {};             ///< points per axis; rows of before: {players}
   std::optional<std::string> explainer =
       std::nullopt;  ///< the name of its weights, where the method is a trained explainer
 };

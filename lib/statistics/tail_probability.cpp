@@ -19,4 +19,10 @@ double fisher_tail(double statistic, double numerator, double denominator) {
   return boost::math::cdf(complement(boost::math::fisher_f(numerator, denominator), clamped));
 }
 
+double chi_squared_quantile(double probability, double degrees) {
+  require(probability > 0 && probability < 1 && degrees > 0, "chi squared quantile: probability=", probability,
+          ", degrees of freedom=", degrees, " (must be in (0, 1), and positive). Give samples of two or more.");
+  return boost::math::quantile(boost::math::chi_squared(degrees), probability);
+}
+
 }  // namespace opshap::statistics

@@ -6,4 +6,8 @@ namespace opshap::statistics {
 /// in the denominator it is that of χ²/numerator. Throws InvalidArgument unless both are positive.
 double fisher_tail(double statistic, double numerator, double denominator);
 
+/// The value that χ² with these degrees of freedom is below with this probability. Throws InvalidArgument unless they
+/// are positive and the probability is in (0, 1).
+double chi_squared_quantile(double probability, double degrees);
+
 }  // namespace opshap::statistics
