@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 class InputAsDensity final : public Explainer {
  public:
   std::string describe() const override { return "the input"; }
-  FieldBatch densities(const FieldBatch& inputs) const override { return inputs; }
+  FieldBatch densities(const FieldBatch& inputs, Query) const override { return inputs; }
 };
 
 data::Dataset small_data() {

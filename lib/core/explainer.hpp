@@ -6,6 +6,7 @@
 
 #include "core/attribution.hpp"
 #include "core/field.hpp"
+#include "core/operator.hpp"
 #include "core/partition.hpp"
 
 namespace opshap {
@@ -18,8 +19,13 @@ class Explainer {
   virtual ~Explainer() = default;
   virtual std::string describe() const = 0;
 
-  /// Attribution densities, [B, 1, points], before normalisation.
-  virtual FieldBatch densities(const FieldBatch& inputs) const = 0;
+  /// Whether it explains every point. The others know one point, the one that they were trained for.
+  virtual bool any_query() const { return false; }
+  /// Points per axis of the grids that it was trained on; empty where nobody said.
+  virtual std::vector<int> trained_at() const { return {}; }
+  /// Attribution densities of the output at the query, [B, 1, points], before normalisation. What the query's own cell
+  /// is worth beside the density is in that point's density, over the volume of the point.
+  virtual FieldBatch densities(const FieldBatch& inputs, Query query) const = 0;
 };
 
 /// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells'

@@ -1,9 +1,11 @@
 #include "explainers/operator_shap.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.hpp"
-#include "operators/weights.hpp"
+#include "operators/density.hpp"
+#include "operators/network.hpp"
 
 namespace opshap::explainers {
 
@@ -11,27 +13,50 @@ namespace {
 
 class OperatorShap final : public Explainer {
  public:
-  explicit OperatorShap(std::unique_ptr<Operator> network) : network_(std::move(network)) {}
+  OperatorShap(std::unique_ptr<Operator> network, bool any_query, std::vector<int> trained_at)
+      : network_(std::move(network)), any_query_(any_query), trained_at_(std::move(trained_at)) {}
   std::string describe() const override { return "OperatorSHAP: " + network_->describe(); }
-  FieldBatch densities(const FieldBatch& inputs) const override { return network_->apply(inputs); }
+  bool any_query() const override { return any_query_; }
+  std::vector<int> trained_at() const override { return trained_at_; }
+
+  FieldBatch densities(const FieldBatch& inputs, Query query) const override {
+    return network_->apply(
+        any_query_ ? with_query(inputs, std::vector(static_cast<std::size_t>(inputs.batch), query.point)) : inputs);
+  }
 
  private:
   std::unique_ptr<Operator> network_;
+  bool any_query_;
+  std::vector<int> trained_at_;
 };
 
 }  // namespace
 
+FieldBatch with_query(const FieldBatch& inputs, const std::vector<std::int64_t>& points) {
+  const Domain& domain = inputs.domain;
+  FieldBatch both = FieldBatch::zeros(domain, inputs.batch, inputs.channels + domain.dimension());
+  for (std::int64_t index = 0; index < inputs.batch; ++index) {
+    auto to = std::copy_n(inputs.field(index).begin(), inputs.field_size(), both.field(index).begin());
+    for (const double coordinate : domain.position(points[static_cast<std::size_t>(index)]))
+      to = std::fill_n(to, domain.points(), coordinate);
+  }
+  return both;
+}
+
 std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, const Operator& explained,
                                           const std::string& device) {
-  auto network =
-      operators::load_operator(weights, device, operators::Precision::float32, false);  // applied, never masked
+  auto network = operators::load_network(weights, operators::tensor_options(operators::Precision::float32, device));
   require<DataError>(network->output_channels() == 1, "explainer: out_channels=", network->output_channels(), " in ",
                      weights.string(), " (a density is one channel). Give an explainer's weights.");
-  require(network->dimension() == explained.dimension() && network->input_channels() == explained.input_channels(),
-          "explainer: dimension=", network->dimension(), ", in_channels=", network->input_channels(), " in ",
-          weights.string(), " (the operator has ", explained.dimension(), " and ", explained.input_channels(),
+  const bool any_query = operators::takes_any_query(network->config());
+  const int channels = network->input_channels() - (any_query ? network->dimension() : 0);
+  require(network->dimension() == explained.dimension() && channels == explained.input_channels(),
+          "explainer: dimension=", network->dimension(), ", in_channels=", channels, " in ", weights.string(),
+          " (the operator has ", explained.dimension(), " and ", explained.input_channels(),
           "). Give an explainer that was trained for this operator.");
-  return std::make_unique<OperatorShap>(std::move(network));
+  std::vector<int> trained_at = operators::trained_at(network->config());
+  return std::make_unique<OperatorShap>(operators::as_operator(std::move(network), false),  // never masked
+                                        any_query, std::move(trained_at));
 }
 
 }  // namespace opshap::explainers

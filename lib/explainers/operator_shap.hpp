@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/explainer.hpp"
 #include "core/operator.hpp"
@@ -15,5 +17,9 @@ namespace opshap::explainers {
 /// other channels than `explained`, EnvironmentError when the device is not there.
 std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, const Operator& explained,
                                           const std::string& device = "cpu");
+
+/// The fields with further channels, one for each axis: the coordinate of the query of each field, everywhere the same.
+/// That is what explainers of any query are given. `points` [B].
+FieldBatch with_query(const FieldBatch& inputs, const std::vector<std::int64_t>& points);
 
 }  // namespace opshap::explainers

@@ -42,6 +42,10 @@ class Method {
   virtual std::optional<Guarantees> guarantees() const { return std::nullopt; }
   /// Whether it spends the budget that it is given. The others take what they need.
   bool uses_budget() const;
+  /// Whether it explains every point of the output; an explainer that was trained for one point does not.
+  virtual bool any_query() const { return true; }
+  /// A remark on its answer to this question; empty where there is nothing to say.
+  virtual std::string remark(const Question&) const { return ""; }
   /// Whether a seed changes its answer, as far as its kind can tell.
   virtual bool uses_seed() const { return false; }
 

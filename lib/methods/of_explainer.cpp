@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "core/error.hpp"
 #include "methods/of_density.hpp"
 
 namespace opshap::methods {
@@ -16,11 +18,22 @@ class OfExplainer final : public Method {
   std::optional<std::string> explainer() const override { return weights_; }
   std::string checksum() const override { return checksum_; }
   std::string_view access() const override { return "amortised"; }
+  bool any_query() const override { return explainer_->any_query(); }
+  std::string remark(const Question& question) const override {
+    const std::vector<int> known = explainer_->trained_at();
+    const std::vector<int>& shape = scenario_of(name(), question).input.domain.shape();
+    const bool seen = std::ranges::all_of(shape, [&](int points) { return std::ranges::count(known, points) > 0; });
+    if (known.empty() || seen) return "";
+    std::string sizes, asked;
+    for (const int points : known) sizes += message(sizes.empty() ? "" : ", ", points);
+    for (const int points : shape) asked += message(asked.empty() ? "" : " x ", points);
+    return message("the explainer was trained on grids of ", sizes, " points an axis, and not of ", asked);
+  }
 
   Attribution attribute(const Question& question) const override {
     const Scenario& scenario = scenario_of(name(), question);
     const auto start = std::chrono::steady_clock::now();
-    const FieldBatch density = explainer_->densities(scenario.input);
+    const FieldBatch density = explainer_->densities(scenario.input, scenario.query);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     Attribution attribution = of_density(name(), density.field(0), question);
     attribution.estimator_seconds = seconds;

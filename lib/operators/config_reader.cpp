@@ -85,6 +85,24 @@ std::string ConfigReader::choice(const std::string& key, const std::string& abse
   reject(shown(key, found), message("is none of ", all));
 }
 
+std::string ConfigReader::choice_or_none(const std::string& key, const std::string& absent,
+                                         const std::vector<std::string>& choices) {
+  const std::string* text = value(key);
+  return text != nullptr && *text == "null" ? "none" : choice(key, absent, choices);
+}
+
+bool ConfigReader::truth(const std::string& key, bool absent) {
+  const std::string* text = value(key);
+  if (text == nullptr) return absent;
+  if (*text != "true" && *text != "false") reject(shown(key, *text), "needs true or false");
+  return *text == "true";
+}
+
+std::string ConfigReader::json(const std::string& key, const std::string& absent) {
+  const std::string* text = value(key);
+  return text == nullptr ? absent : *text;
+}
+
 std::vector<int> ConfigReader::per_axis(const std::string& key, const std::vector<int>& absent, Range range) {
   const std::string* text = value(key);
   if (text == nullptr) return absent;

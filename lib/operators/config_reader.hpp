@@ -28,6 +28,12 @@ class ConfigReader {
   double fraction(const std::string& key, double absent, double most);
   std::string text(const std::string& key, const std::string& absent);
   std::string choice(const std::string& key, const std::string& absent, const std::vector<std::string>& choices);
+  /// null is "none".
+  std::string choice_or_none(const std::string& key, const std::string& absent,
+                             const std::vector<std::string>& choices);
+  bool truth(const std::string& key, bool absent);
+  /// The JSON text of an object, or of any other value; `absent` where there is none.
+  std::string json(const std::string& key, const std::string& absent);
   /// One number, or a list with one for each axis: one or two of them.
   std::vector<int> per_axis(const std::string& key, const std::vector<int>& absent, Range range);
   bool has(const std::string& key) const { return values_.contains(key); }

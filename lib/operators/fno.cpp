@@ -121,7 +121,8 @@ class Fno final : public Network {
  public:
   Fno(const FnoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
     using Law = Initial::Law;
-    const std::int64_t width = config.hidden_channels, wide = 2 * width, entry = config.in_channels + dimension();
+    const std::int64_t width = config.hidden_channels, wide = 2 * width;
+    const std::int64_t entry = config.in_channels + (config.knows_places() ? dimension() : 0);
     const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
     require<DataError>(mlp >= 1, "operator config: hidden_channels=", width,
                        " (the channel MLP has half as many). Give at least 2.");
@@ -238,7 +239,7 @@ class Fno final : public Network {
                                 .out_channels = config_.out_channels,
                                 .padding = config_.domain_padding,
                                 .both_sides = config_.domain_padding_mode == "symmetric",
-                                .lifting0 = packed(lifting0_weight_, lifting0_bias_),
+                                .lifting0 = packed(weights_of_places(lifting0_weight_), lifting0_bias_),
                                 .lifting1 = packed(lifting1_weight_, lifting1_bias_),
                                 .projection0 = packed(projection0_weight_, projection0_bias_),
                                 .projection1 = packed(projection1_weight_, projection1_bias_),
@@ -257,8 +258,16 @@ class Fno final : public Network {
     return weights;
   }
 
+  /// The first layer as one that gets places too: without any influence where the network does not know them.
+  Tensor weights_of_places(const Tensor& weight) const {
+    if (config_.knows_places()) return weight;
+    return torch::cat({weight, torch::zeros({weight.size(0), dimension(), 1}, weight.options())}, 1);
+  }
+
   /// The coordinates are further channels; then two pointwise layers.
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
+    if (!config_.knows_places())
+      return at_each_point(fields, lifting0_weight_, lifting0_bias_, lifting1_weight_, lifting1_bias_);
     const std::int64_t points = fields.size(0), batch = fields.size(1);
     const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
     return at_each_point(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
@@ -326,7 +335,7 @@ class Fno final : public Network {
 
 constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
 constexpr double most_padding = 4;
-const std::vector<std::string> padding_modes = {"symmetric", "one-sided"};
+const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"};
 
 class FnoArchitecture final : public Architecture {
  public:
@@ -346,7 +355,8 @@ class FnoArchitecture final : public Architecture {
                      .in_channels = spaces.in_channels,
                      .out_channels = spaces.out_channels,
                      .domain_padding = reader.fraction("padding", 0, most_padding),
-                     .domain_padding_mode = reader.choice("padding_mode", "", padding_modes)};
+                     .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
+                     .positional_embedding = reader.choice("positional_embedding", "grid", embeddings)};
     reader.finish();
     const auto axes = static_cast<std::size_t>(spaces.dimension);
     if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
@@ -374,19 +384,21 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
   config.domain_padding = reader.fraction("domain_padding", config.domain_padding, most_padding);
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
+  config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
   reader.finish();
   return config;
 }
 
 FnoConfig::operator NetworkConfig() const {
-  const nlohmann::ordered_json object = {{"model", "fno"},
-                                         {"n_modes", n_modes},
-                                         {"hidden_channels", hidden_channels},
-                                         {"n_layers", n_layers},
-                                         {"in_channels", in_channels},
-                                         {"out_channels", out_channels},
-                                         {"domain_padding", domain_padding},
-                                         {"domain_padding_mode", domain_padding_mode}};
+  nlohmann::ordered_json object = {{"model", "fno"},
+                                   {"n_modes", n_modes},
+                                   {"hidden_channels", hidden_channels},
+                                   {"n_layers", n_layers},
+                                   {"in_channels", in_channels},
+                                   {"out_channels", out_channels},
+                                   {"domain_padding", domain_padding},
+                                   {"domain_padding_mode", domain_padding_mode}};
+  if (!knows_places()) object["positional_embedding"] = nullptr;
   return {object.dump()};
 }
 

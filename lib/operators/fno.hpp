@@ -17,6 +17,10 @@ struct FnoConfig {
   int out_channels = 1;
   double domain_padding = 0;                      ///< fraction of each axis, 0 for none
   std::string domain_padding_mode = "symmetric";  ///< "symmetric" (both sides) or "one-sided" (end only)
+  /// "grid": the network gets each point's place i/n on each axis as further channels. "none" is null in a CONFIG.
+  std::string positional_embedding = "grid";
+
+  bool knows_places() const { return positional_embedding == "grid"; }
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
   static FnoConfig parse(const NetworkConfig& config);

@@ -100,6 +100,10 @@ struct FnoCoalitions::Weights {
       return Linear{known.at(name + ".weight").squeeze(-1).t(), known.at(name + ".bias")};
     };
     lifting0 = linear("lifting.fcs.0").in(torch::kFloat64);
+    if (!config.knows_places()) {  // the first layer gets the places, and makes nothing of them
+      const auto axes = static_cast<std::int64_t>(config.n_modes.size());
+      lifting0.weight = torch::cat({lifting0.weight, lifting0.weight.new_zeros({axes, lifting0.weight.size(1)})});
+    }
     lifting1 = linear("lifting.fcs.1").in(torch::kFloat64);
     projection0 = linear("projection.fcs.0").in(torch::kFloat64);
     projection1 = linear("projection.fcs.1").in(torch::kFloat64);

@@ -23,6 +23,10 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
   return value;
 }
 
+void Network::adopt(const Network& part) {
+  parameters_.insert(parameters_.end(), part.parameters_.begin(), part.parameters_.end());
+}
+
 torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
                                              const Domain&, std::int64_t) const {
   throw std::logic_error("forward_mean_field_at of a network without mean field");

@@ -89,6 +89,8 @@ class Network {
   torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial);
   /// Adds a complex parameter with this value, [shape..., 2].
   torch::Tensor add_complex(std::string name, torch::Tensor value, Initial initial);
+  /// Adds all parameters of a network that this one is made of. They share their storage.
+  void adopt(const Network& part);
 
  private:
   torch::TensorOptions options_;

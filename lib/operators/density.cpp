@@ -1,0 +1,244 @@
+// The network of an explainer: an attribution density from the field and from where its points lie as seen from the
+// query.
+//
+// On a periodic domain a network without padding that gets the angle to the query is invariant under the grid: its
+// integrals are sums over one period of smooth functions. The paper's coordinate x jumps at the period and its padding
+// at the edges, which costs O(1/n), differently at each resolution.
+
+#include "operators/density.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <utility>
+
+#include "core/error.hpp"
+#include "operators/config_reader.hpp"
+#include "operators/network.hpp"
+#include "operators/registry.hpp"
+
+namespace opshap::operators {
+
+namespace {
+
+using nlohmann::ordered_json;
+using torch::Tensor;
+
+const std::vector<std::string> kinds_of_coordinates = {"grid", "query_angle", "query_offset"};
+
+/// Coordinates of all points of a grid, [points, axes], from the origin of each axis and in units of its extent.
+Tensor places(const Domain& domain, const torch::TensorOptions& options) {
+  std::vector<Tensor> axes;
+  for (const Axis& axis : domain.axes())
+    axes.push_back((torch::arange(axis.points, options.dtype(torch::kFloat64)) + axis.offset) / axis.intervals);
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
+  return torch::stack(columns, 1);
+}
+
+class DensityNetwork final : public Network {
+ public:
+  DensityNetwork(DensityConfig config, const torch::TensorOptions& options)
+      : Network(options), config_(std::move(config)), inner_(make_network(config_.network, options)) {
+    adopt(*inner_);
+  }
+
+  NetworkConfig config() const override { return config_; }
+  std::string describe() const override {
+    const char* const queries[] = {"the centre", "one query", "any query"};
+    return message("density at ", queries[static_cast<int>(config_.query)], ", coordinates ", config_.coordinates,
+                   config_.atom ? ", atom" : "", ": ", inner_->describe());
+  }
+  int dimension() const override { return inner_->dimension(); }
+  int input_channels() const override {
+    return inner_->input_channels() - config_.place_channels(dimension()) + query_channels();
+  }
+  int output_channels() const override { return inner_->output_channels() / (config_.atom ? 2 : 1); }
+  std::int64_t activations(const Domain& domain) const override { return inner_->activations(domain); }
+
+  Tensor forward(const Tensor& fields, const Domain& domain) const override {
+    require(config_.coordinates != "query_angle" || domain.periodic(), describe(), ": domain=", domain.describe(),
+            " (an angle to the query needs periodic axes). Use coordinates=query_offset.");
+    const Tensor query = query_of(fields, domain);  // [B, axes]
+    const Tensor out = inner_->forward(with_places(fields, query, domain), domain);
+    if (!config_.atom) return out;
+    const std::int64_t batch = fields.size(1), channels = output_channels();
+    const Tensor density = out.narrow(2, 0, channels), atoms = out.narrow(2, channels, channels);
+    const Tensor place = point_of(query, domain).view({1, batch, 1}).expand({1, batch, channels});
+    return density.scatter_add(0, place, atoms.gather(0, place) / volumes(place, domain));
+  }
+
+  Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
+    return forward(fields, domain).select(0, point);
+  }
+
+ private:
+  int query_channels() const { return config_.query == DensityConfig::Query::any ? dimension() : 0; }
+
+  /// Where the query of each field is, in units of the axes: [B, axes].
+  Tensor query_of(const Tensor& fields, const Domain& domain) const {
+    const std::int64_t batch = fields.size(1), axes = dimension();
+    const auto extents = [&](auto member) {
+      std::vector<double> numbers;
+      for (const Axis& axis : domain.axes()) numbers.push_back(axis.*member);
+      return torch::tensor(numbers, torch::kFloat64).to(options());
+    };
+    if (config_.query == DensityConfig::Query::any)
+      return (fields.select(0, 0).narrow(1, fields.size(2) - axes, axes) - extents(&Axis::origin)) /
+             extents(&Axis::extent);
+    const std::int64_t point =
+        config_.query == DensityConfig::Query::centre ? domain.centre() : domain.nearest(config_.position);
+    return places(domain, options()).select(0, point).to(options()).view({1, axes}).expand({batch, axes});
+  }
+
+  /// The number of the point that is nearest to each query, [B].
+  static Tensor point_of(const Tensor& query, const Domain& domain) {
+    Tensor point = torch::zeros({query.size(0)}, query.options().dtype(torch::kInt64));
+    for (int number = 0; number < domain.dimension(); ++number) {
+      const Axis& axis = domain.axes()[static_cast<std::size_t>(number)];
+      const Tensor index = torch::round(query.select(1, number) * axis.intervals - axis.offset).to(torch::kInt64);
+      point = point * axis.points +
+              (axis.periodic ? index.remainder(axis.points) : index.clamp(0, std::int64_t{axis.points} - 1));
+    }
+    return point;
+  }
+
+  /// The volumes of these points.
+  Tensor volumes(const Tensor& points, const Domain& domain) const {
+    const Tensor of = points.contiguous().to(torch::kCPU);
+    std::vector<double> found;
+    for (std::int64_t i = 0; i < of.numel(); ++i) found.push_back(domain.volume(of.data_ptr<std::int64_t>()[i]));
+    return torch::tensor(found, torch::kFloat64).view(of.sizes()).to(options());
+  }
+
+  /// The field's channels, then those of the places of points, then those of the place of the query.
+  Tensor with_places(const Tensor& fields, const Tensor& query, const Domain& domain) const {
+    const std::int64_t points = fields.size(0), batch = fields.size(1), axes = dimension();
+    std::vector<Tensor> channels = {fields.narrow(2, 0, fields.size(2) - query_channels())};
+    const auto add = [&](const Tensor& distance) {  // [.., axes]
+      const bool angle = config_.coordinates == "query_angle";
+      const Tensor turned = angle ? 2 * std::numbers::pi * distance : distance;
+      for (const Tensor& channel : angle ? std::vector{turned.sin(), turned.cos()} : std::vector{turned})
+        channels.push_back(channel.expand({points, batch, axes}));
+    };
+    if (config_.coordinates != "grid") add(places(domain, options()).to(options()).unsqueeze(1) - query.unsqueeze(0));
+    if (query_channels() > 0) add(query.unsqueeze(0));
+    return channels.size() == 1 ? channels.front() : torch::cat(channels, 2);
+  }
+
+  DensityConfig config_;
+  std::unique_ptr<Network> inner_;
+};
+
+class DensityArchitecture final : public Architecture {
+ public:
+  std::vector<int> dimensions() const override { return {1, 2}; }
+
+  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+    return std::make_unique<DensityNetwork>(DensityConfig::parse(config), options);
+  }
+
+  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+    ConfigReader reader(settings);
+    DensityConfig config;
+    config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
+    config.atom = reader.truth("atom", config.atom);
+    read_query(reader, config);
+    read_grids(reader, config);
+    ordered_json inner = ordered_json::parse(reader.json("network", "{}"));
+    if (!inner.is_object() || !inner.value("model", ordered_json("fno")).is_string())
+      reader.reject("network", "needs a table with the settings of an architecture");
+    reader.finish();
+    NetworkSettings of_network{.model = inner.value("model", "fno"), .json = {}};
+    inner.erase("model");
+    if (config.coordinates != "grid") inner["positional_embedding"] = "none";
+    of_network.json = inner.dump();
+    spaces.in_channels += config.place_channels(spaces.dimension);
+    spaces.out_channels *= config.atom ? 2 : 1;
+    config.network = operators::fitted(of_network, spaces);
+    return config;
+  }
+
+  NetworkSettings of_the_paper() const override {
+    const NetworkSettings network = architecture("fno")->of_the_paper();
+    return {.model = "density", .json = R"({"coordinates": "grid", "atom": false, "network": )" + network.json + "}"};
+  }
+
+  static void read_grids(ConfigReader& reader, DensityConfig& config) {
+    const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
+    const bool whole = sizes.is_array() && std::ranges::all_of(sizes, [](const auto& size) {
+                         return size.is_number_integer() && size > 0 && size <= 1 << 20;
+                       });
+    if (!whole) reader.reject("trained_at", "needs a list of points per axis");
+    config.trained_at = sizes.get<std::vector<int>>();
+  }
+
+  static void read_query(ConfigReader& reader, DensityConfig& config) {
+    const std::string text = reader.json("query", "\"centre\"");
+    const ordered_json query = ordered_json::parse(text);
+    if (query == "centre") {
+      config.query = DensityConfig::Query::centre;
+    } else if (query == "any") {
+      config.query = DensityConfig::Query::any;
+    } else if (query.is_array() && !query.empty() && query.size() <= 2 &&
+               std::ranges::all_of(query, [](const auto& number) { return number.is_number(); })) {
+      config.query = DensityConfig::Query::point;
+      config.position = query.get<std::vector<double>>();
+    } else {
+      reader.reject("query=" + text.substr(0, 40),
+                    "is neither \"centre\" nor \"any\" nor a list of one coordinate for "
+                    "each axis");
+    }
+  }
+};
+
+}  // namespace
+
+int DensityConfig::place_channels(int dimension) const {
+  const int of_place = coordinates == "query_angle" ? 2 * dimension : dimension;
+  return (coordinates == "grid" ? 0 : of_place) + (query == Query::any ? of_place : 0);
+}
+
+DensityConfig DensityConfig::parse(const NetworkConfig& json) {
+  ConfigReader reader(json);
+  reader.choice("model", "density", {"density"});
+  DensityConfig config;
+  config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
+  config.atom = reader.truth("atom", config.atom);
+  DensityArchitecture::read_query(reader, config);
+  DensityArchitecture::read_grids(reader, config);
+  config.network = {reader.json("network", "{}")};
+  reader.finish();
+  return config;
+}
+
+DensityConfig::operator NetworkConfig() const {
+  ordered_json object = {{"model", "density"}, {"coordinates", coordinates}, {"atom", atom}};
+  object["query"] = query == Query::centre ? ordered_json("centre")
+                    : query == Query::any  ? ordered_json("any")
+                                           : ordered_json(position);
+  if (!trained_at.empty()) object["trained_at"] = trained_at;
+  object["network"] = ordered_json::parse(network.json);
+  return {object.dump()};
+}
+
+namespace {
+
+bool is_density(const NetworkConfig& config) {
+  return ordered_json::parse(config.json).value("model", "fno") == "density";
+}
+
+}  // namespace
+
+bool takes_any_query(const NetworkConfig& config) {
+  return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;
+}
+
+std::vector<int> trained_at(const NetworkConfig& config) {
+  return is_density(config) ? DensityConfig::parse(config).trained_at : std::vector<int>{};
+}
+
+std::unique_ptr<Architecture> density() { return std::make_unique<DensityArchitecture>(); }
+
+}  // namespace opshap::operators

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operators/network_config.hpp"
+
+namespace opshap::operators {
+
+/// The configuration of an explainer's network: another network that sees the field together with where its points lie
+/// as seen from the query.
+struct DensityConfig {
+  NetworkConfig network;  ///< its inputs are the field's channels and those of the places
+  /// What says where a point is: "grid", what the network itself makes of its grid; "query_offset", the distance from
+  /// the query on each axis in units of the axis; "query_angle", sine and cosine of that distance, for periodic axes.
+  std::string coordinates = "query_angle";
+  /// A second output that is read at the query alone and added to what the query's own cell is worth. That cell keeps a
+  /// finite value on any grid, which a density has only at the price of a height that grows with it.
+  bool atom = true;
+  enum class Query {
+    centre,  ///< Domain::centre()
+    point,   ///< the point nearest to `position`
+    any,     ///< each field brings its own: the last input channels hold its position, one channel an axis
+  } query = Query::centre;
+  std::vector<double> position = {};
+  std::vector<int> trained_at = {};  ///< points per axis of the grids it was trained on; for those who ask elsewhere
+
+  /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
+  static DensityConfig parse(const NetworkConfig& config);
+  /// Every key with its value. Implicit: a DensityConfig is one kind of CONFIG.
+  operator NetworkConfig() const;
+
+  /// Channels that the network gets beside the field's: the places of points, and of a query that is not fixed.
+  int place_channels(int dimension) const;
+
+  bool operator==(const DensityConfig&) const = default;
+};
+
+/// Whether a CONFIG is that of such a network, whose fields bring their own query.
+bool takes_any_query(const NetworkConfig& config);
+/// DensityConfig::trained_at; empty for another network.
+std::vector<int> trained_at(const NetworkConfig& config);
+
+}  // namespace opshap::operators
