@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::vector<cli::Profile> embedded() {
   std::vector<cli::Profile> profiles;
-  for (const cli::EmbeddedProfile& profile : cli::embedded_profiles())
+  for (const cli::EmbeddedSettings& profile : cli::embedded_profiles())
     profiles.push_back(cli::load_profile(profile.name, {}));
   return profiles;
 }
@@ -93,7 +93,7 @@ TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
 }
 
 TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
-  for (const cli::EmbeddedProfile& profile : cli::embedded_profiles()) {
+  for (const cli::EmbeddedSettings& profile : cli::embedded_profiles()) {
     for (const auto& problem : pde::all()) {
       if (!problem->in_paper()) continue;
       const cli::Profile settled = cli::load_profile(profile.name, {}, std::string(problem->name()));
@@ -136,6 +136,65 @@ TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
     EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
   }
   fs::remove(file);
+}
+
+// Every key that the paper's recipe does not have, each with a value of its own.
+const char* const new_keys = R"(
+[explainers.other]
+target = "mean_field"
+label_evaluations = 24
+mixture = [{players = 16, target = "permutation_pairs", evaluations = 122}, {players = 32, target = "two_level"}]
+relative = true
+coordinates = "query_offset"
+atom = true
+padding = 0.25
+queries = "any"
+averaging = 0.99
+unlabelled = 7
+unlabelled_shares = [1, 2.5, 0]
+[explainers.further]
+like = "other"
+coordinates = "query_angle"
+)";
+
+TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
+  const fs::path file = fs::temp_directory_path() / "opshap_profiles_explainers.toml";
+  write_file(file, new_keys);
+  const cli::Profile profile = cli::load_profile("smoke", file);
+  ASSERT_EQ(2u, profile.explainers.size());
+  const training::ExplainerRecipe& other = profile.explainers.at("other");
+  EXPECT_EQ("mean_field", other.target);
+  EXPECT_EQ(24, other.label_evaluations);
+  EXPECT_EQ((std::vector<training::LabelRule>{{16, "permutation_pairs", 122}, {32, "two_level", 0}}), other.mixture);
+  EXPECT_TRUE(other.relative && other.atom && other.any_query);
+  EXPECT_EQ(0.25, other.padding);
+  EXPECT_EQ(0.99, other.averaging);
+  EXPECT_EQ(7, other.unlabelled);
+  EXPECT_EQ((std::vector<double>{1, 2.5, 0}), other.unlabelled_shares);
+  EXPECT_EQ(profile.explainer.epochs, other.epochs) << "that of [explainer]";
+  EXPECT_EQ("query_angle", profile.explainers.at("further").coordinates);
+  EXPECT_EQ(24, profile.explainers.at("further").label_evaluations) << "that of the other one";
+  EXPECT_EQ(cli::to_toml(profile), cli::to_toml(cli::parse_profile(cli::to_toml(profile), "stored.toml")));
+  for (const char* wrong :
+       {"[explainers.a]\nlike = 'b'\n", "[explainers.a]\nlike = 'a'\n", "[explainers]\na = 1\n",
+        "[explainers.a]\nlike = 'b'\n[explainers.b]\nlike = 'a'\n", "[explainer]\ncoordinates = 'polar'\n",
+        "[explainer]\nunlabelled_shares = [1]\n", "[explainer]\nunlabelled_shares = [0, 0, 0]\n",
+        "[explainer]\nunlabelled_shares = [1, -1, 1]\n", "[explainer]\nqueries = 'some'\n"}) {
+    write_file(file, wrong);
+    EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
+  }
+  fs::remove(file);
+}
+
+TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
+  for (const char* profile : {"desk", "paper"}) {  // with the seven resolutions that its shares are of
+    const cli::Profile plain = cli::load_profile(profile, {}), laid = cli::load_profile(profile, "amortisation");
+    EXPECT_EQ(0u, plain.explainers.size());
+    EXPECT_GE(laid.explainers.size(), 10u);
+    EXPECT_EQ(plain.explainer.epochs, laid.explainers.at("fastshap").epochs);
+    EXPECT_EQ(laid.explainers.at("mean_field").unlabelled, laid.explainers.at("mixture").unlabelled);
+  }
+  EXPECT_TRUE(cli::load_profile("desk", "own_operator").explainer.any_query);
 }
 
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {

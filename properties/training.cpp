@@ -108,29 +108,54 @@ TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
   EXPECT_NE(read_file(folder_ / "a" / "model.safetensors"), read_file(folder_ / "c" / "model.safetensors"));
 }
 
+/// With all that the paper's recipe does not have, but for labels.
+training::ExplainerRecipe other_explainer(int epochs) {
+  training::ExplainerRecipe recipe = small_explainer(epochs);
+  recipe.patience = 0;
+  recipe.relative = recipe.atom = true;
+  recipe.coordinates = "query_angle";
+  recipe.padding = 0;
+  recipe.averaging = 0.9;
+  return recipe;
+}
+
 TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const data::Dataset data = small_data(16, 4);
   const WeightedMeanOperator backbone(0.5);
-  const training::TrainingSummary whole =
-      training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "whole");
+  for (const training::ExplainerRecipe& recipe : {small_explainer(6), other_explainer(6)}) {
+    const fs::path one = folder_ / recipe.coordinates / "whole", parts = folder_ / recipe.coordinates / "parts";
+    const training::TrainingSummary whole = training::train_explainer(recipe, backbone, data, 1, one);
 
-  // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
-  // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
-  // its 16 samples.
-  for (const int calls : {45, 36}) {
-    const StoppingOperator stopping(calls);
-    EXPECT_THROW(training::train_explainer(small_explainer(6), stopping, data, 1, folder_ / "parts"), Stopped);
-    EXPECT_TRUE(fs::exists(folder_ / "parts" / "checkpoint.safetensors"));
+    // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
+    // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
+    // its 16 samples.
+    for (const int calls : {45, 36}) {
+      const StoppingOperator stopping(calls);
+      EXPECT_THROW(training::train_explainer(recipe, stopping, data, 1, parts), Stopped);
+      EXPECT_TRUE(fs::exists(parts / "checkpoint.safetensors"));
+    }
+    // A kill after the metrics line and before the checkpoint leaves a line too many.
+    write_file(parts / "metrics.jsonl", read_file(parts / "metrics.jsonl") + "{\"epoch\":99}\n");
+    const training::TrainingSummary resumed = training::train_explainer(recipe, backbone, data, 1, parts);
+    EXPECT_EQ(read_file(one / "model.safetensors"), read_file(parts / "model.safetensors"));
+    EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
+    EXPECT_EQ(whole.best_validation, resumed.best_validation);
+    const std::string metrics = read_file(parts / "metrics.jsonl");
+    EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
   }
-  // A kill after the metrics line and before the checkpoint leaves a line too many.
-  write_file(folder_ / "parts" / "metrics.jsonl", read_file(folder_ / "parts" / "metrics.jsonl") + "{\"epoch\":99}\n");
-  const training::TrainingSummary resumed =
-      training::train_explainer(small_explainer(6), backbone, data, 1, folder_ / "parts");
-  EXPECT_EQ(read_file(folder_ / "whole" / "model.safetensors"), read_file(folder_ / "parts" / "model.safetensors"));
-  EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
-  EXPECT_EQ(whole.best_validation, resumed.best_validation);
-  const std::string metrics = read_file(folder_ / "parts" / "metrics.jsonl");
-  EXPECT_EQ(6, std::count(metrics.begin(), metrics.end(), '\n'));
+}
+
+TEST_F(Training, AsksForLabelsThatItKeepsOnlyOnce) {
+  const data::Dataset data = small_data(16, 4);
+  training::ExplainerRecipe recipe = other_explainer(3);
+  for (const char* target : {"fastshap_reused", "mean_field"}) {
+    recipe.target = target;
+    recipe.epochs = 3;
+    const auto three = training::train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "3");
+    recipe.epochs = 5;
+    const auto five = training::train_explainer(recipe, WeightedMeanOperator(0.5), data, 1, folder_ / target / "5");
+    EXPECT_EQ(three.operator_evaluations, five.operator_evaluations) << target;
+  }
 }
 
 /// A number of each line of a metrics file.
@@ -255,32 +280,74 @@ TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
   EXPECT_LT(summary.epochs, 50);
 }
 
-TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
-  const data::Dataset data = small_data(64, 8);
-  const WeightedMeanOperator backbone(0);
-  training::train_explainer(small_explainer(60), backbone, data, 1, folder_ / "a");
-  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
-  // Fields it has not seen, at both resolutions. φ_i = weight(x*, i)·u_i; the bound is a fifth of what the uniform
-  // attribution misses.
+/// How far an explainer of the linear operator is from its Shapley values at these points, one for each of eight unseen
+/// samples, relative to the uniform attribution.
+double error_beside_uniform(const Explainer& explainer, int points, const std::vector<int>& queries) {
   const data::Dataset fresh = small_data(64, 16);
-  for (const int points : {16, 32}) {
-    double missed = 0, missed_by_uniform = 0;
-    for (std::int64_t sample = 72; sample < 80; ++sample) {
-      const FieldBatch input = strided(fresh.inputs.one(sample), {points});
-      const int centre = static_cast<int>(input.domain.centre());
-      std::vector<double> truth;
-      for (int y = 0; y < points; ++y)
-        truth.push_back(WeightedMeanOperator::weight(centre, y, points) * input.values[static_cast<std::size_t>(y)]);
-      const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-      const std::vector<double> found = cell_values(explainer->densities(input).field(0), input.domain,
-                                                    Partition::one_player_per_point(input.domain), 0, grand);
-      for (std::size_t i = 0; i < truth.size(); ++i) {
-        missed += std::pow(found[i] - truth[i], 2);
-        missed_by_uniform += std::pow(grand / points - truth[i], 2);
-      }
+  double missed = 0, missed_by_uniform = 0;
+  for (std::int64_t sample = 72; sample < 80; ++sample) {
+    const FieldBatch input = strided(fresh.inputs.one(sample), {points});
+    const int query = queries[static_cast<std::size_t>(sample - 72)];
+    std::vector<double> truth;
+    for (int y = 0; y < points; ++y)
+      truth.push_back(WeightedMeanOperator::weight(query, y, points) * input.values[static_cast<std::size_t>(y)]);
+    const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
+    const std::vector<double> found = cell_values(explainer.densities(input, {.point = query}).field(0), input.domain,
+                                                  Partition::one_player_per_point(input.domain), 0, grand);
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      missed += std::pow(found[i] - truth[i], 2);
+      missed_by_uniform += std::pow(grand / points - truth[i], 2);
     }
-    EXPECT_LT(std::sqrt(missed / missed_by_uniform), 0.2) << points << " points";
   }
+  return std::sqrt(missed / missed_by_uniform);
+}
+
+TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
+  const WeightedMeanOperator backbone(0);
+  training::train_explainer(small_explainer(60), backbone, small_data(64, 8), 1, folder_ / "a");
+  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
+  for (const int points : {16, 32})
+    EXPECT_LT(error_beside_uniform(*explainer, points, std::vector(8, points / 2)), 0.2) << points << " points";
+}
+
+TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
+  const WeightedMeanOperator backbone(0);
+  training::ExplainerRecipe recipe = other_explainer(60);
+  recipe.target = "mean_field";
+  recipe.any_query = true;
+  training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / "a");
+  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
+  EXPECT_TRUE(explainer->any_query());
+  EXPECT_EQ((std::vector<int>{16, 32}), explainer->trained_at());
+  for (const int points : {16, 32})
+    EXPECT_LT(error_beside_uniform(*explainer, points, {0, 3, 15, 7, 9, 11, 14, 1}), 0.2) << points << " points";
+}
+
+TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
+  const auto refusal = [&](const training::ExplainerRecipe& recipe, const Operator& backbone) -> std::string {
+    try {
+      training::train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const WeightedMeanOperator backbone(0);
+  training::ExplainerRecipe recipe = other_explainer(1);
+  recipe.target = "exact";
+  EXPECT_EQ(refusal(recipe, backbone),
+            "explainer: target=exact, players=32 (a label takes 2^n evaluations, n <= 16). Use it in a mixture with "
+            "players = 16, or two_level or mean_field instead.");
+  recipe.target = "mean_field";
+  EXPECT_NE(std::string::npos, refusal(recipe, StoppingOperator(1000)).find("mean_field"));
+  recipe.mixture = {{.players = 16, .target = "exact"}, {.players = 16, .target = "two_level"}};
+  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("Put the rules in order"));
+  recipe.mixture = {{.players = 16, .target = "fastshap"}};
+  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("Mix targets that are asked once"));
+  recipe.mixture = {{.players = 16, .target = "exactly"}};
+  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("exactly"));
+  recipe.mixture = {{.players = 16, .target = "permutation_pairs"}};
+  EXPECT_EQ("", refusal(recipe, backbone));
 }
 
 TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {

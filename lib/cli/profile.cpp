@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/explainer_section.hpp"
 #include "cli/profile_section.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -181,6 +182,20 @@ evaluation::EvaluationSettings read_evaluation(Section section) {
   return settings;
 }
 
+/// Lays an explainer's table over the settings, after those of the explainers that it is like.
+void lay_over(toml::table& settings, Section& all, const std::string& name, std::size_t depth = 0) {
+  require(all.has(name), "profile: explainers.", name,
+          " (there is none, and another one is like it). Correct the name.");
+  require(all.node(name).is_table(), "profile: explainers.", name, " (is not a table). Write [explainers.", name, "].");
+  require(depth < all.names().size(), "profile: explainers.", name, " (is like itself in the end). Break the circle.");
+  toml::table own = *all.node(name).as_table();
+  if (const auto other = own["like"].value<std::string>()) {
+    lay_over(settings, all, *other, depth + 1);
+    own.erase("like");
+  }
+  merge(settings, own);
+}
+
 Profile read(const toml::table& table, const std::string& name) {
   Section root(table, "");
   Profile profile;
@@ -209,24 +224,23 @@ Profile read(const toml::table& table, const std::string& name) {
                       .patience = backbone.count("patience")};
   backbone.finish();
 
-  Section explainer = root.section("explainer");
-  profile.explainer = {.model = model,
-                       .resolutions = profile.resolutions,
-                       .epochs = explainer.count("epochs"),
-                       .batch = explainer.count("batch"),
-                       .learning_rate = explainer.positive("learning_rate"),
-                       .weight_decay = explainer.not_negative("weight_decay"),
-                       .warmup_epochs = explainer.count("warmup_epochs", 0),
-                       .patience = explainer.count("patience"),
-                       .coalitions = explainer.count("coalitions", 2)};
-  if (explainer.has("target")) profile.explainer.target = explainer.get<std::string>("target");
-  explainer.finish();
+  profile.explainer = read_explainer(root.section("explainer"), model, profile.resolutions);
+  if (root.has("explainers")) {
+    Section further = root.section("explainers");
+    for (const std::string& name : further.names()) {
+      toml::table settings = *root.node("explainer").as_table();
+      lay_over(settings, further, name);
+      profile.explainers[name] =
+          read_explainer(Section(settings, "explainers." + name + "."), model, profile.resolutions);
+    }
+  }
 
   profile.evaluation = read_evaluation(root.section("evaluation"));
   if (profile.data.has_problem()) profile.evaluation.scenario = profile.data.problem()->default_rule();
   if (root.has("scenario"))
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
+  for (auto& [name, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   for (const int size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
@@ -240,7 +254,7 @@ Profile read(const toml::table& table, const std::string& name) {
 
 std::vector<std::string> profile_names() {
   std::vector<std::string> names;
-  for (const EmbeddedProfile& profile : embedded_profiles()) names.push_back(profile.name);
+  for (const EmbeddedSettings& profile : embedded_profiles()) names.push_back(profile.name);
   return names;
 }
 
@@ -327,7 +341,6 @@ toml::table table_of(const DataSettings& data) {
 /// their identity.
 toml::table settings_of(const Profile& profile) {
   const training::BackboneRecipe& backbone = profile.backbone;
-  const training::ExplainerRecipe& explainer = profile.explainer;
   const evaluation::EvaluationSettings& evaluation = profile.evaluation;
   toml::array curves;
   for (const evaluation::BudgetCurve& curve : evaluation.curves) {
@@ -344,13 +357,7 @@ toml::table settings_of(const Profile& profile) {
                                              {"learning_rate", backbone.learning_rate},
                                              {"weight_decay", backbone.weight_decay},
                                              {"patience", backbone.patience}}},
-                    {"explainer", toml::table{{"epochs", explainer.epochs},
-                                              {"batch", explainer.batch},
-                                              {"learning_rate", explainer.learning_rate},
-                                              {"weight_decay", explainer.weight_decay},
-                                              {"warmup_epochs", explainer.warmup_epochs},
-                                              {"patience", explainer.patience},
-                                              {"coalitions", explainer.coalitions}}},
+                    {"explainer", explainer_table(profile.explainer)},
                     {"evaluation", toml::table{{"inputs", evaluation.inputs},
                                                {"methods", list_of(evaluation.methods)},
                                                {"minimum_budget", evaluation.minimum_budget},
@@ -363,8 +370,10 @@ toml::table settings_of(const Profile& profile) {
   const toml::table scenario = table_of(evaluation.scenario, usual);
   if (!scenario.empty()) table.insert("scenario", scenario);
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
-  if (explainer.target != training::ExplainerRecipe{}.target)
-    table["explainer"].as_table()->insert("target", explainer.target);
+  toml::table further;
+  for (const auto& [name, recipe] : profile.explainers)
+    further.insert(name, explainer_table(recipe, profile.explainer));
+  if (!further.empty()) table.insert("explainers", std::move(further));
   return table;
 }
 
@@ -378,13 +387,15 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
   } else {
     const auto& profiles = embedded_profiles();
     const auto found = std::find_if(profiles.begin(), profiles.end(),
-                                    [&](const EmbeddedProfile& profile) { return profile.name == name; });
+                                    [&](const EmbeddedSettings& profile) { return profile.name == name; });
     if (found == profiles.end()) throw_unknown_name("profile", name, profile_names());
     table = parse(found->text, "profile " + name);
   }
   toml::table over;
   if (!overrides.empty()) {
-    over = parse(read_file(overrides), overrides.string());
+    const auto& known = embedded_overlays();
+    const auto named = std::ranges::find(known, overrides.string(), &EmbeddedSettings::name);
+    over = parse(named == known.end() ? read_file(overrides) : named->text, overrides.string());
     name += "+" + overrides.stem().string();
   }
   merge(over, toml::table{{"data", data}});

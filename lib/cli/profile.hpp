@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,13 +13,16 @@
 
 namespace opshap::cli {
 
-/// A profile's TOML text as it was compiled into the program.
-struct EmbeddedProfile {
-  std::string name;  ///< "smoke", "desk", "paper"
+/// A TOML text as it was compiled into the program.
+struct EmbeddedSettings {
+  std::string name;  ///< "smoke", "desk", "paper"; "amortisation"
   std::string text;
 };
 
-const std::vector<EmbeddedProfile>& embedded_profiles();
+/// Complete profiles.
+const std::vector<EmbeddedSettings>& embedded_profiles();
+/// What studies lay over a profile.
+const std::vector<EmbeddedSettings>& embedded_overlays();
 
 /// A finished data set that stands where a problem does.
 struct DataFile {
@@ -42,7 +46,8 @@ struct DataSettings {
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
-/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation] and `target` of [explainer].
+/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation], and what the paper's recipe of
+/// an explainer does not have.
 ///
 /// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
 /// [pde.NAME] has for that problem.
@@ -55,11 +60,14 @@ struct Profile {
   std::vector<int> resolutions;  ///< players n = points per axis, for training and evaluation
   training::BackboneRecipe backbone;
   training::ExplainerRecipe explainer;
+  /// Further explainers by name, which are scored beside it: tables [explainers.NAME], each laid over [explainer], or
+  /// over the explainer that its key `like` names.
+  std::map<std::string, training::ExplainerRecipe> explainers;
   evaluation::EvaluationSettings evaluation;
 };
 
-/// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file; empty for none) over
-/// it, for the problem `pde` (empty: the one that they name). Throws InvalidArgument for an unknown name or key and for
+/// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file or the name of an
+/// embedded overlay; empty for none) over it, for the problem `pde` (empty: the one that they name). Throws InvalidArgument for an unknown name or key and for
 /// values that cannot work (naming key and line), DataError for a file that cannot be parsed.
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
                      const std::string& pde = "");

@@ -71,6 +71,13 @@ class Section {
     return *found;
   }
 
+  /// All keys, ascending.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& [key, value] : table_) names.emplace_back(key.str());
+    return names;
+  }
+
   bool has(const std::string& key) const { return table_.contains(key); }
 
   /// Every key that nobody has read yet, in the order of the file: for settings that somebody else understands.

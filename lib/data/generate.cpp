@@ -123,6 +123,13 @@ Json renewed(Json request) try {
 /// What a file of a part says of it.
 Json to_json(const Part& part) { return {{"index", part.index}, {"of", part.of}}; }
 
+/// The input of a sample as a file holds it: rounded to float32.
+pde::Sample drawn_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
+  pde::Sample drawn = problem.draw(Rng(seed, message(problem.name(), "/", Dataset::schema_version)), sample);
+  for (double& value : drawn.input.values) value = static_cast<float>(value);
+  return drawn;
+}
+
 /// Adds the rows of a file to the columns, u0 and target first.
 void append_columns(std::vector<Column>& columns, const Hdf5Contents& file) {
   if (columns.empty()) {
@@ -143,11 +150,13 @@ void complete(std::vector<Column> columns, const Json& request, const pde::Probl
 
 }  // namespace
 
+FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
+  return drawn_sample(problem, seed, sample).input;
+}
+
 GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
-  const Rng root(seed, message(problem.name(), "/", Dataset::schema_version));
-  pde::Sample drawn = problem.draw(root, sample);
+  pde::Sample drawn = drawn_sample(problem, seed, sample);
   GeneratedSample made{{drawn.input.values.begin(), drawn.input.values.end()}, {}, std::move(drawn.drawn), 0, {}};
-  drawn.input.values.assign(made.input.begin(), made.input.end());
   pde::Solution solution = problem.solve(drawn.input);
   const std::vector<pde::Invariant> invariants = problem.invariants();
   for (std::size_t i = 0; i < invariants.size(); ++i) {

@@ -34,6 +34,9 @@ struct GeneratedSample {
 /// solver. Throws NumericalError when an invariant does not hold.
 GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample);
 
+/// The input field of that sample, rounded to float32, without solving it.
+FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample);
+
 /// One of `of` parts of a data set, each with about as many samples, in the order of the samples.
 struct Part {
   std::int64_t index = 0, of = 1;

@@ -1,6 +1,7 @@
 // Training of an explainer by the target that its recipe names.
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <future>
 
@@ -20,12 +21,54 @@ namespace opshap::training {
 
 namespace {
 
-std::vector<SampleGames> games_of(const Operator& backbone, const FieldBatch& fields,
-                                  const std::vector<ResolutionGroup>& groups, const ScenarioRule& rule) {
-  std::vector<SampleGames> games;
-  for (const ResolutionGroup& group : groups) games.emplace_back(backbone, fields, group, rule);
-  return games;
+/// The explained point of each member of each group, at random; nothing unless the recipe asks for any query.
+std::vector<std::vector<std::int64_t>> queries_of(const ExplainerRecipe& recipe, const FieldBatch& fields,
+                                                  const std::vector<ResolutionGroup>& groups, std::uint64_t seed) {
+  const Rng rng(seed, "explainer queries");
+  std::vector<std::vector<std::int64_t>> queries(groups.size());
+  for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
+    const std::int64_t points = fields.domain.strided(grid(fields, groups[group].points)).points();
+    for (const std::int64_t sample : groups[group].samples) {
+      queries[group].push_back(static_cast<std::int64_t>(
+          rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));
+    }
+  }
+  return queries;
 }
+
+/// What a part of the data gives a training: its games, its inputs as the network gets them, and the labels that are
+/// asked once.
+struct Material {
+  std::vector<ResolutionGroup> groups;
+  std::vector<SampleGames> games;
+  std::vector<torch::Tensor> inputs;   ///< of each group
+  std::vector<Target::Labels> labels;  ///< of each group; empty for a target that draws new ones
+
+  Material(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data, data::Split part,
+           std::uint64_t seed)
+      : groups(resolution_groups(data, part, recipe.resolutions)) {
+    const auto queries = queries_of(recipe, data.inputs, groups, seed);
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      games.emplace_back(backbone, data.inputs, groups[group], recipe.scenario, queries[group]);
+    inputs = at_resolutions(data.inputs, groups, torch::kFloat32, queries);
+  }
+
+  std::int64_t evaluations() const {
+    std::int64_t sum = 0;
+    for (const SampleGames& of_group : games) sum += of_group.evaluations();
+    return sum;
+  }
+  /// What labels of all samples cost.
+  std::int64_t evaluations(const Target& target, Target::Use use) const {
+    std::int64_t sum = 0;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      if (!groups[group].samples.empty())
+        sum +=
+            static_cast<std::int64_t>(groups[group].samples.size()) * target.evaluations(use, games[group].players());
+    }
+    return sum;
+  }
+};
 
 /// A stream for each of a batch's members. It depends on the member's number in the data set, on the use and on the
 /// epoch alone.
@@ -38,6 +81,14 @@ std::vector<Rng> member_streams(const ResolutionGroup& group, const Batch& batch
         rng.stream(use == Target::Use::training ? 0 : 1, static_cast<std::uint64_t>(epoch) << 32 | sample));
   }
   return streams;
+}
+
+/// The rows of the members of a batch.
+Target::Labels rows(const Target::Labels& labels, const std::vector<std::int64_t>& members) {
+  Target::Labels some;
+  for (const torch::Tensor& label : labels)
+    some.push_back(label.index_select(0, torch::tensor(members, torch::kInt64)));
+  return some;
 }
 
 /// The rows of some fields of a batch.
@@ -57,7 +108,9 @@ void require_fits(const Operator& backbone, const data::Dataset& data) {
 }  // namespace
 
 TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& backbone, const data::Dataset& data,
-                                std::uint64_t seed, const std::filesystem::path& folder) {
+                                std::uint64_t seed, const std::filesystem::path& folder,
+                                const std::vector<int>& snapshots) {
+  const auto start = std::chrono::steady_clock::now();
   require_fits(backbone, data);
   ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
@@ -67,30 +120,32 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
   if (is_finished(folder, identity, summary)) return summary;
 
   const Rng rng(seed, "explainer coalitions");
-  const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);
-  const std::vector<ResolutionGroup> validation = resolution_groups(data, data::Split::validation, recipe.resolutions);
-  const torch::TensorOptions options = torch::kFloat32;
-  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options);
-  const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
-  const std::vector<SampleGames> train_games = games_of(backbone, data.inputs, train, recipe.scenario),
-                                 validation_games = games_of(backbone, data.inputs, validation, recipe.scenario);
-  const auto network = operators::make_network(explainer_config(recipe, data), options);
+  Material train(recipe, backbone, data, data::Split::train, seed);
+  const Material validation(recipe, backbone, data, data::Split::validation, seed);
+  const auto network = operators::make_network(explainer_config(recipe, data), torch::kFloat32);
   network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
 
-  const auto draw = [&](const std::vector<SampleGames>& games, const std::vector<ResolutionGroup>& groups,
-                        const Batch& batch, Target::Use use, std::int64_t epoch) {
-    return target->draw(games[batch.group], batch.members, member_streams(groups[batch.group], batch, rng, use, epoch),
-                        use);
+  const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
+    return target->draw(from.games[batch.group], batch.members,
+                        member_streams(from.groups[batch.group], batch, rng, use, epoch), use);
   };
-  // The validation labels never change.
-  const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
+  // The validation labels never change, nor do those of the training with a target that asks once.
+  const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
   std::vector<Target::Labels> fixed_labels;
   for (const Batch& batch : validation_batches)
-    fixed_labels.push_back(draw(validation_games, validation, batch, Target::Use::validation, 0));
+    fixed_labels.push_back(draw(validation, batch, Target::Use::validation, 0));
+  std::int64_t once = validation.evaluations(*target, Target::Use::validation);
+  if (target->once()) {
+    once += train.evaluations(*target, Target::Use::training);
+    for (std::size_t group = 0; group < train.groups.size(); ++group) {
+      Batch all{.group = group, .members = {}};
+      for (std::size_t member = 0; member < train.groups[group].samples.size(); ++member)
+        all.members.push_back(static_cast<std::int64_t>(member));
+      train.labels.push_back(all.members.empty() ? Target::Labels{} : draw(train, all, Target::Use::training, 0));
+    }
+  }
 
-  const auto train_samples = static_cast<std::int64_t>(data.indices(data::Split::train).size());
-  const auto validation_samples = static_cast<std::int64_t>(data.indices(data::Split::validation).size());
   TrainingLoop loop{.name = "explainer",
                     .identity = identity,
                     .epochs = recipe.epochs,
@@ -98,16 +153,17 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
                     .patience = recipe.patience,
                     .learning_rate = recipe.learning_rate,
                     .weight_decay = recipe.weight_decay,
+                    .averaging = recipe.averaging,
                     .train = {},
                     .validate = {},
-                    .evaluations_per_epoch = train_samples * target->evaluations(Target::Use::training),
-                    .evaluations_once = validation_samples * target->evaluations(Target::Use::validation)};
-  for (const std::vector<SampleGames>* all : {&train_games, &validation_games})
-    for (const SampleGames& games : *all) loop.evaluations_once += games.evaluations();
+                    .evaluations_per_epoch = target->once() ? 0 : train.evaluations(*target, Target::Use::training),
+                    .evaluations_once = train.evaluations() + validation.evaluations() + once,
+                    .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                    .snapshots = snapshots};
   // Parts of a batch's loss, for chunks of fields, are given to `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const std::vector<torch::Tensor>& inputs, const SampleGames& games,
-                           const Batch& batch, const Target::Labels& labels) {
-    const torch::Tensor fields = select(inputs, batch), gains = games.gains(batch.members);
+  const auto loss_of = [&](const auto& evaluate, const Material& of, const Batch& batch, const Target::Labels& labels) {
+    const SampleGames& games = of.games[batch.group];
+    const torch::Tensor fields = select(of.inputs, batch), gains = games.gains(batch.members);
     return evaluate(*network, fields.size(1), games.domain(), [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain());
       return target->loss(densities, games.volumes(), gains.narrow(0, first, count), rows(labels, first, count),
@@ -116,19 +172,22 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
   };
   // Without an engine coalitions are LibTorch's, whose threads the explainer has already.
   const auto ahead =
-      std::ranges::any_of(train_games, &SampleGames::has_engine) ? std::launch::async : std::launch::deferred;
+      std::ranges::any_of(train.games, &SampleGames::has_engine) ? std::launch::async : std::launch::deferred;
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
     double sum = 0;
     std::size_t samples = 0;
-    const std::vector<Batch> batches = epoch_batches(train, recipe.batch, seed, epoch);
-    const auto play = [&](const Batch& batch) { return draw(train_games, train, batch, Target::Use::training, epoch); };
+    const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
+    const auto play = [&](const Batch& batch) {
+      return target->once() ? rows(train.labels[batch.group], batch.members)
+                            : draw(train, batch, Target::Use::training, epoch);
+    };
     // The next batch's labels do not wait for the explainer: what a step leaves of the processor's time goes to them.
     std::future<Target::Labels> next = std::async(ahead, play, std::cref(batches.front()));
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const Batch& batch = batches[i];
       const Target::Labels labels = next.get();
       if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
-      const double loss = loss_of(batch_loss_and_gradient, train_inputs, train_games[batch.group], batch, labels);
+      const double loss = loss_of(batch_loss_and_gradient, train, batch, labels);
       step();
       sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
@@ -140,7 +199,7 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
     std::size_t samples = 0;
     for (std::size_t i = 0; i < validation_batches.size(); ++i) {
       const Batch& batch = validation_batches[i];
-      const double loss = loss_of(batch_loss, validation_inputs, validation_games[batch.group], batch, fixed_labels[i]);
+      const double loss = loss_of(batch_loss, validation, batch, fixed_labels[i]);
       sum += loss * static_cast<double>(batch.members.size());
       samples += batch.members.size();
     }

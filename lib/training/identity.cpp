@@ -4,18 +4,21 @@
 #include <span>
 
 #include "core/checksum.hpp"
+#include "core/error.hpp"
 #include "operators/network.hpp"
 #include "training/samples.hpp"
 #include "training/training.hpp"
 
 namespace opshap::training {
 
+using nlohmann::ordered_json;
+
 namespace {
 
 template <typename Recipe>
-nlohmann::ordered_json describe(const Recipe& recipe, const operators::NetworkConfig& config, const data::Dataset& data,
-                                std::uint64_t seed) {
-  return {{"model", nlohmann::ordered_json::parse(config.json)},
+ordered_json describe(const Recipe& recipe, const operators::NetworkConfig& config, const data::Dataset& data,
+                      std::uint64_t seed) {
+  return {{"model", ordered_json::parse(config.json)},
           {"resolutions", recipe.resolutions},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},
@@ -38,6 +41,33 @@ operators::NetworkConfig config_for(const operators::NetworkSettings& settings, 
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
 
+/// The recipe's own model, or the density network that its settings ask for.
+operators::NetworkSettings explainer_settings(const ExplainerRecipe& recipe, const FieldBatch& inputs) {
+  auto network = ordered_json::parse(recipe.model.json);
+  if (recipe.padding) network["padding"] = *recipe.padding;
+  const ExplainerRecipe paper;
+  if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query)
+    return {.model = recipe.model.model, .json = network.dump()};
+  require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
+          "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
+          "; an angle to the query needs periodic axes). Use query_offset.");
+  network["model"] = recipe.model.model;
+  ordered_json query = "any";
+  if (!recipe.any_query) {
+    const Scenario probe = make_scenario(recipe.scenario, inputs.one(0), grid(inputs, recipe.resolutions.front()));
+    query = recipe.scenario.query == ScenarioRule::Where::centre
+                ? ordered_json("centre")
+                : ordered_json(probe.input.domain.position(probe.query.point));
+  }
+  return {.model = "density",
+          .json = ordered_json{{"coordinates", recipe.coordinates},
+                               {"atom", recipe.atom},
+                               {"query", query},
+                               {"trained_at", recipe.resolutions},
+                               {"network", network}}
+                      .dump()};
+}
+
 }  // namespace
 
 operators::NetworkConfig backbone_config(const BackboneRecipe& recipe, const data::Dataset& data) {
@@ -45,13 +75,15 @@ operators::NetworkConfig backbone_config(const BackboneRecipe& recipe, const dat
 }
 
 operators::NetworkConfig explainer_config(const ExplainerRecipe& recipe, const data::Dataset& data) {
-  return config_for(recipe.model, data.inputs, 1);
+  return config_for(explainer_settings(recipe, data.inputs), data.inputs, 1);
 }
 
 void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer,
                      operators::NetworkSpaces spaces) {
   operators::fitted(backbone.model, spaces);
   operators::fitted(explainer.model, spaces);
+  require(explainer.averaging >= 0 && explainer.averaging < 1, "explainer: averaging=", explainer.averaging,
+          " (is what the mean of the weights keeps of itself at a step). Give 0 for none, or 0.999.");
   targets::make(explainer);
 }
 
@@ -63,7 +95,8 @@ std::string training_identity(const ExplainerRecipe& recipe, const Target& targe
                               const data::Dataset& data, std::uint64_t seed) {
   auto json = describe(recipe, explainer_config(recipe, data), data, seed);
   json["warmup_epochs"] = recipe.warmup_epochs;
-  json.update(nlohmann::ordered_json::parse(target.identity()));
+  if (recipe.averaging > 0) json["averaging"] = recipe.averaging;
+  json.update(ordered_json::parse(target.identity()));
   const Scenario probe =
       make_scenario(recipe.scenario, data.inputs.one(0), grid(data.inputs, recipe.resolutions.front()));
   json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.query).front()}};

@@ -14,6 +14,7 @@
 #include "core/stop.hpp"
 #include "training/adamw.hpp"
 #include "training/checkpoint.hpp"
+#include "training/training.hpp"
 
 namespace opshap::training {
 
@@ -52,6 +53,7 @@ void assign(const operators::Network& network, const AdamW::Tensors& values) {
 /// Everything that a training carries from one epoch to the next.
 struct State {
   AdamW::Tensors best;
+  AdamW::Tensors average;  ///< empty without averaging
   TrainingSummary summary{.epochs = 0,
                           .best_epoch = 0,
                           .best_validation = std::numeric_limits<double>::infinity(),
@@ -64,6 +66,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
   Checkpoint checkpoint;
   for (const auto& [name, tensor] : weights(network)) checkpoint.tensors["model." + name] = tensor;
   for (const auto& [name, tensor] : state.best) checkpoint.tensors["best." + name] = tensor;
+  for (const auto& [name, tensor] : state.average) checkpoint.tensors["average." + name] = tensor;
   for (const auto& [name, tensor] : optimiser.moments()) checkpoint.tensors[name] = tensor;
   const TrainingSummary& summary = state.summary;
   checkpoint.counters = ordered_json{
@@ -101,6 +104,7 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
   };
   assign(network, part("model."));
   state.best = part("best.");
+  if (loop.averaging > 0) state.average = part("average.");
   const AdamW::Tensors first = part("first."), second = part("second.");
   {
     const torch::NoGradGuard no_grad;
@@ -114,6 +118,13 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
                    .operator_evaluations = counters["operator_evaluations"],
                    .seconds = counters["seconds"]};
   return true;
+}
+
+/// Moves the mean of the weights on by a step. Early on it is the plain mean of all steps.
+void average(AdamW::Tensors& mean, const operators::Network& network, double keep, std::int64_t steps) {
+  const torch::NoGradGuard no_grad;
+  const double fresh = std::max(1 - keep, 1 / static_cast<double>(steps + 1));
+  for (const auto& [name, tensor] : weights(network)) mean.at(name).lerp_(tensor, fresh);
 }
 
 /// Lines of epochs that the checkpoint does not know, written just before a kill, are dropped.
@@ -133,6 +144,8 @@ double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch) {
       static_cast<double>(epoch - loop.warmup_epochs) / std::max(1, loop.epochs - loop.warmup_epochs);
   return loop.learning_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
 }
+
+std::string epoch_file(int epoch) { return message("epoch_", epoch, ".safetensors"); }
 
 bool is_finished(const fs::path& folder, const std::string& identity, TrainingSummary& summary) {
   const fs::path path = folder / summary_file;
@@ -159,21 +172,28 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
   TrainingSummary& summary = state.summary;
   if (!restore(folder, loop, network, optimiser, state)) {
     state.best = copies(network);
+    if (loop.averaging > 0) state.average = copies(network);
     summary.operator_evaluations = loop.evaluations_once;
+    summary.seconds = loop.seconds_once;
   }
   keep_metrics(folder / metrics_file, summary.epochs);
   LineLog metrics(folder / metrics_file);
 
   Progress progress(loop.name, loop.epochs, "epochs");
   progress.skip(summary.epochs);
-  for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && epoch - summary.best_epoch < loop.patience;
-       ++epoch) {
+  const auto patient = [&](std::int64_t epoch) {
+    return loop.patience == 0 || epoch - summary.best_epoch < loop.patience;
+  };
+  for (std::int64_t epoch = summary.epochs; epoch < loop.epochs && patient(epoch); ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const double rate = scheduled_rate(loop, epoch);
     const double loss = loop.train(epoch, [&] {
       optimiser.step(rate);
+      if (loop.averaging > 0) average(state.average, network, loop.averaging, optimiser.steps());
       throw_if_stopped(loop.name);
     });
+    const AdamW::Tensors last = loop.averaging > 0 ? copies(network) : AdamW::Tensors{};
+    if (loop.averaging > 0) assign(network, state.average);
     const double validation = loop.validate();
     require<NumericalError>(std::isfinite(loss) && std::isfinite(validation), loop.name, ": loss=", loss,
                             ", validation=", validation, " (not finite in epoch ", epoch,
@@ -183,19 +203,22 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
       summary.best_epoch = epoch + 1;
       state.best = copies(network);
     }
+    if (std::ranges::count(loop.snapshots, epoch + 1) > 0)
+      operators::save_network(network, folder / epoch_file(static_cast<int>(epoch + 1)));
+    if (loop.averaging > 0) assign(network, last);
     summary.epochs = epoch + 1;
     summary.operator_evaluations += loop.evaluations_per_epoch;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     summary.seconds += seconds;
-    metrics.append(ordered_json{
-        {"schema", "opshap.epoch/1"},
-        {"epoch", epoch + 1},
-        {"loss", loss},
-        {"validation", validation},
-        {"learning_rate", rate},
-        {"operator_evaluations", summary.operator_evaluations},
-        {"seconds",
-         seconds}}.dump());
+    metrics.append(ordered_json{{"schema", "opshap.epoch/1"},
+                                {"epoch", epoch + 1},
+                                {"loss", loss},
+                                {"validation", validation},
+                                {"learning_rate", rate},
+                                {"operator_evaluations", summary.operator_evaluations},
+                                {"seconds", seconds},
+                                {"elapsed", summary.seconds}}
+                       .dump());
     save(folder, loop, network, optimiser, state);
     progress.advance(1, message("validation ", validation));
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "operators/network.hpp"
 #include "training/recipe.hpp"
@@ -17,9 +18,10 @@ struct TrainingLoop {
   std::string identity;  ///< recipe, data and seed as text: two trainings with the same text are the same
   int epochs = 1;
   int warmup_epochs = 0;
-  int patience = 1;
+  int patience = 1;  ///< 0: no early stopping
   double learning_rate = 1e-3;
   double weight_decay = 0;
+  double averaging = 0;  ///< what the running mean of the weights keeps of itself at a step; it is validated and kept
 
   /// One optimiser step per call of `step(learning rate)`; returns the mean training loss of the epoch.
   std::function<double(std::int64_t epoch, const std::function<void()>& step)> train;
@@ -27,6 +29,9 @@ struct TrainingLoop {
   std::function<double()> validate;
   /// Operator evaluations that an epoch costs, and what validation and caches cost once.
   std::int64_t evaluations_per_epoch = 0, evaluations_once = 0;
+  double seconds_once = 0;  ///< what was done before the first epoch
+  /// Epochs after which the weights as they are then, or their mean, are kept as epoch_file().
+  std::vector<int> snapshots = {};
 };
 
 /// Learning rate of an epoch: linear from 0 over the warm-up, then cosine to 0 over the rest.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,18 @@ struct BackboneRecipe {
   int patience = 50;  ///< epochs without a better validation loss before stopping
 };
 
+/// What the games of up to so many players are labelled with.
+struct LabelRule {
+  int players = 0;  ///< the most
+  std::string target;
+  std::int64_t evaluations = 0;  ///< as ExplainerRecipe::label_evaluations
+
+  bool operator==(const LabelRule&) const = default;
+};
+
 /// How an explainer is trained: by a target, with hard normalisation by volume and AdamW with linear warm-up and cosine
-/// decay (paper, Algorithm 1 and section Training).
+/// decay (paper, Algorithm 1 and section Training). The defaults of the settings that the paper does not have are its
+/// recipe.
 struct ExplainerRecipe {
   operators::NetworkSettings model;  ///< dimension and channels come from the data
   std::vector<int> resolutions;
@@ -31,10 +42,25 @@ struct ExplainerRecipe {
   double learning_rate = 3e-4;
   double weight_decay = 1e-5;
   int warmup_epochs = 5;
-  int patience = 10;
-  int coalitions = 128;             ///< per sample and step, even; of the target fastshap
+  int patience = 10;                ///< 0: no early stopping, so that the cosine always ends at 0
+  int coalitions = 128;             ///< per sample and step, even; of the targets fastshap and fastshap_reused
   std::string target = "fastshap";  ///< registry name, targets.def
   ScenarioRule scenario;            ///< how a field becomes a game
+
+  /// What a label of one game may cost, in evaluations; 0 for the target's own choice. Of targets that are values.
+  std::int64_t label_evaluations = 0;
+  /// Other targets for games of few players, ascending. `target` is for the rest.
+  std::vector<LabelRule> mixture;
+  /// Each sample counts relative to the size of its values, and FastSHAP's coalitions as much at every resolution. Else
+  /// n = 16 outweighs n = 1024 29 to 1. Values are always compared in this way.
+  bool relative = false;
+  std::string coordinates = "grid";  ///< as operators::DensityConfig::coordinates
+  bool atom = false;                 ///< a second output for the query's own cell
+  std::optional<double> padding;     ///< instead of the model's, as a fraction of each axis
+  bool any_query = false;            ///< every sample is explained at a random point, and the network is told which
+  double averaging = 0;              ///< of the weights: what the mean keeps of itself at a step; 0 for none
+  std::int64_t unlabelled = 0;       ///< further inputs, drawn from the problem without solving it
+  std::vector<double> unlabelled_shares;  ///< as data::Unlabelled::shares
 };
 
 /// What a finished training did, also its last line in metrics.jsonl.
@@ -42,7 +68,7 @@ struct TrainingSummary {
   std::int64_t epochs = 0, best_epoch = 0;
   double best_validation = 0;
   std::int64_t operator_evaluations = 0;  ///< backbone forwards spent on coalition values, validation included
-  double seconds = 0;                     ///< wall time of all epochs, over interruptions
+  double seconds = 0;  ///< wall time of all epochs and of labels that are asked once, over interruptions
 };
 
 }  // namespace opshap::training

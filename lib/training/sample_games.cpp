@@ -1,7 +1,10 @@
 #include "training/sample_games.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "core/coalitions.hpp"
 #include "core/threads.hpp"
@@ -11,8 +14,8 @@
 namespace opshap::training {
 
 SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
-                         const ScenarioRule& rule)
-    : backbone_(backbone), fields_(fields), group_(group), rule_(rule) {
+                         const ScenarioRule& rule, std::vector<std::int64_t> queries)
+    : backbone_(backbone), fields_(fields), group_(group), rule_(rule), queries_(std::move(queries)) {
   if (group.samples.empty()) return;
   const Scenario first = scenario(0);
   domain_ = first.input.domain;
@@ -20,13 +23,22 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
   volumes_ = player_volumes(domain_, first.partition, torch::kFloat32);
   has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.query) != nullptr;
 
+  const auto members = static_cast<std::int64_t>(group.samples.size());
+  if (!queries_.empty()) {
+    for (std::int64_t member = 0; member < members; ++member) {
+      const Scenario of = scenario(member);
+      empty_.push_back(backbone.values_at(of.baseline, of.query).front());
+      grand_.push_back(backbone.values_at(of.input, of.query).front());
+    }
+    evaluations_ = 2 * members;
+    return;
+  }
   // All inputs go to the operator in one batch. So do the baselines, unless they are all the same.
   FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels), baselines = first.baseline;
   const auto append = [](FieldBatch& to, const FieldBatch& one) {
     to.values.insert(to.values.end(), one.values.begin(), one.values.end());
     ++to.batch;
   };
-  const auto members = static_cast<std::int64_t>(group.samples.size());
   for (std::int64_t member = 0; member < members; ++member) {
     const Scenario of = scenario(member);
     append(inputs, of.input);
@@ -40,7 +52,28 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
 
 Scenario SampleGames::scenario(std::int64_t member) const {
   const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
-  return make_scenario(rule_, fields_.one(sample), grid(fields_, group_.points));
+  Scenario made = make_scenario(rule_, fields_.one(sample), grid(fields_, group_.points));
+  if (!queries_.empty()) made.query.point = queries_[static_cast<std::size_t>(member)];
+  return made;
+}
+
+std::unique_ptr<Game> SampleGames::game(std::int64_t member) const {
+  return games::cell_mask_game(backbone_, scenario(member));
+}
+
+// Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
+void SampleGames::for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const {
+  if (has_engine_) {
+    parallel_for(members, play);
+  } else {
+    for (std::size_t b = 0; b < members; ++b) play(b);
+  }
+}
+
+double SampleGames::mean_squared_gain() const {
+  double sum = 0;
+  for (std::size_t member = 0; member < grand_.size(); ++member) sum += std::pow(grand_[member] - empty_[member], 2);
+  return sum / static_cast<double>(std::max<std::size_t>(1, grand_.size()));
 }
 
 torch::Tensor SampleGames::gains(const std::vector<std::int64_t>& members) const {
@@ -58,25 +91,17 @@ torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& memb
   torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), coalitions.size(1)}, torch::kFloat32);
   const float* rows = coalitions.data_ptr<float>();
   float* out = gains.data_ptr<float>();
-  const auto play = [&](std::size_t b) {
+  for_each(members.size(), [&](std::size_t b) {
     Coalitions drawn(players_, count);
     for (std::size_t k = 0; k < count; ++k) {
       const float* row = rows + (b * count + k) * n;
       for (std::size_t player = 0; player < n; ++player)
         if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
     }
-    const auto game = games::cell_mask_game(backbone_, scenario(members[b]));
-    const std::vector<double> values = game->values(drawn);
+    const std::vector<double> values = game(members[b])->values(drawn);
     const double empty = empty_[static_cast<std::size_t>(members[b])];
     for (std::size_t k = 0; k < count; ++k) out[b * count + k] = static_cast<float>(values[k] - empty);
-  };
-  // Each member has few coalitions, so a thread takes whole members. Without an engine the operator has threads of its
-  // own.
-  if (has_engine_) {
-    parallel_for(members.size(), play);
-  } else {
-    for (std::size_t b = 0; b < members.size(); ++b) play(b);
-  }
+  });
   return gains;
 }
 

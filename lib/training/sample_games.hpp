@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,9 +20,10 @@ namespace opshap::training {
 /// for each distinct baseline, at construction.
 class SampleGames {
  public:
-  /// `fields` are those of the whole data set. Throws as make_scenario() for a rule that does not fit them.
+  /// `fields` are those of the whole data set. `queries` has the explained point of each member; without them it is the
+  /// rule's. Throws as make_scenario() for a rule that does not fit the fields.
   SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
-              const ScenarioRule& rule);
+              const ScenarioRule& rule, std::vector<std::int64_t> queries = {});
 
   /// Whether a coalition engine computes; then every thread takes members of its own.
   bool has_engine() const { return has_engine_; }
@@ -32,6 +34,12 @@ class SampleGames {
   /// Operator evaluations that the construction took.
   std::int64_t evaluations() const { return evaluations_; }
 
+  /// The game of a member. It refers to this object's operator.
+  std::unique_ptr<Game> game(std::int64_t member) const;
+  /// Calls play(b) for each of a batch's members, on all threads where that is faster.
+  void for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const;
+  /// The mean of (v(N) − v(∅))² over all members: by what a game counts as small.
+  double mean_squared_gain() const;
   /// v(N) − v(∅) of a batch's members, [B].
   torch::Tensor gains(const std::vector<std::int64_t>& members) const;
   /// v(S) − v(∅) for coalitions of 0 and 1 [B, K, players] of a batch's members, [B, K].
@@ -44,6 +52,7 @@ class SampleGames {
   const FieldBatch& fields_;
   ResolutionGroup group_;
   ScenarioRule rule_;
+  std::vector<std::int64_t> queries_;
   Domain domain_;
   int players_ = 0;
   PlayerVolumes volumes_;

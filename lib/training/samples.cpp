@@ -1,5 +1,6 @@
 #include "training/samples.hpp"
 
+#include "explainers/operator_shap.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::training {
@@ -13,12 +14,18 @@ FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int poin
 }
 
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
-                                          const torch::TensorOptions& options) {
+                                          const torch::TensorOptions& options,
+                                          const std::vector<std::vector<std::int64_t>>& queries) {
   std::vector<torch::Tensor> tensors;
-  for (const ResolutionGroup& group : groups) {
+  for (std::size_t number = 0; number < groups.size(); ++number) {
+    const ResolutionGroup& group = groups[number];
     std::vector<torch::Tensor> samples;
-    for (const std::int64_t sample : group.samples)
-      samples.push_back(operators::to_tensor(at_resolution(fields, sample, group.points), 0, 1, options));
+    for (std::size_t member = 0; member < group.samples.size(); ++member) {
+      FieldBatch field = at_resolution(fields, group.samples[member], group.points);
+      if (number < queries.size() && !queries[number].empty())
+        field = explainers::with_query(field, {queries[number][member]});
+      samples.push_back(operators::to_tensor(field, 0, 1, options));
+    }
     tensors.push_back(samples.empty() ? torch::Tensor() : torch::cat(samples, 1));
   }
   return tensors;

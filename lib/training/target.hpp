@@ -21,7 +21,8 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  /// What the labels are for. A training draws new ones in every epoch; the validation keeps the ones it drew.
+  /// What the labels are for. A training draws new ones in every epoch, unless it asks once; the validation keeps the
+  /// ones it drew.
   enum class Use { training, validation };
 
   /// Questions and answers of a batch: each tensor has one row for each field.
@@ -31,8 +32,11 @@ class Target {
   /// stream alone.
   virtual Labels draw(const SampleGames& games, const std::vector<std::int64_t>& members,
                       const std::vector<Rng>& streams, Use use) const = 0;
-  /// Operator evaluations that the labels of one field cost.
-  virtual std::int64_t evaluations(Use use) const = 0;
+  /// Whether the training asks once for each of its samples, before its first step, and then keeps the answers.
+  virtual bool once() const { return false; }
+  /// What the labels of one field with so many players cost, in operator evaluations. A reverse pass of both branches
+  /// of the mean field counts six, that of a plain gradient three.
+  virtual std::int64_t evaluations(Use use, int players) const = 0;
   /// The part of the mean loss over `batch` fields that some of them have: densities [points, B, 1], their v(N) − v(∅)
   /// [B] and labels. A scalar. 0 when the densities are the exact answer.
   virtual torch::Tensor loss(const torch::Tensor& densities, const PlayerVolumes& volumes, const torch::Tensor& gains,
@@ -49,8 +53,8 @@ namespace targets {
 
 std::vector<std::string> names();
 
-/// The target that a recipe names, with the recipe's settings. Throws InvalidArgument for another name, naming the
-/// nearest one, and for settings that cannot work.
+/// The target that a recipe names, or the mixture of them, with the recipe's settings. Throws InvalidArgument for
+/// another name, naming the nearest one, and for settings that cannot work.
 std::unique_ptr<Target> make(const ExplainerRecipe& recipe);
 
 }  // namespace targets

@@ -10,6 +10,7 @@
 #include "core/kernel_law.hpp"
 #include "training/fastshap_loss.hpp"
 #include "training/target.hpp"
+#include "training/target_values.hpp"
 
 namespace opshap::training::targets {
 
@@ -39,41 +40,64 @@ torch::Tensor draw_pairs(const KernelLaw& law, int count, Rng rng) {
 
 class FastShap final : public Target {
  public:
-  explicit FastShap(int coalitions) : coalitions_(coalitions) {
-    require(coalitions >= 2 && coalitions % 2 == 0, "fastshap: coalitions=", coalitions,
+  FastShap(const ExplainerRecipe& recipe, bool once)
+      : coalitions_(recipe.coalitions), relative_(recipe.relative), once_(once) {
+    require(coalitions_ >= 2 && coalitions_ % 2 == 0, "fastshap: coalitions=", coalitions_,
             " (they come in complementary pairs). Give an even number of at least 2.");
   }
 
-  /// Coalitions [B, K, players] and v(S) − v(∅) of each [B, K].
+  bool once() const override { return once_; }
+
+  /// Coalitions [B, K, players] and v(S) − v(∅) of each [B, K]; relative errors also need a weight of each field [B].
   Labels draw(const SampleGames& games, const std::vector<std::int64_t>& members, const std::vector<Rng>& streams,
               Use use) const override {
     const KernelLaw law(games.players());
     std::vector<torch::Tensor> rows;
     for (const Rng& stream : streams) rows.push_back(draw_pairs(law, count(use), stream));
     const torch::Tensor coalitions = torch::stack(rows);
-    return {coalitions, games.coalition_gains(members, coalitions)};
+    const torch::Tensor gains = games.coalition_gains(members, coalitions);
+    if (!relative_) return {coalitions, gains};
+    return {coalitions, gains, weights(gains, games)};
   }
 
-  std::int64_t evaluations(Use use) const override { return count(use); }
+  std::int64_t evaluations(Use use, int) const override { return count(use); }
 
   torch::Tensor loss(const torch::Tensor& densities, const PlayerVolumes& volumes, const torch::Tensor& gains,
                      const Labels& labels, std::int64_t batch) const override {
-    return fastshap_errors(densities, volumes, gains, labels[0], labels[1]) /
+    return fastshap_errors(densities, volumes, gains, labels[0], labels[1], relative_ ? labels[2] : torch::Tensor()) /
            static_cast<double>(batch * labels[1].size(1));
   }
 
-  std::string identity() const override { return nlohmann::ordered_json{{"coalitions", coalitions_}}.dump(); }
+  std::string identity() const override {
+    nlohmann::ordered_json json = {{"coalitions", coalitions_}};
+    if (relative_) json["relative"] = true;
+    if (once_) json["once"] = true;
+    return json.dump();
+  }
 
  private:
   int count(Use use) const { return use == Use::training ? coalitions_ : validation_coalitions; }
 
+  /// 2·n·H_{n−1} over the mean of the squared gains: errors of the values of size ε|φ| then give a loss of about ε²,
+  /// whatever the number of players, since squared sums over coalitions are |φ error|²/(2H_{n−1}) in the mean, and values
+  /// are about 1/n of the gains.
+  static torch::Tensor weights(const torch::Tensor& gains, const SampleGames& games) {
+    double factor = 0;
+    for (int j = 1; j < games.players(); ++j) factor += 2.0 * games.players() / j;
+    const torch::Tensor size = gains.square().mean(1) + small_share * games.mean_squared_gain();
+    return torch::where(size > 0, factor / size, torch::ones_like(size));
+  }
+
   int coalitions_;
+  bool relative_, once_;
 };
 
 }  // namespace
 
-std::unique_ptr<Target> fastshap(const ExplainerRecipe& recipe) {
-  return std::make_unique<FastShap>(recipe.coalitions);
+std::unique_ptr<Target> fastshap(const ExplainerRecipe& recipe) { return std::make_unique<FastShap>(recipe, false); }
+
+std::unique_ptr<Target> fastshap_reused(const ExplainerRecipe& recipe) {
+  return std::make_unique<FastShap>(recipe, true);
 }
 
 }  // namespace opshap::training::targets

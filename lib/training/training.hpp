@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
@@ -23,13 +25,18 @@ void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& expl
 TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
                                const std::filesystem::path& folder);
 
+/// The file in a training's folder with the weights after an epoch.
+std::string epoch_file(int epoch);
+
 /// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap);
 /// otherwise as train_backbone.
 ///
 /// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation
 /// loss is the target's on labels that never change. Throws InvalidArgument when the backbone does not take the data's
-/// fields, and when target or scenario do not fit.
+/// fields, and when target or scenario do not fit. The folder keeps the weights after the epochs in `snapshots` too,
+/// as epoch_file().
 TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
-                                std::uint64_t seed, const std::filesystem::path& folder);
+                                std::uint64_t seed, const std::filesystem::path& folder,
+                                const std::vector<int>& snapshots = {});
 
 }  // namespace opshap::training

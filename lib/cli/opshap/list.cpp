@@ -173,7 +173,7 @@ Json list_claims() {
 
 Json list_profiles() {
   Json entries = Json::array();
-  for (const EmbeddedProfile& profile : embedded_profiles())
+  for (const EmbeddedSettings& profile : embedded_profiles())
     entries.push_back({{"name", profile.name}, {"summary", load_profile(profile.name, {}).summary}});
   return entries;
 }

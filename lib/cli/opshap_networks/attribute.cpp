@@ -23,6 +23,7 @@ namespace {
 /// The attributions of a question: [inputs][queries].
 struct Answers {
   std::string method, path;
+  std::string remark = {};  ///< on all of them
   std::vector<std::vector<Attribution>> attributions;
 };
 
@@ -30,10 +31,11 @@ struct Answers {
 std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
                                                   const Globals& globals) {
   if (options.explainer.empty()) return nullptr;
-  require_centre("attribute", options.explainer, asked.inputs.domain, asked.queries);
   require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
           "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
-  return trained_explainer(options.explainer, *asked.op, globals.device);
+  auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
+  require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.queries);
+  return explainer;
 }
 
 Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
@@ -47,9 +49,13 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
       scenario.query.point = query;
       const auto game = games::cell_mask_game(*asked.op, scenario);
       answers.path = game->path();
-      answers.attributions.back().push_back(explainer != nullptr
-                                                ? explainer->attribute({*game, &scenario, {}, globals.seed})
-                                                : run_method(options, *game, globals.seed));
+      if (explainer == nullptr) {
+        answers.attributions.back().push_back(run_method(options, *game, globals.seed));
+        continue;
+      }
+      const methods::Question question{*game, &scenario, {}, globals.seed};
+      answers.attributions.back().push_back(explainer->attribute(question));
+      answers.remark = explainer->remark(question);
     }
   }
   return answers;
@@ -88,6 +94,7 @@ void run(const CLI::App& command, const AttributeOptions& options, const Globals
   const Answers answers = answer(options, asked, globals);
   if (!globals.out.empty()) write_values(globals.out, answers);
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
+  if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
   if (globals.out == "-") return;
   if (!asked.batched && asked.queries.size() == 1) {
     print_attribution(globals, answers.method, answers.attributions.front().front(), answers.path);

@@ -14,12 +14,13 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
     const OperatorGame found = wanted_operator_game(*command, *options, globals);
-    const methods::Kinds kinds = {{"explainer", [&](const std::string& file) {
-                                     const Scenario& scenario = *found.named.scenario;
-                                     require_centre("compare", file, scenario.input.domain, {scenario.query.point});
-                                     return trained_explainer(file, *found.op, globals.device,
-                                                              std::filesystem::path(file).stem());
-                                   }}};
+    const methods::Kinds kinds = {
+        {"explainer", [&](const std::string& file) {
+           const Scenario& scenario = *found.named.scenario;
+           auto explainer = trained_explainer(file, *found.op, globals.device, std::filesystem::path(file).stem());
+           require_explains("compare", *explainer, file, scenario.input.domain, {scenario.query.point});
+           return explainer;
+         }}};
     run_compare(globals, *options, found.named, network_environment(globals), kinds);
   });
 }

@@ -5,6 +5,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/unlabelled.hpp"
 #include "explainers/operator_shap.hpp"
 
 namespace opshap::cli {
@@ -15,10 +16,24 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
                                xxh64(read_file(weights)));
 }
 
-void require_centre(const std::string& who, const std::filesystem::path& weights, const Domain& domain,
-                    const std::vector<std::int64_t>& queries) {
-  require(queries == std::vector<std::int64_t>{domain.centre()}, who, ": --query (", weights.filename().string(),
-          " was trained for the centre of the domain). Ask for the centre, or use other methods.");
+data::Dataset explainer_data(data::Dataset data, const Profile& profile, const training::ExplainerRecipe& recipe,
+                             std::uint64_t seed) {
+  if (recipe.unlabelled == 0) return data;
+  require(profile.data.has_problem(), "train: explainer.unlabelled=", recipe.unlabelled,
+          " (the data set was imported: "
+          "nothing here draws further inputs of it). Set it to 0.");
+  return data::with_unlabelled(
+      std::move(data), *profile.data.problem(), seed,
+      {.count = recipe.unlabelled, .points = recipe.resolutions.back(), .shares = recipe.unlabelled_shares});
+}
+
+void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
+                      const Domain& domain, const std::vector<std::int64_t>& queries) {
+  require(
+      explainer.any_query() || queries == std::vector<std::int64_t>{domain.centre()}, who, ": --query (",
+      weights.filename().string(),
+      " was trained for the centre of the domain). Ask for the centre, train one for any query (queries = \"any\"), "
+      "or use other methods.");
 }
 
 }  // namespace opshap::cli

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/profile.hpp"
 #include "core/domain.hpp"
 #include "core/operator.hpp"
+#include "data/dataset.hpp"
 #include "methods/method.hpp"
 
 namespace opshap::cli {
@@ -19,9 +21,14 @@ std::unique_ptr<methods::Method> trained_explainer(const std::filesystem::path& 
                                                    const std::string& device,
                                                    std::optional<std::string> name = std::nullopt);
 
-/// Throws InvalidArgument, starting with `who`, unless the centre is the only point to explain: that is what explainers
-/// are trained for.
-void require_centre(const std::string& who, const std::filesystem::path& weights, const Domain& domain,
-                    const std::vector<std::int64_t>& queries);
+/// What an explainer of this recipe is trained on: the data set of a profile and the further inputs that the recipe
+/// wants. Throws InvalidArgument where these cannot be drawn.
+data::Dataset explainer_data(data::Dataset data, const Profile& profile, const training::ExplainerRecipe& recipe,
+                             std::uint64_t seed);
+
+/// Throws InvalidArgument, starting with `who`, for an explainer of the centre alone unless that is the only point to
+/// explain.
+void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
+                      const Domain& domain, const std::vector<std::int64_t>& queries);
 
 }  // namespace opshap::cli

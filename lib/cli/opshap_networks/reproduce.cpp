@@ -107,6 +107,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   std::optional<data::Dataset> given = given_data(profile);
   // Settings of operator and target that cannot work are refused before there is data to train on.
   training::require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
+  for (const auto& [name, recipe] : profile.explainers)
+    training::require_recipes(profile.backbone, recipe, spaces_of(profile, given));
   runs::Manifest manifest(
       run, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
       run_of(profile));
@@ -121,16 +123,27 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
                                                  operators::Precision::float32, globals.engine);
 
-  const training::TrainingSummary explainer_summary = manifest.stage("explainer", [&] {
-    return training::train_explainer(profile.explainer, *backbone, data, globals.seed, run / "explainer");
-  });
-  const auto explained = trained_explainer(run / "explainer" / "model.safetensors", *backbone, "cpu");
-  write_file(run / "training.jsonl", training_line(profile, "backbone", backbone_summary) +
-                                         training_line(profile, "explainer", explainer_summary));
+  std::string training_lines = training_line(profile, "backbone", backbone_summary);
+  std::vector<std::unique_ptr<methods::Method>> explainers;
+  const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder, const std::string& stage,
+                         std::optional<std::string> name) {
+    const training::TrainingSummary summary = manifest.stage(stage, [&] {
+      return training::train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
+                                       globals.seed, run / folder);
+    });
+    training_lines += training_line(profile, stage, summary);
+    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", std::move(name)));
+  };
+  train(profile.explainer, "explainer", "explainer", std::nullopt);
+  for (const auto& [name, recipe] : profile.explainers)
+    train(recipe, fs::path("explainers") / name, "explainer " + name, name);
+  write_file(run / "training.jsonl", training_lines);
+  std::vector<const methods::Method*> contestants;
+  for (const auto& explainer : explainers) contestants.push_back(explainer.get());
 
   manifest.stage("evaluation", [&] {
     evaluation::evaluate({.backbone = *backbone,
-                          .explainers = {explained.get()},
+                          .explainers = contestants,
                           .data = data,
                           .settings = profile.evaluation,
                           .seed = globals.seed,
