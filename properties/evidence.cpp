@@ -96,5 +96,18 @@ TEST(Evidence, ShowsStudiesOfOneTitleAlikeInAllPanels) {
   EXPECT_EQ(1u, count(evidence.svg(), ">second</text>"));
 }
 
+TEST(Evidence, DrawsBandsAndListsThem) {
+  reporting::Evidence evidence = two_laws();
+  const std::string plain = evidence.csv();
+  evidence.studies.front().add(100, 0.2, 0.1, 0.4);
+  EXPECT_EQ(1u, count(evidence.csv(), ",0.2,\"error\",0.1,0.4\n")) << evidence.csv();
+  EXPECT_EQ(0u, count(plain, "low"));
+  EXPECT_EQ(1u, count(evidence.csv(), "low,high\n"));
+  EXPECT_EQ(0u, count(two_laws().svg(), "fill-opacity = '0.200000'"));
+  EXPECT_EQ(2u, count(evidence.svg(), "fill-opacity = '0.200000'")) << "a polygon above the curve and one below";
+  evidence.study_tables = false;
+  EXPECT_EQ(0u, count(evidence.markdown(), "\n## "));
+}
+
 }  // namespace
 }  // namespace opshap

@@ -124,7 +124,9 @@ TEST(Bootstrap, KeepsInfinityAndRefusesWhatHasNoInterval) {
   EXPECT_EQ(std::numeric_limits<double>::infinity(), interval.high);
   EXPECT_THROW(statistics::bootstrap(0, half_infinite, 1), InvalidArgument);
   EXPECT_THROW(statistics::bootstrap(2, half_infinite, 1, 1.0), InvalidArgument);
-  EXPECT_THROW(statistics::bootstrap(2, [](statistics::Draw&) { return std::nan(""); }, 1), InvalidArgument);
+  EXPECT_THROW(statistics::bootstrap(
+                   2, [](statistics::Draw&) { return std::nan(""); }, 1),
+               InvalidArgument);
 }
 
 TEST(Study, FindsThePowerOfAPowerLaw) {
@@ -166,6 +168,9 @@ TEST(Study, RefusesWhatHasNoLogarithmAndSlopesOfOnePoint) {
   study.add(8, 1);
   study.add(8, 2);
   EXPECT_THROW(study.fit(), InvalidArgument);
+  EXPECT_THROW(study.add(8, 1, 2, 3), InvalidArgument) << "a band beside its curve";
+  EXPECT_THROW(study.add(8, 1, 0, 3), InvalidArgument);
+  EXPECT_EQ(2u, study.size()) << "nothing of what was refused";
 }
 
 }  // namespace

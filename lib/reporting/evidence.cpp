@@ -56,6 +56,10 @@ std::string gnuplot_style(const LegendEntry& entry) {
                      entry.dash.empty() ? "dt solid" : fmt::format("dt ({})", entry.dash), entry.marker);
 }
 
+bool has_band(const statistics::Study& study) {
+  return std::ranges::any_of(study.points(), [](const auto& point) { return point.low < point.high; });
+}
+
 /// In quotation marks, since titles are free text.
 std::string csv_cell(const std::string& text) {
   std::string cell = "\"";
@@ -69,16 +73,20 @@ std::string Evidence::markdown() const {
   std::string text = fmt::format("# {}\n\n{}\n", title, finding);
   if (!studies.empty()) text += fmt::format("\n![{}]({}.svg)\n", title, name);
   for (const Table& table : tables) text += "\n" + table.markdown();
+  if (!study_tables) return text;
   for (const statistics::Study& study : studies) text += "\n" + study.markdown();
   return text;
 }
 
 std::string Evidence::csv() const {
-  std::string text = "study,effort,effort_name,error,error_name\n";
+  const bool bands = std::ranges::any_of(studies, has_band);
+  std::string text =
+      bands ? "study,effort,effort_name,error,error_name,low,high\n" : "study,effort,effort_name,error,error_name\n";
   for (const statistics::Study& study : studies) {
     for (const statistics::Study::Point& point : study.points()) {
-      text += fmt::format("{},{:.4g},{},{:.4g},{}\n", csv_cell(study.title()), point.effort, csv_cell(study.effort()),
+      text += fmt::format("{},{:.4g},{},{:.4g},{}", csv_cell(study.title()), point.effort, csv_cell(study.effort()),
                           point.error, csv_cell(study.error()));
+      text += bands ? fmt::format(",{:.4g},{:.4g}\n", point.low, point.high) : "\n";
     }
   }
   return text;
@@ -95,13 +103,17 @@ std::string Evidence::svg() const {
       data += fmt::format("$s{} << EOD\n", i);
       for (const statistics::Study::Point& point : studies[i].points()) {
         efforts.include(point.effort);
-        errors.include(point.error);
-        data += fmt::format("{:.7g} {:.7g}\n", point.effort, point.error);
+        for (const double error : {point.low, point.high}) errors.include(error);
+        data += fmt::format("{:.7g} {:.7g} {:.7g} {:.7g}\n", point.effort, point.error, point.low, point.high);
       }
       data += "EOD\n";
       const auto entry = std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& candidate) {
         return candidate.label == studies[i].title();
       });
+      if (has_band(studies[i])) {
+        plots += fmt::format("{}$s{} using 1:3:4 with filledcurves lc rgb '{}' fs transparent solid 0.2 noborder",
+                             plots.empty() ? "" : ", ", i, entry->color);
+      }
       plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(*entry));
     }
     if (plots.empty()) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/measured.hpp"
 
 /// Rows of .jsonl files. Each row type has one list of its fields, which both writes and reads it:
@@ -125,5 +127,27 @@ class Reader {
 
   const Json& json_;
 };
+
+/// The rows of a file of one row type, of which a last line cut short is left out; none when there is no such file.
+/// `read_fields(reader, row)` reads a row. Throws DataError naming file and line for a line it cannot read.
+template <typename Row, typename ReadFields>
+std::vector<Row> read_rows(const std::filesystem::path& file, const ReadFields& read_fields) {
+  std::vector<Row> rows;
+  if (!std::filesystem::exists(file)) return rows;
+  const std::string text = read_file(file);
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    try {
+      const Json json = Json::parse(text.substr(begin, end - begin), nullptr, false);
+      require<DataError>(json.is_object() && json.value("schema", "") == Row::schema, "row (is not an ", Row::schema,
+                         ")");
+      const Reader reader(json);
+      read_fields(reader, rows.emplace_back());
+    } catch (const DataError& error) {
+      throw DataError(
+          message(file.string(), ":", rows.size(), ": ", error.what(), ". Remove the line, or choose another folder."));
+    }
+  }
+  return rows;
+}
 
 }  // namespace opshap::runs::json_row

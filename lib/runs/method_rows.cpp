@@ -1,8 +1,5 @@
 #include "runs/method_rows.hpp"
 
-#include <utility>
-
-#include "core/file.hpp"
 #include "runs/json_row.hpp"
 
 namespace opshap::runs {
@@ -34,16 +31,6 @@ void fields(Visitor& visit, Row& row) {
   });
 }
 
-MethodRow parse_row(const std::string& line) {
-  const json_row::Json json = json_row::Json::parse(line, nullptr, false);
-  require<DataError>(json.is_object() && json.value("schema", "") == MethodRow::schema, "row (is not an ",
-                     MethodRow::schema, ")");
-  MethodRow found;
-  const json_row::Reader reader(json);
-  fields(reader, found);
-  return found;
-}
-
 }  // namespace
 
 std::string to_json_line(const MethodRow& row) {
@@ -53,18 +40,8 @@ std::string to_json_line(const MethodRow& row) {
 }
 
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
-  std::vector<MethodRow> rows;
-  if (!std::filesystem::exists(file)) return rows;
-  const std::string text = read_file(file);
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    try {
-      rows.push_back(parse_row(text.substr(begin, end - begin)));
-    } catch (const DataError& error) {
-      throw DataError(message(file.string(), ":", rows.size() + 1, ": ", error.what(),
-                              ". Remove the line, or choose another folder."));
-    }
-  }
-  return rows;
+  return json_row::read_rows<MethodRow>(file,
+                                        [](const json_row::Reader& reader, MethodRow& row) { fields(reader, row); });
 }
 
 }  // namespace opshap::runs

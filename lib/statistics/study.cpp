@@ -25,7 +25,15 @@ Study::Study(std::string title, std::string effort, std::string error)
 void Study::add(double effort, double error) {
   require(effort > 0 && std::isfinite(effort) && error > 0 && std::isfinite(error), title_, ": ", effort_, "=", effort,
           ", ", error_, "=", error, " (a power law needs positive numbers). Leave the point out and say so.");
-  points_.push_back({effort, error});
+  points_.push_back({.effort = effort, .error = error});
+}
+
+void Study::add(double effort, double error, double low, double high) {
+  require(low > 0 && low <= error && error <= high && std::isfinite(high), title_, ": low=", low, ", ", error_, "=",
+          error, ", high=", high, " (a band has its curve inside). Give them in this order.");
+  add(effort, error);
+  points_.back().low = low;
+  points_.back().high = high;
 }
 
 Fit Study::fit() const {

@@ -21,9 +21,12 @@ class Study {
 
   /// Throws InvalidArgument unless both are positive and finite: a logarithm is taken.
   void add(double effort, double error);
+  /// The same with a band around the error, for the figure; `low` must be positive too.
+  void add(double effort, double error, double low, double high);
 
   struct Point {
     double effort, error;
+    double low = error, high = error;
   };
 
   const std::string& title() const { return title_; }

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/own_operator.hpp"
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
@@ -17,6 +19,7 @@ namespace {
 struct Options {
   std::filesystem::path data, operator_file;
   std::string profile = "smoke";
+  OwnOperator own;
 };
 
 void report(const training::TrainingSummary& summary, const Globals& globals) {
@@ -35,7 +38,7 @@ void report(const training::TrainingSummary& summary, const Globals& globals) {
 
 CLI::App* add_training(CLI::App& train, const char* name, const char* summary, Options& options) {
   auto* command = train.add_subcommand(name, summary);
-  command->add_option("--data", options.data, "Data set (.h5)")->required();
+  command->add_option("--data", options.data, "Data set (.h5)");
   command->add_option("--profile", options.profile, "Profile whose recipe is used; --config FILE.toml overrides it")
       ->capture_default_str();
   return command;
@@ -48,7 +51,8 @@ void add_network_train(CLI::App& app, const Globals& globals) {
       "train", "Train a backbone operator or an explainer; --out FOLDER gets model.safetensors and metrics.jsonl");
   train->require_subcommand(1);
   const auto options = std::make_shared<Options>();
-  const auto check = [&globals] {
+  const auto check = [options, &globals] {
+    require(!options->data.empty(), "train: --data (is missing: there is nothing to learn from). Give --data FILE.h5.");
     require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER.");
     require(globals.device == "cpu", "train: --device=", globals.device, " (trainings run on the CPU). Leave it out.");
   };
@@ -60,15 +64,39 @@ void add_network_train(CLI::App& app, const Globals& globals) {
            globals);
   });
 
-  auto* explainer =
-      add_training(*train, "explainer", "An explainer of a trained operator, by the FastSHAP loss", *options);
-  explainer->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
+  auto* explainer = add_training(*train, "explainer", "An explainer of a trained operator", *options);
+  explainer->add_option("--operator", options->operator_file, "Operator (.safetensors)")->required();
+  CLI::Option* inputs = explainer->add_option(
+      "--inputs", options->own.inputs,
+      "Instead of --data: input fields, .npy of shape [B,n], [B,C,n], [B,nx,ny] or [B,C,nx,ny]. Trains for any query, "
+      "writes --out E.safetensors and ends with the error on held-out inputs");
+  inputs->excludes("--data")->excludes("--profile");
+  explainer
+      ->add_option("--domain", options->own.domain,
+                   "With --inputs: the unit interval or square, periodic or bounded, instead of what the weights say")
+      ->check(CLI::IsMember({"periodic", "bounded"}))
+      ->needs(inputs);
+  explainer->add_option("--resolutions", options->own.resolutions, "With --inputs: points per axis, ascending")
+      ->check(CLI::Range(2, 1 << 15))
+      ->delimiter(',')
+      ->needs(inputs);
+  explainer->add_option("--samples", options->own.samples, "With --inputs: how many games are labelled")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->needs(inputs);
   explainer->callback([=, &globals] {
+    if (!options->own.inputs.empty()) {
+      options->own.op = options->operator_file;
+      train_own_operator(options->own, globals);
+      return;
+    }
     check();
     const Profile profile = load_profile(options->profile, globals.config);
     const auto backbone =
         operators::load_operator(options->operator_file, "cpu", operators::Precision::float32, globals.engine);
-    report(training::train_explainer(profile.explainer, *backbone, data::read_dataset(options->data), globals.seed,
+    const data::Dataset data = data::read_dataset(options->data);
+    report(training::train_explainer(profile.explainer, *backbone,
+                                     explainer_data(data, profile, profile.explainer, globals.seed), globals.seed,
                                      globals.out),
            globals);
   });

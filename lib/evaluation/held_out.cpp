@@ -1,0 +1,132 @@
+#include "evaluation/held_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/progress.hpp"
+#include "core/rng.hpp"
+#include "core/stop.hpp"
+#include "games/cell_mask_game.hpp"
+#include "metrics/registry.hpp"
+#include "statistics/quantiles.hpp"
+
+namespace opshap::evaluation {
+
+namespace {
+
+std::uint64_t item(int points, std::int64_t sample) {
+  return static_cast<std::uint64_t>(points) << 32 | static_cast<std::uint64_t>(sample);
+}
+
+/// A reference as a unit's bytes. Doubles come back with the same bits.
+std::string stored(const CertifiedReference& reference) {
+  return nlohmann::json{{"values", reference.attribution.values}, {"error", reference.error}}.dump();
+}
+
+}  // namespace
+
+double HeldOutErrors::median() const { return statistics::quartiles(nrmse).median; }
+
+statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
+  return statistics::bootstrap(
+      nrmse.size(),
+      [this](statistics::Draw& draw) {
+        std::vector<double> drawn;
+        for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
+        return statistics::quartiles(std::move(drawn)).median;
+      },
+      seed);
+}
+
+HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {
+  require(plan_.inputs.batch > 0, "held-out inputs: inputs=0 (nothing to score on). Give one or more.");
+  Progress progress("references", plan_.inputs.batch * static_cast<std::int64_t>(plan_.resolutions.size()), "inputs");
+  for (const int points : plan_.resolutions) {
+    std::vector<Case>& cases = cases_.emplace_back();
+    for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
+      throw_if_stopped("references");
+      Case found = prepared(points, sample);
+      const auto compute = [&] {
+        ReferenceSettings settings = plan_.reference;
+        settings.max_evaluations = std::max(settings.max_evaluations, minimum_reference_evaluations(*found.game));
+        return stored(
+            certified_reference(*found.game, settings, Rng(plan_.seed, "held out", 0, item(points, sample)).bits64()));
+      };
+      const auto json = nlohmann::json::parse(
+          units == nullptr ? compute() : units->once(message(points, "-", sample, ".json"), compute));
+      found.values = json.at("values").get<std::vector<double>>();
+      found.error = json.at("error");
+      cases.push_back(std::move(found));
+      progress.advance(1, message("n = ", points));
+    }
+  }
+}
+
+HeldOut::Case HeldOut::prepared(int points, std::int64_t sample) const {
+  const std::vector<int> shape(plan_.inputs.domain.shape().size(), points);
+  Scenario scenario = make_scenario(plan_.rule, plan_.inputs.one(sample), shape);
+  if (plan_.any_query) {
+    const auto all = static_cast<std::uint64_t>(scenario.input.domain.points());
+    scenario.query.point =
+        static_cast<std::int64_t>(Rng(plan_.seed, "held-out queries", 0, item(points, sample)).below(all));
+  }
+  auto game = games::cell_mask_game(plan_.op, scenario);
+  return {.scenario = std::move(scenario), .game = std::move(game), .values = {}};
+}
+
+std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods::Method& method, Budget budget,
+                                                int inputs) const try {
+  const std::vector<Case>& cases = cases_.at(place);
+  HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
+  for (std::size_t sample = 0; sample < std::min(cases.size(), static_cast<std::size_t>(inputs)); ++sample) {
+    throw_if_stopped("held-out inputs");
+    const Case& one = cases[sample];
+    const std::uint64_t seed =
+        Rng(plan_.seed, method.name(), 0, item(plan_.resolutions[place], static_cast<std::int64_t>(sample))).bits64();
+    const Attribution attribution = method.attribute({*one.game, &one.scenario, budget, seed});
+    const Measured error = metrics::nrmse(one.values, attribution.values);
+    if (!error.value) continue;
+    found.nrmse.push_back(*error.value);
+    found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
+    found.reference_errors.push_back(one.error);
+  }
+  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", plan_.resolutions[place],
+                     " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
+  return found;
+} catch (const InvalidArgument&) {
+  return std::nullopt;
+}
+
+double HeldOut::drift(const Explainer& explainer, int points, int finer) const {
+  const std::vector<int> coarse(plan_.inputs.domain.shape().size(), points), fine(coarse.size(), finer);
+  std::vector<double> drifts;
+  for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
+    const Scenario few = make_scenario(plan_.rule, plan_.inputs.one(sample), coarse);
+    const Scenario many = make_scenario(plan_.rule, plan_.inputs.one(sample), fine);
+    const FieldBatch first = explainer.densities(few.input, few.query);
+    const FieldBatch second = strided(explainer.densities(many.input, many.query), coarse);
+    double mean = 0, scale = 0, squares = 0, shift = 0;
+    const auto each = [&](const auto& use) {
+      for (std::int64_t point = 0; point < few.input.domain.points(); ++point) {
+        const auto i = static_cast<std::size_t>(point);
+        if (point != few.query.point) use(first.field(0)[i], second.field(0)[i]);
+      }
+    };
+    const auto others = static_cast<double>(few.input.domain.points() - 1);
+    each([&](double a, double b) {
+      mean += b / others;
+      shift += (a - b) / others;
+    });
+    each([&](double a, double b) {
+      squares += std::pow(a - b - shift, 2);
+      scale += std::pow(b - mean, 2);
+    });
+    drifts.push_back(scale > 0 ? std::sqrt(squares / scale) : 0);
+  }
+  return statistics::quartiles(drifts).median;
+}
+
+}  // namespace opshap::evaluation

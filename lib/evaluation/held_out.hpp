@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/explainer.hpp"
+#include "core/scenario.hpp"
+#include "evaluation/certified_reference.hpp"
+#include "methods/method.hpp"
+#include "runs/units.hpp"
+#include "statistics/bootstrap.hpp"
+
+namespace opshap::evaluation {
+
+/// What an explainer has to answer for: inputs that it was not trained on, at several resolutions.
+struct HeldOutPlan {
+  const Operator& op;
+  FieldBatch inputs;             ///< on their native grid
+  ScenarioRule rule;             ///< how an input at a resolution becomes a game
+  std::vector<int> resolutions;  ///< points per axis
+  bool any_query = false;        ///< each input is explained at a random point, instead of the rule's
+  ReferenceSettings reference;
+  std::uint64_t seed = 42;
+};
+
+/// How far a method is from the Shapley values of the inputs at one resolution.
+struct HeldOutErrors {
+  std::vector<int> shape;  ///< points per axis
+  int players = 0;
+  std::vector<double> nrmse;             ///< of each input whose Shapley values are not all 0
+  std::vector<double> seconds;           ///< of each explanation, with the operator's part
+  std::vector<double> reference_errors;  ///< ‖standard errors‖₂/‖values‖₂ of each input's reference
+
+  /// The median NRMSE, and where it lies when the inputs are drawn anew (95 %, statistics::bootstrap).
+  double median() const;
+  statistics::Interval interval(std::uint64_t seed) const;
+};
+
+/// The games of held-out inputs with their certified references.
+class HeldOut {
+ public:
+  /// Computes the references, or takes those that `units` has of the same plan; one input at the least. Throws as make_scenario() and
+  /// certified_reference(), Stopped after a signal.
+  explicit HeldOut(HeldOutPlan plan, runs::Units* units = nullptr);
+
+  /// Of the game of resolution number `place`.
+  int players(std::size_t place) const { return cases_.at(place).front().game->players(); }
+
+  /// At resolution number `place`; `inputs` limits them to the first ones. Nothing where the method cannot work with
+  /// such a budget or so many players. Throws DataError when the Shapley values of all inputs are 0.
+  std::optional<HeldOutErrors> errors_at(std::size_t place, const methods::Method& method, Budget budget = {},
+                                         int inputs = std::numeric_limits<int>::max()) const;
+
+  /// Drift of an explainer: how far its densities of the same input on `points` and on `finer` points per axis are
+  /// apart at the points that both grids have, ‖d − d'‖₂/‖d'‖₂, the median over the inputs. The query's own point is
+  /// left out, and so is a constant, which normalisation sets. 0 for a network whose answer does not depend on the grid.
+  double drift(const Explainer& explainer, int points, int finer) const;
+
+ private:
+  struct Case {
+    Scenario scenario;
+    std::unique_ptr<Game> game;
+    std::vector<double> values;
+    double error = 0;
+  };
+
+  Case prepared(int points, std::int64_t sample) const;
+
+  HeldOutPlan plan_;
+  std::vector<std::vector<Case>> cases_;  ///< [resolutions][inputs]
+};
+
+}  // namespace opshap::evaluation

@@ -1,0 +1,274 @@
+#include "reporting/amortisation_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/table.hpp"
+#include "statistics/quantiles.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+using runs::HeldOutRow;
+
+const char* const explainer_method = "operator_shap";
+
+double median(std::vector<double> values) { return statistics::quartiles(std::move(values)).median; }
+
+/// The median over the seeds, and the least and the largest of them.
+struct OverSeeds {
+  double median = 0, low = 0, high = 0;
+
+  explicit OverSeeds(const std::vector<double>& values)
+      : median(reporting::median(values)),
+        low(*std::ranges::min_element(values)),
+        high(*std::ranges::max_element(values)) {}
+  std::string text() const {
+    return low == high ? show(median) : fmt::format("{} [{}, {}]", show(median), show(low), show(high));
+  }
+};
+
+/// Rows of one recipe at one resolution and epoch, one for each seed.
+struct Group {
+  std::vector<const HeldOutRow*> rows;
+
+  template <typename Number>
+  OverSeeds over(const Number& number) const {
+    std::vector<double> values;
+    for (const HeldOutRow* row : rows) values.push_back(number(*row));
+    return OverSeeds(values);
+  }
+  OverSeeds error() const {
+    return over([](const HeldOutRow& row) { return median(row.nrmse); });
+  }
+  double evaluations() const {
+    return over([](const HeldOutRow& row) { return static_cast<double>(row.training_evaluations); }).median;
+  }
+  double training_seconds() const {
+    return over([](const HeldOutRow& row) { return row.training_seconds; }).median;
+  }
+  double explanation_seconds() const {
+    return over([](const HeldOutRow& row) { return median(row.seconds); }).median;
+  }
+};
+
+/// The rows in the order of the study.
+class Rows {
+ public:
+  explicit Rows(const std::vector<HeldOutRow>& rows) : rows_(rows) {
+    for (const HeldOutRow& row : rows) {
+      if (std::ranges::find(players_, row.players) == players_.end()) players_.push_back(row.players);
+      if (row.method == explainer_method && std::ranges::find(recipes_, row.setting) == recipes_.end())
+        recipes_.push_back(row.setting);
+    }
+    std::ranges::sort(players_);
+    require(!recipes_.empty(), "amortisation: rows=", rows.size(), " (none is of an explainer). Run the study again.");
+  }
+
+  const std::vector<int>& players() const { return players_; }
+  const std::vector<std::string>& recipes() const { return recipes_; }
+  std::size_t seeds() const {
+    std::set<std::uint64_t> seeds;
+    for (const HeldOutRow& row : rows_)
+      if (row.method == explainer_method) seeds.insert(row.seed);
+    return seeds.size();
+  }
+  std::size_t inputs() const { return rows_.front().nrmse.size(); }
+
+  /// The first, a middle and the last number of players: a figure has room for so many panels.
+  std::vector<int> shown() const {
+    if (players_.size() < 3) return players_;
+    return {players_.front(), players_[players_.size() / 2], players_.back()};
+  }
+
+  /// Of a recipe's kept weights.
+  Group kept(const std::string& recipe, int players) const { return at(recipe, players, 0); }
+  /// Of a recipe by epoch, ascending; the kept weights last, where they are not of the last epoch.
+  std::vector<Group> history(const std::string& recipe, int players) const {
+    std::set<std::int64_t> epochs;
+    for (const HeldOutRow& row : rows_)
+      if (row.method == explainer_method && row.setting == recipe) epochs.insert(row.epoch);
+    epochs.erase(0);
+    std::vector<Group> history;
+    for (const std::int64_t epoch : epochs) history.push_back(at(recipe, players, epoch));
+    Group last = kept(recipe, players);
+    if (history.empty() || history.back().training_seconds() != last.training_seconds())
+      history.push_back(std::move(last));
+    return history;
+  }
+  /// Rows of the methods without training.
+  std::map<std::string, std::vector<const HeldOutRow*>> methods(int players) const {
+    std::map<std::string, std::vector<const HeldOutRow*>> found;
+    for (const HeldOutRow& row : rows_)
+      if (row.method != explainer_method && row.players == players) found[row.method].push_back(&row);
+    return found;
+  }
+
+ private:
+  Group at(const std::string& recipe, int players, std::int64_t epoch) const {
+    Group group;
+    for (const HeldOutRow& row : rows_) {
+      if (row.method == explainer_method && row.setting == recipe && row.players == players && row.epoch == epoch)
+        group.rows.push_back(&row);
+    }
+    return group;
+  }
+
+  const std::vector<HeldOutRow>& rows_;
+  std::vector<int> players_;
+  std::vector<std::string> recipes_;
+};
+
+std::string error_at(int players) { return fmt::format("NRMSE at n = {}", players); }
+
+void add_to(statistics::Study& study, double effort, const OverSeeds& error) {
+  if (effort > 0 && error.low > 0) study.add(effort, error.median, error.low, error.high);
+}
+
+/// A curve for each recipe and each of the shown sizes.
+std::vector<statistics::Study> histories(const Rows& rows, const std::string& effort,
+                                         const std::function<double(const Group&)>& of) {
+  std::vector<statistics::Study> studies;
+  for (const int players : rows.shown()) {
+    for (const std::string& recipe : rows.recipes()) {
+      statistics::Study& study = studies.emplace_back(recipe, effort, error_at(players));
+      for (const Group& group : rows.history(recipe, players)) add_to(study, of(group), group.error());
+    }
+  }
+  return studies;
+}
+
+Table kept_errors(const Rows& rows) {
+  Table table{.name = "errors",
+              .caption = fmt::format("Median NRMSE over {} held-out inputs against certified references; over {} "
+                                     "seeds the median [least, largest].",
+                                     rows.inputs(), rows.seeds()),
+              .columns = {{"recipe"}, {"evaluations", true}, {"training", true}},
+              .rows = {}};
+  for (const int players : rows.players()) table.columns.push_back({fmt::format("n = {}", players), true});
+  for (const std::string& recipe : rows.recipes()) {
+    const Group any = rows.kept(recipe, rows.players().front());
+    std::vector<std::string> cells = {recipe, show_count(any.evaluations()), show_seconds(any.training_seconds())};
+    for (const int players : rows.players()) cells.push_back(rows.kept(recipe, players).error().text());
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+Table drifts(const Rows& rows) {
+  Table table{.name = "drift",
+              .caption = fmt::format("Drift of the network: relative distance of its densities of one input at n and "
+                                     "at {} points, at common points. Medians over the inputs.",
+                                     rows.players().back()),
+              .columns = {{"recipe"}},
+              .rows = {}};
+  for (const int players : rows.players())
+    if (players != rows.players().back()) table.columns.push_back({fmt::format("n = {}", players), true});
+  for (const std::string& recipe : rows.recipes()) {
+    std::vector<std::string> cells = {recipe};
+    for (const int players : rows.players()) {
+      if (players == rows.players().back()) continue;
+      cells.push_back(
+          rows.kept(recipe, players).over([](const HeldOutRow& row) { return row.drift.value_or(0); }).text());
+    }
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+/// The recipe whose largest error over the sizes is the least.
+std::string best_recipe(const Rows& rows) {
+  const auto worst = [&](const std::string& recipe) {
+    double largest = 0;
+    for (const int players : rows.players()) largest = std::max(largest, rows.kept(recipe, players).error().median);
+    return largest;
+  };
+  return *std::ranges::min_element(rows.recipes(), {}, worst);
+}
+
+Evidence costs(const Rows& rows, const std::string& subject) {
+  const std::string best = best_recipe(rows);
+  const Group kept = rows.kept(best, rows.players().back());
+  Evidence evidence{
+      .name = "amortisation",
+      .title = "What an explainer's error costs",
+      .finding =
+          fmt::format("{}. The recipe {} has the least errors: {} at n = {} and {} at n = {}, for {} evaluations of "
+                      "the operator and {} of training.",
+                      subject, best, show(rows.kept(best, rows.players().front()).error().median),
+                      rows.players().front(), show(kept.error().median), rows.players().back(),
+                      show_count(kept.evaluations()), show_seconds(kept.training_seconds())),
+      .studies = histories(rows, "evaluations of the operator", [](const Group& group) { return group.evaluations(); }),
+      .tables = {kept_errors(rows), drifts(rows)},
+      .study_tables = false};
+  for (statistics::Study& study :
+       histories(rows, "seconds of training", [](const Group& group) { return group.training_seconds(); }))
+    evidence.studies.push_back(std::move(study));
+  for (const std::string& recipe : rows.recipes()) {
+    statistics::Study& study = evidence.studies.emplace_back(recipe, "n", "NRMSE");
+    for (const int players : rows.players()) add_to(study, players, rows.kept(recipe, players).error());
+  }
+  return evidence;
+}
+
+/// Training pays by the number of explanations that share it.
+constexpr double explanation_counts[] = {10, 1e3, 1e5};
+
+Evidence times(const Rows& rows, const std::string& subject) {
+  const std::string best = best_recipe(rows);
+  Table table{.name = "times",
+              .caption = "Time of an explanation and median NRMSE. An explainer's times have a share of its training.",
+              .columns = {{"n", true}, {"method"}, {"setting"}, {"time", true}, {"NRMSE", true}},
+              .rows = {}};
+  std::vector<statistics::Study> studies;
+  for (const int players : rows.shown()) {
+    for (const auto& [method, settings] : rows.methods(players)) {
+      const std::string label = style_of(method).label;
+      statistics::Study& study = studies.emplace_back(label, "seconds an explanation", error_at(players));
+      for (const HeldOutRow* row : settings) {
+        const double error = median(row->nrmse), seconds = median(row->seconds);
+        if (error > 0 && seconds > 0) study.add(seconds, error);
+        table.add({fmt::format("{}", players), label, row->setting.empty() ? "its own" : row->setting,
+                   show_seconds(seconds), show(error)});
+      }
+    }
+    const Group kept = rows.kept(best, players);
+    statistics::Study& study = studies.emplace_back("explainer " + best, "seconds an explanation", error_at(players));
+    const auto add = [&](double seconds, const std::string& setting) {
+      add_to(study, seconds, kept.error());
+      table.add({fmt::format("{}", players), "explainer " + best, setting, show_seconds(seconds), kept.error().text()});
+    };
+    for (const double count : explanation_counts)
+      add(kept.explanation_seconds() + kept.training_seconds() / count,
+          fmt::format("training shared by {}", show_count(count)));
+    add(kept.explanation_seconds(), "training not counted");
+  }
+  const int largest = rows.players().back();
+  const Group kept = rows.kept(best, largest);
+  return {.name = "explanation_time",
+          .title = "When an explainer pays",
+          .finding = fmt::format("{}. At n = {} an explanation takes {} with the explainer {}, whose error is {}; the "
+                                 "points of its curve have a share of {} of training, for 10, 1000 and 100 000 "
+                                 "explanations, and none.",
+                                 subject, largest, show_seconds(kept.explanation_seconds()), best,
+                                 show(kept.error().median), show_seconds(kept.training_seconds())),
+          .studies = std::move(studies),
+          .tables = {std::move(table)},
+          .study_tables = false};
+}
+
+}  // namespace
+
+std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const std::string& subject) {
+  const Rows rows(all);
+  return {costs(rows, subject), times(rows, subject)};
+}
+
+}  // namespace opshap::reporting

@@ -1,0 +1,129 @@
+// Explainers from the command line: of a user's own operator in one command, and a study of what their errors cost.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "data/npy.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+/// One run of the chain for all tests of this file.
+class ExplainerCommands : public Program {
+ protected:
+  static void SetUpTestSuite() {
+    run_ = fs::temp_directory_path() / ("opshap_explainer_commands_" + std::to_string(getpid()));
+    const std::string command = std::string(OPSHAP_BINARY_DIR) + "/opshap reproduce --profile " + OPSHAP_SOURCE_DIR +
+                                "/properties/support/small_burgers.toml --out " + run_.string() + " > " +
+                                run_.string() + ".log 2>&1";
+    code_ = std::system(command.c_str());
+    log_ = read_file(run_.string() + ".log");
+  }
+  static void TearDownTestSuite() {
+    fs::remove_all(run_);
+    fs::remove(run_.string() + ".log");
+  }
+  void SetUp() override {
+    Program::SetUp();
+    ASSERT_EQ(0, code_) << log_;
+  }
+
+  static std::string backbone() { return (run_ / "backbone" / "model.safetensors").string(); }
+
+  /// So many waves on so many points, with an axis for the channel or without.
+  std::string waves(std::int64_t count, std::int64_t points, bool channel = false) const {
+    std::vector<double> values;
+    for (std::int64_t wave = 0; wave < count; ++wave) {
+      for (std::int64_t point = 0; point < points; ++point)
+        values.push_back(std::sin(2 * std::numbers::pi * static_cast<double>(point) / static_cast<double>(points) +
+                                  static_cast<double>(wave)));
+    }
+    std::vector<std::int64_t> shape = {count, points};
+    if (channel) shape.insert(shape.begin() + 1, 1);
+    data::write_npy(path("waves.npy"), {shape, data::Dtype::float64, values});
+    return path("waves.npy");
+  }
+
+  static inline fs::path run_;
+  static inline int code_ = -1;
+  static inline std::string log_;
+};
+
+constexpr const char* quick =
+    "[explainer]\nepochs = 2\nlabel_evaluations = 12\ntarget = 'mean_field'\n"
+    "coordinates = 'query_angle'\npadding = 0.0\natom = true\npatience = 0\n"
+    "queries = 'any'\n[operator]\nmodes = 4\nwidth = 8\nlayers = 2\n";
+
+TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
+  const std::string weights = path("own.safetensors");
+  const Outcome trained =
+      opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
+             file("quick.toml", quick) + " --out " + weights + " --json -q");
+  ASSERT_EQ(0, trained.code) << trained.err;
+  const Json answer = Json::parse(trained.out);
+  EXPECT_EQ("mean_field", answer.at("target"));
+  // 64 games and 2 for validation: two passes of 6, and v(N) and v(∅) with the labels and for the normalisation.
+  EXPECT_EQ(66 * 16, answer.at("operator_evaluations"));
+  ASSERT_EQ(2u, answer.at("held_out").size());
+  for (const Json& row : answer.at("held_out")) {
+    EXPECT_EQ(2, row.at("inputs"));
+    EXPECT_GT(row.at("nrmse"), 0);
+    EXPECT_LE(row.at("interval")[0], row.at("nrmse"));
+    EXPECT_GE(row.at("interval")[1], row.at("nrmse"));
+    EXPECT_LE(row.at("reference_error"), 0.01);
+  }
+  const Outcome map = opshap("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
+                             weights + " --query all --out " + path("map.npy"));
+  ASSERT_EQ(0, map.code) << map.err;
+  EXPECT_EQ((std::vector<std::int64_t>{2, 32, 32}), data::read_npy(path("map.npy")).shape);
+  const Outcome unseen = opshap("attribute --operator " + backbone() + " --input " + waves(1, 24, true) +
+                                " --explainer " + weights + " --query 3 --json");
+  ASSERT_EQ(0, unseen.code) << unseen.err;
+  EXPECT_NE(std::string::npos, unseen.err.find("trained on grids of 16, 32 points an axis, and not of 24"))
+      << unseen.err;
+  const Outcome again =
+      opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
+             path("quick.toml") + " --out " + weights + " --seed 2 --json -q");
+  EXPECT_EQ(2, again.code) << "the folder beside it is of another seed";
+}
+
+TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {
+  const std::string start = "train explainer --operator " + backbone();
+  expect_refusal(start + " --out " + path("e.safetensors"), 2, "--data");
+  expect_refusal(start + " --inputs " + waves(20, 32) + " --out " + path("folder"), 2, ".safetensors");
+  expect_refusal(start + " --inputs " + waves(5, 32) + " --out " + path("e.safetensors"), 2, "fields=5");
+  expect_refusal(start + " --inputs " + waves(20, 32) + " --resolutions 12,32 --out " + path("e.safetensors"), 2, "12");
+}
+
+TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
+  const std::string settings = file("recipes.toml",
+                                    "[explainers.paper]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
+                                    "coordinates = 'query_angle'\natom = true\nunlabelled = 8\n");
+  const std::string study = "study amortisation --run " + run_.string() + " --config " + settings +
+                            " --seeds 2 --inputs 2 --reference-error 0.1 --out " + path("study");
+  const Outcome first = opshap(study + " -q");
+  ASSERT_EQ(0, first.code) << first.err;
+  const std::string rows = read_file(folder_ / "study" / "rows.jsonl"),
+                    report = read_file(folder_ / "study" / "amortisation.md");
+  EXPECT_NE(std::string::npos, report.find("| paper |"));
+  EXPECT_NE(std::string::npos, report.find("| values |"));
+  EXPECT_TRUE(fs::exists(folder_ / "study" / "explanation_time.md"));
+  EXPECT_FALSE(fs::exists(folder_ / "study" / "trainings" / "paper-42"));
+  const Outcome again = opshap(study + " -q");
+  ASSERT_EQ(0, again.code) << again.err;
+  EXPECT_EQ(rows, read_file(folder_ / "study" / "rows.jsonl")) << "times included: nothing is done twice";
+  expect_refusal(
+      "study amortisation --run " + run_.string() + " --config " + settings + " --recipes valus --out " + path("other"),
+      2, "values");
+  expect_refusal("study amortisation --run " + run_.string() + " --config " + settings + " --inputs 9", 2, "--out");
+}
+
+}  // namespace
+}  // namespace opshap
