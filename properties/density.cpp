@@ -71,6 +71,36 @@ TEST(Density, DoesNotDriftWithTheGridOnAPeriodicDomainWithoutPadding) {
   EXPECT_GT(drift(*network(config("query_angle", false, 0.5))), 1e-4);
 }
 
+TEST(Density, IsToldOfCoarseGridsAlone) {
+  DensityConfig plain = config("query_angle", false, 0), told = plain;
+  told.trained_at = {16, 32};
+  told.fine_from = 64;
+  told.network = operators::FnoConfig{.n_modes = {8},
+                                      .hidden_channels = 16,
+                                      .n_layers = 3,
+                                      .in_channels = 1 + told.place_channels(1),
+                                      .out_channels = 1,
+                                      .domain_padding = 0,
+                                      .positional_embedding = "none"};
+  EXPECT_EQ(plain.place_channels(1) + 1, told.place_channels(1));
+  const auto op = network(told);
+  const auto drift_from = [&](int points) {
+    const FieldBatch coarse = op->apply(wave(Domain::unit({points}))), fine = op->apply(wave(Domain::unit({512})));
+    double difference = 0, size = 0;
+    for (int point = 0; point < points; ++point) {
+      const auto i = static_cast<std::size_t>(point);
+      difference = std::hypot(difference, coarse.values[i] - fine.values[i * 512 / static_cast<std::size_t>(points)]);
+      size = std::hypot(size, coarse.values[i]);
+    }
+    return difference / size;
+  };
+  EXPECT_LT(drift_from(64), 1e-3) << "waves beyond the modes of a nonlinear network";
+  EXPECT_GT(drift_from(32), 10 * drift_from(64));
+  EXPECT_EQ(told, DensityConfig::parse(told));
+  told.trained_at = {64};
+  EXPECT_THROW(DensityConfig::parse(told), DataError) << "no grid is coarse";
+}
+
 TEST(Density, GivesTheQuerysOwnCellAValueThatStaysOnFinerGrids) {
   const auto with = network(config("query_angle", true, 0)), without = network(config("query_angle", false, 0));
   std::vector<double> own, beside;

@@ -64,7 +64,9 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
     const auto written = nlohmann::json::parse(read_file(manifest));
     const std::string text = written.at("settings").at("toml");
     const cli::Profile stored = cli::parse_profile(text, manifest.string());
-    cli::Profile same = profile;  // but for how well references are known, which was less when these runs were made
+    // But for further explainers, and for how well references are known: these runs were made before.
+    cli::Profile same = profile;
+    same.explainers = stored.explainers;
     same.evaluation.reference_error = stored.evaluation.reference_error;
     same.evaluation.reference_budget = stored.evaluation.reference_budget;
     EXPECT_EQ(cli::identity(same), cli::identity(stored));
@@ -147,8 +149,10 @@ mixture = [{players = 16, target = "permutation_pairs", evaluations = 122}, {pla
 relative = true
 coordinates = "query_offset"
 atom = true
+fine_from = 64
 padding = 0.25
 queries = "any"
+clipping = 2.5
 averaging = 0.99
 unlabelled = 7
 unlabelled_shares = [1, 2.5, 0]
@@ -167,7 +171,9 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   EXPECT_EQ(24, other.label_evaluations);
   EXPECT_EQ((std::vector<training::LabelRule>{{16, "permutation_pairs", 122}, {32, "two_level", 0}}), other.mixture);
   EXPECT_TRUE(other.relative && other.atom && other.any_query);
+  EXPECT_EQ(64, other.fine_from);
   EXPECT_EQ(0.25, other.padding);
+  EXPECT_EQ(2.5, other.clipping);
   EXPECT_EQ(0.99, other.averaging);
   EXPECT_EQ(7, other.unlabelled);
   EXPECT_EQ((std::vector<double>{1, 2.5, 0}), other.unlabelled_shares);
@@ -189,12 +195,14 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
 TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
   for (const char* profile : {"desk", "paper"}) {  // with the seven resolutions that its shares are of
     const cli::Profile plain = cli::load_profile(profile, {}), laid = cli::load_profile(profile, "amortisation");
-    EXPECT_EQ(0u, plain.explainers.size());
     EXPECT_GE(laid.explainers.size(), 10u);
     EXPECT_EQ(plain.explainer.epochs, laid.explainers.at("fastshap").epochs);
     EXPECT_EQ(laid.explainers.at("mean_field").unlabelled, laid.explainers.at("mixture").unlabelled);
   }
-  EXPECT_TRUE(cli::load_profile("desk", "own_operator").explainer.any_query);
+  const cli::Profile line = cli::load_profile("desk", "own_operator"),
+                     plane = cli::load_profile("desk", "own_operator", "heat2d");
+  EXPECT_TRUE(line.explainer.any_query && plane.explainer.any_query);
+  EXPECT_GT(line.explainer.fine_from, plane.explainer.fine_from) << "points per axis";
 }
 
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {

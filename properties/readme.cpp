@@ -61,6 +61,8 @@ TEST_F(ReadmeCommands, Run) {
   data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
   fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/pdebench/1D_Advection_Sols_beta1.0.hdf5",
                 path("1D_Advection_Sols_beta1.0.hdf5"));
+  const std::vector<double> fields(field.begin(), field.begin() + 640);
+  data::write_npy(path("fields.npy"), {.shape = {20, 32}, .dtype = data::Dtype::float32, .values = fields});
   for (const char* name : {"inputs.npy", "targets.npy"})
     data::write_npy(path(name), {.shape = {8, 128}, .dtype = data::Dtype::float32, .values = field});
   // The attribution that the page certifies is of the game of its next command.
@@ -75,7 +77,9 @@ TEST_F(ReadmeCommands, Run) {
 #ifndef OPSHAP_WITH_NETWORKS
     if (command.find("--operator") != std::string::npos) continue;
 #endif
-    const Outcome outcome = shell("cd " + folder_.string() + " && " + OPSHAP_BINARY_DIR + "/" + command);
+    const bool trains = command.starts_with("opshap train ");  // for minutes
+    const Outcome outcome =
+        shell("cd " + folder_.string() + " && " + OPSHAP_BINARY_DIR + "/" + command + (trains ? " --samples 32" : ""));
     EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
     EXPECT_NE("", outcome.out) << command;
     ++run;

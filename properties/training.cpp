@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 
@@ -18,11 +19,13 @@
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
+#include "operators/network.hpp"
 #include "operators/torch.hpp"
 #include "operators/weights.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 #include "training/adamw.hpp"
+#include "training/identity.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
 
@@ -115,6 +118,7 @@ training::ExplainerRecipe other_explainer(int epochs) {
   recipe.relative = recipe.atom = true;
   recipe.coordinates = "query_angle";
   recipe.padding = 0;
+  recipe.clipping = 1.05;
   recipe.averaging = 0.9;
   return recipe;
 }
@@ -208,6 +212,20 @@ data::Dataset plane_data() {
     data.resolution_slot.push_back(static_cast<std::uint8_t>(sample % 2));
   }
   return data;
+}
+
+TEST_F(Training, ChoosesCoordinatesByTheDomain) {
+  data::Dataset data = small_data(16, 4);
+  training::ExplainerRecipe recipe = small_explainer(1);
+  recipe.coordinates = "query";
+  const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
+  EXPECT_EQ("query_angle", config().at("coordinates"));
+  EXPECT_EQ(0, config().at("network").at("domain_padding"));
+  data.inputs.domain = Domain::grid({Axis::cells(native_points)});
+  EXPECT_EQ("query_offset", config().at("coordinates"));
+  EXPECT_EQ(0.5, config().at("network").at("domain_padding")) << "the model's";
+  recipe.coordinates = "query_angle";
+  EXPECT_THROW(config(), InvalidArgument);
 }
 
 TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
@@ -367,6 +385,44 @@ TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
     p -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
     EXPECT_NEAR(p, parameter.item<double>(), 10 * step * 6e-8);  // about ten float32 roundings a step
   }
+}
+
+/// What a network says of a field after two epochs of ten equal gradients, of which the last but two is `factor` times
+/// as long.
+double answer_after_a_spike(double factor, double clipping, const fs::path& folder) {
+  const auto network = operators::make_network(
+      operators::fitted(small_model(), {.dimension = 1, .in_channels = 1, .out_channels = 1}), torch::kFloat32);
+  operators::initialise(*network, 1);
+  training::TrainingLoop loop{.name = "test",
+                              .identity = "test",
+                              .epochs = 2,
+                              .patience = 0,
+                              .clipping = clipping,
+                              .train = {},
+                              .validate = {}};
+  loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
+    for (int number = 0; number < 10; ++number) {
+      for (operators::Parameter& parameter : network->parameters())
+        parameter.value.mutable_grad() =
+            torch::full_like(parameter.value, epoch == 1 && number == 7 ? factor * 0.01 : 0.01);
+      step();
+    }
+    return 1.0;
+  };
+  loop.validate = [] { return 1.0; };
+  training::run_training(loop, *network, folder);
+  const auto op = operators::load_operator(folder / "model.safetensors");
+  return op->values_at(small_data(1, 0).inputs, {.point = 3}).front();
+}
+
+TEST_F(Training, CutsGradientsThatAreMuchLongerThanUsual) {
+  const double usual = answer_after_a_spike(1, 2, folder_ / "usual"),
+               cut = answer_after_a_spike(1e3, 2, folder_ / "cut"),
+               also_cut = answer_after_a_spike(1e6, 2, folder_ / "also_cut"),
+               whole = answer_after_a_spike(1e3, 0, folder_ / "whole");
+  // Both are cut to the same length, but for a rounding of its float32.
+  EXPECT_NEAR(cut, also_cut, 1e-4 * std::abs(cut - usual)) << "usual " << usual;
+  EXPECT_GT(std::abs(whole - usual), 2 * std::abs(cut - usual));
 }
 
 TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {

@@ -73,10 +73,13 @@ training::ExplainerRecipe read_explainer(Section section, const operators::Netwo
   if (section.has("label_evaluations")) recipe.label_evaluations = section.count<std::int64_t>("label_evaluations", 0);
   if (section.has("mixture")) recipe.mixture = read_mixture(section);
   if (section.has("relative")) recipe.relative = section.get<bool>("relative");
-  if (section.has("coordinates")) recipe.coordinates = word("coordinates", {"grid", "query_angle", "query_offset"});
+  if (section.has("coordinates"))
+    recipe.coordinates = word("coordinates", {"grid", "query", "query_angle", "query_offset"});
   if (section.has("atom")) recipe.atom = section.get<bool>("atom");
+  if (section.has("fine_from")) recipe.fine_from = section.count("fine_from", 0);
   if (section.has("padding")) recipe.padding = section.not_negative("padding");
   if (section.has("queries")) recipe.any_query = word("queries", {"fixed", "any"}) == "any";
+  if (section.has("clipping")) recipe.clipping = section.not_negative("clipping");
   if (section.has("averaging")) recipe.averaging = section.not_negative("averaging");
   if (section.has("unlabelled")) recipe.unlabelled = section.count<std::int64_t>("unlabelled", 0);
   if (section.has("unlabelled_shares")) recipe.unlabelled_shares = read_shares(section, resolutions.size());
@@ -101,8 +104,10 @@ toml::table explainer_table(const training::ExplainerRecipe& recipe, const train
   insert("relative", recipe.relative, usual.relative);
   insert("coordinates", recipe.coordinates, usual.coordinates);
   insert("atom", recipe.atom, usual.atom);
+  insert("fine_from", recipe.fine_from, usual.fine_from);
   if (recipe.padding && recipe.padding != usual.padding) table.insert("padding", *recipe.padding);
   if (recipe.any_query != usual.any_query) table.insert("queries", recipe.any_query ? "any" : "fixed");
+  insert("clipping", recipe.clipping, usual.clipping);
   insert("averaging", recipe.averaging, usual.averaging);
   insert("unlabelled", recipe.unlabelled, usual.unlabelled);
   if (recipe.unlabelled_shares != usual.unlabelled_shares) {

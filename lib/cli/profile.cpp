@@ -241,6 +241,10 @@ Profile read(const toml::table& table, const std::string& name) {
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
   for (auto& [name, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
+  if (!profile.data.has_problem()) {  // nothing draws further inputs of data from elsewhere
+    profile.explainer.unlabelled = 0;
+    for (auto& [name, recipe] : profile.explainers) recipe.unlabelled = 0;
+  }
   profile.evaluation.resolutions = profile.resolutions;
   for (const int size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),

@@ -46,8 +46,8 @@ struct DataSettings {
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
-/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation], and what the paper's recipe of
-/// an explainer does not have.
+/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation], and what the paper's recipe
+/// of an explainer does not have.
 ///
 /// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
 /// [pde.NAME] has for that problem.
@@ -67,8 +67,9 @@ struct Profile {
 };
 
 /// The profile of that name, or of that .toml file, with the values of `overrides` (a TOML file or the name of an
-/// embedded overlay; empty for none) over it, for the problem `pde` (empty: the one that they name). Throws InvalidArgument for an unknown name or key and for
-/// values that cannot work (naming key and line), DataError for a file that cannot be parsed.
+/// embedded overlay; empty for none) over it, for the problem `pde` (empty: the one that they name). Throws
+/// InvalidArgument for an unknown name or key and for values that cannot work (naming key and line), DataError for a
+/// file that cannot be parsed.
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
                      const std::string& pde = "");
 

@@ -124,7 +124,14 @@ class DensityNetwork final : public Network {
     };
     if (config_.coordinates != "grid") add(places(domain, options()).to(options()).unsqueeze(1) - query.unsqueeze(0));
     if (query_channels() > 0) add(query.unsqueeze(0));
+    if (config_.fine_from > 0) channels.push_back(torch::full({points, batch, 1}, coarseness(domain), options()));
     return channels.size() == 1 ? channels.front() : torch::cat(channels, 2);
+  }
+
+  /// 1 on the coarsest grid that it was trained on, 0 on fine ones.
+  double coarseness(const Domain& domain) const {
+    const double fine = 1.0 / config_.fine_from, least = *std::ranges::min_element(domain.shape());
+    return std::max(0.0, 1 / least - fine) / (1.0 / config_.trained_at.front() - fine);
   }
 
   DensityConfig config_;
@@ -172,6 +179,9 @@ class DensityArchitecture final : public Architecture {
                        });
     if (!whole) reader.reject("trained_at", "needs a list of points per axis");
     config.trained_at = sizes.get<std::vector<int>>();
+    config.fine_from = reader.whole("fine_from", 0, {0, 1 << 20});
+    if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front() >= config.fine_from))
+      reader.reject(message("fine_from=", config.fine_from), "is not above the first of trained_at");
   }
 
   static void read_query(ConfigReader& reader, DensityConfig& config) {
@@ -197,7 +207,7 @@ class DensityArchitecture final : public Architecture {
 
 int DensityConfig::place_channels(int dimension) const {
   const int of_place = coordinates == "query_angle" ? 2 * dimension : dimension;
-  return (coordinates == "grid" ? 0 : of_place) + (query == Query::any ? of_place : 0);
+  return (coordinates == "grid" ? 0 : of_place) + (query == Query::any ? of_place : 0) + (fine_from > 0 ? 1 : 0);
 }
 
 DensityConfig DensityConfig::parse(const NetworkConfig& json) {
@@ -218,6 +228,7 @@ DensityConfig::operator NetworkConfig() const {
   object["query"] = query == Query::centre ? ordered_json("centre")
                     : query == Query::any  ? ordered_json("any")
                                            : ordered_json(position);
+  if (fine_from > 0) object["fine_from"] = fine_from;
   if (!trained_at.empty()) object["trained_at"] = trained_at;
   object["network"] = ordered_json::parse(network.json);
   return {object.dump()};

@@ -23,6 +23,10 @@ struct DensityConfig {
     any,     ///< each field brings its own: the last input channels hold its position, one channel an axis
   } query = Query::centre;
   std::vector<double> position = {};
+  /// From so many points per axis on a grid is fine, and the answer does not depend on it. Coarser grids are told to
+  /// the network by a further channel, (1/points − 1/fine_from)/(1/coarsest − 1/fine_from), coarsest the first of
+  /// trained_at: a few coarse cells are worth something else than the density over them, by O(1/points). 0: no channel.
+  int fine_from = 0;
   std::vector<int> trained_at = {};  ///< points per axis of the grids it was trained on; for those who ask elsewhere
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.

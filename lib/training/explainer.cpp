@@ -153,6 +153,7 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
                     .patience = recipe.patience,
                     .learning_rate = recipe.learning_rate,
                     .weight_decay = recipe.weight_decay,
+                    .clipping = recipe.clipping,
                     .averaging = recipe.averaging,
                     .train = {},
                     .validate = {},

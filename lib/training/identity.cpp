@@ -41,12 +41,22 @@ operators::NetworkConfig config_for(const operators::NetworkSettings& settings, 
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
 
+/// Coordinates relative to the query are angles without padding where the domain is periodic, else offsets.
+ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
+  if (recipe.coordinates != "query") return recipe;
+  recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
+  if (domain.periodic() && !recipe.padding) recipe.padding = 0;
+  return recipe;
+}
+
 /// The recipe's own model, or the density network that its settings ask for.
-operators::NetworkSettings explainer_settings(const ExplainerRecipe& recipe, const FieldBatch& inputs) {
+operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, const FieldBatch& inputs) {
+  const ExplainerRecipe recipe = settled(asked, inputs.domain);
   auto network = ordered_json::parse(recipe.model.json);
   if (recipe.padding) network["padding"] = *recipe.padding;
   const ExplainerRecipe paper;
-  if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query)
+  if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
+      recipe.fine_from == paper.fine_from)
     return {.model = recipe.model.model, .json = network.dump()};
   require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
           "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
@@ -59,13 +69,14 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& recipe, con
                 ? ordered_json("centre")
                 : ordered_json(probe.input.domain.position(probe.query.point));
   }
-  return {.model = "density",
-          .json = ordered_json{{"coordinates", recipe.coordinates},
-                               {"atom", recipe.atom},
-                               {"query", query},
-                               {"trained_at", recipe.resolutions},
-                               {"network", network}}
-                      .dump()};
+  ordered_json settings = {{"coordinates", recipe.coordinates},
+                           {"atom", recipe.atom},
+                           {"query", query},
+                           {"trained_at", recipe.resolutions},
+                           {"network", network}};
+  // Where all grids are fine there is nothing to tell.
+  if (recipe.fine_from > recipe.resolutions.front()) settings["fine_from"] = recipe.fine_from;
+  return {.model = "density", .json = settings.dump()};
 }
 
 }  // namespace
@@ -95,6 +106,7 @@ std::string training_identity(const ExplainerRecipe& recipe, const Target& targe
                               const data::Dataset& data, std::uint64_t seed) {
   auto json = describe(recipe, explainer_config(recipe, data), data, seed);
   json["warmup_epochs"] = recipe.warmup_epochs;
+  if (recipe.clipping > 0) json["clipping"] = recipe.clipping;
   if (recipe.averaging > 0) json["averaging"] = recipe.averaging;
   json.update(ordered_json::parse(target.identity()));
   const Scenario probe =

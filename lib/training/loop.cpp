@@ -53,7 +53,8 @@ void assign(const operators::Network& network, const AdamW::Tensors& values) {
 /// Everything that a training carries from one epoch to the next.
 struct State {
   AdamW::Tensors best;
-  AdamW::Tensors average;  ///< empty without averaging
+  AdamW::Tensors average;    ///< empty without averaging
+  double gradient_norm = 0;  ///< the running mean; 0 without clipping
   TrainingSummary summary{.epochs = 0,
                           .best_epoch = 0,
                           .best_validation = std::numeric_limits<double>::infinity(),
@@ -76,6 +77,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
       {"best_epoch", summary.best_epoch},
       {"best_validation", summary.best_validation},
       {"operator_evaluations", summary.operator_evaluations},
+      {"gradient_norm", state.gradient_norm},
       {"seconds",
        summary.seconds}}.dump();
   write_checkpoint(folder / "checkpoint.safetensors", checkpoint);
@@ -112,6 +114,7 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
       tensor.copy_(name.starts_with("first.") ? first.at(name.substr(6)) : second.at(name.substr(7)));
   }
   optimiser.set_steps(counters["steps"]);
+  state.gradient_norm = counters.value("gradient_norm", 0.0);
   state.summary = {.epochs = counters["epochs"],
                    .best_epoch = counters["best_epoch"],
                    .best_validation = counters["best_validation"],
@@ -125,6 +128,20 @@ void average(AdamW::Tensors& mean, const operators::Network& network, double kee
   const torch::NoGradGuard no_grad;
   const double fresh = std::max(1 - keep, 1 / static_cast<double>(steps + 1));
   for (const auto& [name, tensor] : weights(network)) mean.at(name).lerp_(tensor, fresh);
+}
+
+/// Cuts the gradients to `clipping` times the running mean of their length, and moves that mean on. A few samples with
+/// small values would else throw the training back by epochs.
+void clip(const operators::Network& network, double clipping, double& mean) {
+  const torch::NoGradGuard no_grad;
+  double squares = 0;
+  for (const auto& [name, tensor] : weights(network)) squares += std::pow(tensor.grad().norm().item<double>(), 2);
+  const double norm = std::sqrt(squares), most = mean > 0 ? clipping * mean : norm;
+  if (norm > most)
+    for (const auto& [name, tensor] : weights(network))
+      if (tensor.grad().defined()) tensor.grad().mul_(most / norm);
+  constexpr double kept = 0.98;  // the mean of about fifty steps
+  mean = mean > 0 ? kept * mean + (1 - kept) * std::min(norm, most) : norm;
 }
 
 /// Lines of epochs that the checkpoint does not know, written just before a kill, are dropped.
@@ -188,6 +205,7 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
     const auto start = std::chrono::steady_clock::now();
     const double rate = scheduled_rate(loop, epoch);
     const double loss = loop.train(epoch, [&] {
+      if (loop.clipping > 0) clip(network, loop.clipping, state.gradient_norm);
       optimiser.step(rate);
       if (loop.averaging > 0) average(state.average, network, loop.averaging, optimiser.steps());
       throw_if_stopped(loop.name);
@@ -198,7 +216,7 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
     require<NumericalError>(std::isfinite(loss) && std::isfinite(validation), loop.name, ": loss=", loss,
                             ", validation=", validation, " (not finite in epoch ", epoch,
                             "; the training has diverged). Lower the learning rate.");
-    if (validation < summary.best_validation) {
+    if (validation < summary.best_validation || loop.patience == 0) {
       summary.best_validation = validation;
       summary.best_epoch = epoch + 1;
       state.best = copies(network);

@@ -18,9 +18,10 @@ struct TrainingLoop {
   std::string identity;  ///< recipe, data and seed as text: two trainings with the same text are the same
   int epochs = 1;
   int warmup_epochs = 0;
-  int patience = 1;  ///< 0: no early stopping
+  int patience = 1;  ///< 0: no early stopping, and the last weights are the best ones, since the rate ends at 0
   double learning_rate = 1e-3;
   double weight_decay = 0;
+  double clipping = 0;  ///< gradients longer than so many times the running mean of their length are cut to it; 0: none
   double averaging = 0;  ///< what the running mean of the weights keeps of itself at a step; it is validated and kept
 
   /// One optimiser step per call of `step(learning rate)`; returns the mean training loss of the epoch.

@@ -42,7 +42,7 @@ struct ExplainerRecipe {
   double learning_rate = 3e-4;
   double weight_decay = 1e-5;
   int warmup_epochs = 5;
-  int patience = 10;                ///< 0: no early stopping, so that the cosine always ends at 0
+  int patience = 10;                ///< 0: no early stopping: the cosine ends at 0, and the last weights are kept
   int coalitions = 128;             ///< per sample and step, even; of the targets fastshap and fastshap_reused
   std::string target = "fastshap";  ///< registry name, targets.def
   ScenarioRule scenario;            ///< how a field becomes a game
@@ -54,12 +54,16 @@ struct ExplainerRecipe {
   /// Each sample counts relative to the size of its values, and FastSHAP's coalitions as much at every resolution. Else
   /// n = 16 outweighs n = 1024 29 to 1. Values are always compared in this way.
   bool relative = false;
-  std::string coordinates = "grid";  ///< as operators::DensityConfig::coordinates
-  bool atom = false;                 ///< a second output for the query's own cell
-  std::optional<double> padding;     ///< instead of the model's, as a fraction of each axis
-  bool any_query = false;            ///< every sample is explained at a random point, and the network is told which
-  double averaging = 0;              ///< of the weights: what the mean keeps of itself at a step; 0 for none
-  std::int64_t unlabelled = 0;       ///< further inputs, drawn from the problem without solving it
+  /// As operators::DensityConfig::coordinates, or "query": query_angle and no padding where the domain is periodic,
+  /// else query_offset.
+  std::string coordinates = "grid";
+  bool atom = false;              ///< a second output for the query's own cell
+  int fine_from = 0;              ///< as operators::DensityConfig::fine_from
+  std::optional<double> padding;  ///< instead of the model's, as a fraction of each axis
+  bool any_query = false;         ///< every sample is explained at a random point, and the network is told which
+  double clipping = 0;            ///< as TrainingLoop::clipping
+  double averaging = 0;           ///< of the weights: what the mean keeps of itself at a step; 0 for none
+  std::int64_t unlabelled = 0;    ///< further inputs, drawn from the problem without solving it
   std::vector<double> unlabelled_shares;  ///< as data::Unlabelled::shares
 };
 

@@ -79,8 +79,8 @@ class FastShap final : public Target {
   int count(Use use) const { return use == Use::training ? coalitions_ : validation_coalitions; }
 
   /// 2·n·H_{n−1} over the mean of the squared gains: errors of the values of size ε|φ| then give a loss of about ε²,
-  /// whatever the number of players, since squared sums over coalitions are |φ error|²/(2H_{n−1}) in the mean, and values
-  /// are about 1/n of the gains.
+  /// whatever the number of players, since squared sums over coalitions are |φ error|²/(2H_{n−1}) in the mean, and
+  /// values are about 1/n of the gains.
   static torch::Tensor weights(const torch::Tensor& gains, const SampleGames& games) {
     double factor = 0;
     for (int j = 1; j < games.players(); ++j) factor += 2.0 * games.players() / j;

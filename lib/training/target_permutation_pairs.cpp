@@ -1,5 +1,5 @@
-// Noisy, unbiased values by a few orderings of the players, each with its reverse, weighed by their variance (stochastic
-// amortisation, Covert et al. 2024).
+// Noisy, unbiased values by a few orderings of the players, each with its reverse, weighed by their variance
+// (stochastic amortisation, Covert et al. 2024).
 
 #include <algorithm>
 
