@@ -360,7 +360,7 @@ TEST_F(ReportFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
   results.values.clear();
   results.fields.clear();
   const std::string page = report(results, made.manifest());
-  EXPECT_EQ(4u, count(page, "Not in this profile: ")) << "density, budget, amortisation and example";
+  EXPECT_EQ(5u, count(page, "Not in this profile: ")) << "density, budget, amortisation, grids and example";
   EXPECT_FALSE(fs::exists(folder_ / "figures/budget_error.svg")) << "the one of the earlier report would be stale";
   EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg"));
 }
