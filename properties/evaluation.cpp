@@ -12,6 +12,7 @@
 #include "core/file.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "evaluation/drift.hpp"
 #include "evaluation/evaluate.hpp"
 #include "runs/results.hpp"
 #include "support/stopping_operator.hpp"
@@ -114,6 +115,28 @@ TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
   }
   EXPECT_EQ(2 * 2, unseen);  // two inputs, two methods
   EXPECT_EQ(3u, results.operators.size());
+}
+
+TEST_F(EvaluateTest, TellsHowFarItsExplainerDrifts) {
+  run();
+  const runs::Results results = runs::read_results(run_);
+  ASSERT_EQ(1u, results.drifts.size());
+  const runs::DriftRow& row = results.drifts.front();
+  EXPECT_EQ(std::vector<int>{8}, row.shape);
+  EXPECT_EQ(std::vector<int>{32}, row.finest);
+  ASSERT_EQ(2u, row.drifts.size());
+  // The input itself is the same at common points: what is left are roundings of a shift and its removal.
+  for (const double drift : row.drifts) EXPECT_LT(drift, 1e-13);
+}
+
+TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
+  const Domain coarse = Domain::unit({4}), fine = Domain::unit({8});
+  const std::vector<double> finer = {1, 0, 2, 0, 9, 0, 6, 0};
+  // At points 0, 1 and 3 the finer one is 1, 2, 6: without its mean -2, -1, 3, of squared size 14.
+  EXPECT_EQ(0, evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, 2)) << "a constant is no drift";
+  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14), evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, 2));
+  EXPECT_EQ(0, evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0), fine, 2));
+  EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, 2), InvalidArgument);
 }
 
 // An evaluation that was stopped goes on with its own units only.

@@ -231,6 +231,21 @@ TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
   EXPECT_NE(reporting::style_of("operator_shap:deep").dash, reporting::style_of("operator_shap:wide").dash);
 }
 
+TEST(Scoreboard, AnExplainerWithoutANameIsTheBareOneBesideAnother) {
+  auto run = SyntheticRun().run();
+  const runs::Results one = run.results;
+  for (runs::AttributionRow row : one.attributions) {
+    if (row.method != "operator_shap") continue;
+    row.explainer = "deep";
+    run.results.attributions.push_back(row);
+  }
+  const reporting::Scoreboard scores(run);
+  EXPECT_EQ((std::vector<std::string>{"operator_shap", "operator_shap:deep"}), scores.methods_with_access("amortised"));
+  const reporting::Cell* bare = scores.cell(Discretisation::line(32), "operator_shap");
+  ASSERT_NE(nullptr, bare);
+  for (const runs::AttributionRow* row : bare->rows) EXPECT_FALSE(row->explainer);
+}
+
 TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
   const auto refuse = [](runs::Results& results, std::int64_t up_to) {
     for (runs::AttributionRow& row : results.attributions) {

@@ -18,6 +18,7 @@
 #include "core/scenario.hpp"
 #include "core/stop.hpp"
 #include "evaluation/certified_reference.hpp"
+#include "evaluation/drift.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
@@ -264,6 +265,19 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
   }
 }
 
+/// How far the explainers' answers depend on the grid, from what is stored.
+std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, const std::filesystem::path& run) {
+  std::vector<ExplainedGrid> grids;
+  for (const int resolution : evaluation.settings.resolutions) {
+    const Scenario scenario = scenario_of(evaluation, resolution, any_sample);
+    grids.push_back({scenario.input.domain, scenario.query.point});
+  }
+  std::string lines;
+  for (const runs::DriftRow& row : drift_rows(runs::read_results(run).values, grids))
+    lines += runs::to_json_line(row) + '\n';
+  return lines;
+}
+
 }  // namespace
 
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
@@ -293,6 +307,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);
   }
+  write_file(run / "results.jsonl", results + drift_lines(evaluation, samples.front(), run));
   units.finish();  // without its units an evaluation is finished
 }
 

@@ -9,6 +9,7 @@
 #include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/stop.hpp"
+#include "evaluation/drift.hpp"
 #include "games/cell_mask_game.hpp"
 #include "metrics/registry.hpp"
 #include "statistics/quantiles.hpp"
@@ -56,7 +57,9 @@ HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) 
             certified_reference(*found.game, settings, Rng(plan_.seed, "held out", 0, item(points, sample)).bits64()));
       };
       const auto json = nlohmann::json::parse(
-          units == nullptr ? compute() : units->once(message(points, "-", sample, ".json"), compute));
+          units == nullptr
+              ? compute()
+              : units->once(message(points, "-", sample, "-", found.scenario.query.point, ".json"), compute));
       found.values = json.at("values").get<std::vector<double>>();
       found.error = json.at("error");
       cases.push_back(std::move(found));
@@ -106,25 +109,10 @@ double HeldOut::drift(const Explainer& explainer, int points, int finer) const {
   for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
     const Scenario few = make_scenario(plan_.rule, plan_.inputs.one(sample), coarse);
     const Scenario many = make_scenario(plan_.rule, plan_.inputs.one(sample), fine);
-    const FieldBatch first = explainer.densities(few.input, few.query);
-    const FieldBatch second = strided(explainer.densities(many.input, many.query), coarse);
-    double mean = 0, scale = 0, squares = 0, shift = 0;
-    const auto each = [&](const auto& use) {
-      for (std::int64_t point = 0; point < few.input.domain.points(); ++point) {
-        const auto i = static_cast<std::size_t>(point);
-        if (point != few.query.point) use(first.field(0)[i], second.field(0)[i]);
-      }
-    };
-    const auto others = static_cast<double>(few.input.domain.points() - 1);
-    each([&](double a, double b) {
-      mean += b / others;
-      shift += (a - b) / others;
-    });
-    each([&](double a, double b) {
-      squares += std::pow(a - b - shift, 2);
-      scale += std::pow(b - mean, 2);
-    });
-    drifts.push_back(scale > 0 ? std::sqrt(squares / scale) : 0);
+    const FieldBatch density = explainer.densities(few.input, few.query),
+                     finer = explainer.densities(many.input, many.query);
+    drifts.push_back(
+        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.query.point));
   }
   return statistics::quartiles(drifts).median;
 }

@@ -42,8 +42,8 @@ struct HeldOutErrors {
 /// The games of held-out inputs with their certified references.
 class HeldOut {
  public:
-  /// Computes the references, or takes those that `units` has of the same plan; one input at the least. Throws as make_scenario() and
-  /// certified_reference(), Stopped after a signal.
+  /// Computes the references, or takes those that `units` has of the same plan; one input at the least. Throws as
+  /// make_scenario() and certified_reference(), Stopped after a signal.
   explicit HeldOut(HeldOutPlan plan, runs::Units* units = nullptr);
 
   /// Of the game of resolution number `place`.
@@ -54,9 +54,8 @@ class HeldOut {
   std::optional<HeldOutErrors> errors_at(std::size_t place, const methods::Method& method, Budget budget = {},
                                          int inputs = std::numeric_limits<int>::max()) const;
 
-  /// Drift of an explainer: how far its densities of the same input on `points` and on `finer` points per axis are
-  /// apart at the points that both grids have, ‖d − d'‖₂/‖d'‖₂, the median over the inputs. The query's own point is
-  /// left out, and so is a constant, which normalisation sets. 0 for a network whose answer does not depend on the grid.
+  /// Drift of an explainer's densities from `points` to `finer` points per axis, the median over the inputs
+  /// (evaluation::drift).
   double drift(const Explainer& explainer, int points, int finer) const;
 
  private:

@@ -17,6 +17,7 @@ struct Evidence {
   std::vector<statistics::Study> studies;  ///< a section, a curve of the figure and rows of the CSV each; titles of up
                                            ///< to 25 letters fit the legend
   std::vector<Table> tables = {};          ///< what is not a curve; in the Markdown, and a CSV each
+  bool linear_efforts = false;             ///< whether the figure's efforts are on a linear axis
   bool study_tables = true;                ///< whether the Markdown has a table of each study; the CSV always has them
 
   /// A heading, the finding, the figure, and the tables of all studies.

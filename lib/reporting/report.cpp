@@ -67,13 +67,14 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
                           .outliers = tables::outliers(scores),
                           .reference = tables::reference(scores),
                           .net = tables::net_of_the_reference(scores),
+                          .drift = tables::drift(scores),
                           .cost = tables::cost(scores),
                           .training = tables::training(scores)};
   for (const FigureKind& kind : figures::all()) contents.figures.push_back(draw_figure(kind, scores));
 
   for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
-                             &contents.net, &contents.cost, &contents.training})
+                             &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
   write_table(folder / "tables", tables::quality(scores));

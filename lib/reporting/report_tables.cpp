@@ -283,6 +283,23 @@ Table reference(const Scoreboard& scores) {
   return table;
 }
 
+Table drift(const Scoreboard& scores) {
+  Table table{.name = "drift",
+              .caption =
+                  "How far an explainer's answer depends on the grid: the relative distance of its densities of one "
+                  "input on a grid and on the finest one, at the points of the former but the query's own, up to a "
+                  "constant. Over the test inputs. A part of it may be the truth's own.",
+              .columns = {{"n", true}, {"against", true}, {"explainer"}, {"drift", true}},
+              .rows = {}};
+  for (const runs::DriftRow& row : scores.run().results.drifts) {
+    if (row.pde != scores.run().pde) continue;
+    const std::string method = row.explainer ? row.method + ":" + *row.explainer : row.method;
+    table.add({runs::shape_in_words(row.shape), runs::shape_in_words(row.finest), style_of(method).label,
+               show(statistics::quartiles(row.drifts))});
+  }
+  return table;
+}
+
 Table cost(const Scoreboard& scores) {
   Table table{
       .name = "cost",

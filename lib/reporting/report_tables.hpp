@@ -24,6 +24,8 @@ Table outliers(const Scoreboard& scores);
 Table reference(const Scoreboard& scores);
 /// The NRMSE of every method without what the reference's own error adds to it.
 Table net_of_the_reference(const Scoreboard& scores);
+/// How far the trained explainers' answers depend on the grid; without rows where the run has none.
+Table drift(const Scoreboard& scores);
 /// Evaluations, reverse passes and wall time of one attribution.
 Table cost(const Scoreboard& scores);
 /// What was trained, at what cost.

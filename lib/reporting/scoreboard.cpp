@@ -108,9 +108,10 @@ Cell Cell::restricted_to(const std::set<std::int64_t>& samples) const {
 
 Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
   for (const runs::AttributionRow& row : run.results.attributions) {
-    if (row.pde != run.pde || !row.explainer) continue;
+    if (row.pde != run.pde || row.access != "amortised") continue;
     std::vector<std::string>& names = explainers_[row.method];
-    if (std::find(names.begin(), names.end(), *row.explainer) == names.end()) names.push_back(*row.explainer);
+    const std::string name = row.explainer.value_or("");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   std::map<std::tuple<Discretisation, std::string, std::optional<std::int64_t>>, Cell> cells;
   std::set<Discretisation> discretisations;
@@ -141,7 +142,9 @@ std::string Scoreboard::column_of(const Row& row) const {
 std::string Scoreboard::column(std::string_view method) const {
   const auto several = explainers_.find(method);
   if (several == explainers_.end() || several->second.size() < 2) return std::string(method);
-  return message(method, ":", several->second.front());
+  const std::vector<std::string>& names = several->second;
+  const bool unnamed = std::find(names.begin(), names.end(), "") != names.end();
+  return unnamed ? std::string(method) : message(method, ":", names.front());
 }
 
 std::vector<std::string> Scoreboard::methods_with_access(std::string_view access) const {

@@ -100,6 +100,16 @@ void fields(Visitor& visit, Fields& row) {
   visit.optional("player_of", row.player_of);
 }
 
+template <typename Visitor, RowOf<DriftRow> Drift>
+void fields(Visitor& visit, Drift& row) {
+  visit("pde", row.pde);
+  visit("method", row.method);
+  visit.optional("explainer", row.explainer);
+  visit("shape", row.shape);
+  visit("finest", row.finest);
+  visit("drifts", row.drifts);
+}
+
 // What rows of before leave out is filled in, and what cannot be is refused.
 
 /// A field has a value at each point, and a player owns at least one of them.
@@ -132,6 +142,7 @@ void complete(OperatorRow& row) {
 }
 
 void complete(TrainingRow&) {}
+void complete(DriftRow&) {}
 
 void name_channels(std::vector<std::string>& names, std::size_t channels) {
   if (!names.empty()) return;
@@ -176,6 +187,7 @@ auto key_of(const ValuesRow& row) {
 }
 auto key_of(const OperatorRow& row) { return std::tuple(row.pde, row.shape); }
 auto key_of(const TrainingRow& row) { return std::tuple(row.pde, row.stage, row.explainer); }
+auto key_of(const DriftRow& row) { return std::tuple(row.pde, row.method, row.explainer, row.shape); }
 auto key_of(const FieldsRow& row) { return std::tuple(row.pde, row.sample, row.shape, row.players()); }
 
 /// Rows of one type in the order of their first appearance, the last one of a key.
@@ -224,7 +236,9 @@ class RunReader {
     }
   }
 
-  Results take() { return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(), fields_.rows()}; }
+  Results take() {
+    return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(), fields_.rows(), drifts_.rows()};
+  }
 
  private:
   void add(const Json& json) {
@@ -232,7 +246,8 @@ class RunReader {
     const json_row::Reader row(json);
     row("schema", schema);
     const bool known = attributions_.take(schema, json) || values_.take(schema, json) ||
-                       operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json);
+                       operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json) ||
+                       drifts_.take(schema, json);
     require<DataError>(known, "schema=", schema, " (is not known to this program)");
   }
 
@@ -241,6 +256,7 @@ class RunReader {
   Latest<OperatorRow> operators_;
   Latest<TrainingRow> training_;
   Latest<FieldsRow> fields_;
+  Latest<DriftRow> drifts_;
 };
 
 /// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not
@@ -296,6 +312,7 @@ std::string to_json_line(const ValuesRow& row) { return line_of(row); }
 std::string to_json_line(const OperatorRow& row) { return line_of(row); }
 std::string to_json_line(const TrainingRow& row) { return line_of(row); }
 std::string to_json_line(const FieldsRow& row) { return line_of(row); }
+std::string to_json_line(const DriftRow& row) { return line_of(row); }
 
 std::string schema_of(const std::string& line) {
   const Json json = Json::parse(line, nullptr, false);

@@ -90,6 +90,18 @@ struct TrainingRow {
   std::optional<std::string> explainer = std::nullopt;  ///< which one, where a run trains several
 };
 
+/// How far a trained explainer's answers depend on the grid (schema opshap.drift/1).
+struct DriftRow {
+  static constexpr std::string_view schema = "opshap.drift/1";
+
+  std::string pde;
+  std::string method;
+  std::optional<std::string> explainer = std::nullopt;
+  std::vector<int> shape;      ///< points per axis
+  std::vector<int> finest;     ///< of the grid that it is compared with
+  std::vector<double> drifts;  ///< of each test input, evaluation::drift
+};
+
 /// One test input on its grid with its solution and the backbone's prediction (schema opshap.fields/1). Values are
 /// channel after channel, the last axis fastest.
 struct FieldsRow {
@@ -122,6 +134,7 @@ struct Results {
   std::vector<OperatorRow> operators;
   std::vector<TrainingRow> training;
   std::vector<FieldsRow> fields;
+  std::vector<DriftRow> drifts = {};
 };
 
 /// The number of points of a grid with this shape.
@@ -136,6 +149,7 @@ std::string to_json_line(const ValuesRow& row);
 std::string to_json_line(const OperatorRow& row);
 std::string to_json_line(const TrainingRow& row);
 std::string to_json_line(const FieldsRow& row);
+std::string to_json_line(const DriftRow& row);
 
 /// What kind of row a line is: "opshap.values/1". Empty for a line that is no row.
 std::string schema_of(const std::string& line);

@@ -64,14 +64,16 @@ runs::SameSettings run_of(const Profile& profile) {
   };
 }
 
-std::string training_line(const Profile& profile, const std::string& stage, const training::TrainingSummary& summary) {
+std::string training_line(const Profile& profile, const std::string& stage, const training::TrainingSummary& summary,
+                          const std::optional<std::string>& explainer = std::nullopt) {
   return runs::to_json_line(runs::TrainingRow{.pde = profile.data.pde,
                                               .stage = stage,
                                               .epochs = summary.epochs,
                                               .best_epoch = summary.best_epoch,
                                               .best_validation = summary.best_validation,
                                               .operator_evaluations = summary.operator_evaluations,
-                                              .seconds = summary.seconds}) +
+                                              .seconds = summary.seconds,
+                                              .explainer = explainer}) +
          '\n';
 }
 
@@ -125,18 +127,17 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   std::string training_lines = training_line(profile, "backbone", backbone_summary);
   std::vector<std::unique_ptr<methods::Method>> explainers;
-  const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder, const std::string& stage,
-                         std::optional<std::string> name) {
-    const training::TrainingSummary summary = manifest.stage(stage, [&] {
+  const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder,
+                         const std::optional<std::string>& name) {
+    const training::TrainingSummary summary = manifest.stage(name ? "explainer " + *name : "explainer", [&] {
       return training::train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
                                        globals.seed, run / folder);
     });
-    training_lines += training_line(profile, stage, summary);
-    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", std::move(name)));
+    training_lines += training_line(profile, "explainer", summary, name);
+    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", name));
   };
-  train(profile.explainer, "explainer", "explainer", std::nullopt);
-  for (const auto& [name, recipe] : profile.explainers)
-    train(recipe, fs::path("explainers") / name, "explainer " + name, name);
+  train(profile.explainer, "explainer", std::nullopt);
+  for (const auto& [name, recipe] : profile.explainers) train(recipe, fs::path("explainers") / name, name);
   write_file(run / "training.jsonl", training_lines);
   std::vector<const methods::Method*> contestants;
   for (const auto& explainer : explainers) contestants.push_back(explainer.get());
