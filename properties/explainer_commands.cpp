@@ -125,5 +125,26 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
   expect_refusal("study amortisation --run " + run_.string() + " --config " + settings + " --inputs 9", 2, "--out");
 }
 
+TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
+  const std::string any = path("any.safetensors");
+  const Outcome trained = opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                                 " --samples 32 --config " + file("quick.toml", quick) + " --out " + any + " -q");
+  ASSERT_EQ(0, trained.code) << trained.err;
+  const std::string fixed = (run_ / "explainer" / "model.safetensors").string();
+  const std::string study =
+      "study queries --run " + run_.string() + " --points 16 --positions 4 --inputs 2 --out " + path("queries");
+  const Outcome outcome = opshap(study + " --explainer " + any + " --fixed " + fixed + " -q");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const std::string report = read_file(folder_ / "queries" / "queries.md"),
+                    points = read_file(folder_ / "queries" / "queries.csv");
+  EXPECT_NE(std::string::npos, report.find("times the error")) << report;
+  EXPECT_NE(std::string::npos, points.find("\"explainer, any query\",0.875,")) << points;
+  EXPECT_NE(std::string::npos, points.find("\"explainer, one query\",0.5,")) << points;
+  expect_refusal(study + " --explainer " + fixed, 2, "one query");
+  expect_refusal("study queries --run " + run_.string() + " --points 16 --positions 17 --explainer " + any + " --out " +
+                     path("other"),
+                 2, "positions=17");
+}
+
 }  // namespace
 }  // namespace opshap

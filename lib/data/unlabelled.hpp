@@ -18,8 +18,8 @@ struct Unlabelled {
 ///
 /// They are the samples that a larger data set of this problem and seed would have next, spread over the resolutions of
 /// the set. The problem's native grid is strided to theirs. An explainer needs no targets, and a training of operators
-/// cannot use what this returns. Throws InvalidArgument when the data set is not one of the problem's, and for shares of
-/// another number of resolutions.
+/// cannot use what this returns. Throws InvalidArgument when the data set is not one of the problem's, and for shares
+/// of another number of resolutions.
 Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t seed, const Unlabelled& wanted);
 
 }  // namespace opshap::data

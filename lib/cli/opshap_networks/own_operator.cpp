@@ -45,12 +45,10 @@ FieldBatch inputs_of(const OwnOperator& asked, const Operator& op) {
   return inputs;
 }
 
-/// On a periodic domain the answer shall not depend on the grid; elsewhere there is something beyond the edge to see.
-void choose(training::ExplainerRecipe& recipe, const Operator& op, const Domain& domain) {
+/// Values of the mean field where there is a closure, else unbiased ones.
+void choose_target(training::ExplainerRecipe& recipe, const Operator& op) {
   recipe.target = op.has_mean_field() ? "mean_field" : "two_level";
   if (!op.has_mean_field()) recipe.label_evaluations = 0;
-  recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
-  if (domain.periodic()) recipe.padding = 0;
 }
 
 struct Score {
@@ -132,7 +130,7 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
   training::ExplainerRecipe recipe = profile.explainer;
   recipe.resolutions = resolutions;
   recipe.scenario = {};
-  if (!own_settings) choose(recipe, *op, inputs.domain);
+  if (!own_settings) choose_target(recipe, *op);
 
   fs::path folder = globals.out;
   folder.replace_extension(".training");

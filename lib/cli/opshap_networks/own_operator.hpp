@@ -13,7 +13,7 @@ struct OwnOperator {
   std::filesystem::path op, inputs;
   std::string domain;            ///< "periodic", "bounded", or empty: as the weights say
   std::vector<int> resolutions;  ///< points per axis; empty: data::usual_resolutions()
-  int samples = 16000;           ///< inputs, each at a resolution and a query of its own, that are labelled
+  int samples = 8000;            ///< inputs, each at a resolution and a query of its own, that are labelled
 };
 
 /// Trains an explainer of somebody's operator from inputs alone, for any query, and scores it on held-out inputs at

@@ -1,271 +1,65 @@
-// `opshap study amortisation`: what the error of an explainer costs, by training target.
-
-#include <fmt/format.h>
+// `opshap study`: studies of a finished run.
 
 #include <algorithm>
-#include <iostream>
-#include <map>
-#include <memory>
-#include <set>
-#include <sstream>
 
 #include "cli/commands.hpp"
-#include "cli/environment.hpp"
-#include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/studies.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/names.hpp"
-#include "data/dataset.hpp"
-#include "estimators/integrated_gradients.hpp"
-#include "estimators/mean_field.hpp"
-#include "evaluation/held_out.hpp"
-#include "explainers/operator_shap.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
-#include "reporting/amortisation_study.hpp"
-#include "runs/held_out_rows.hpp"
-#include "runs/manifest.hpp"
-#include "training/identity.hpp"
-#include "training/training.hpp"
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct Options {
-  fs::path run;
-  int seeds = 3;
-  int inputs = 30;
-  double reference_error = 0.005;
-  std::vector<std::string> recipes;
-};
-
-/// A method without training, as it is told to work.
-struct Contestant {
-  std::unique_ptr<methods::Method> method;
-  std::string setting;
-  Budget budget = {};
-};
-
-std::vector<Contestant> untrained_methods(int players) {
-  std::vector<Contestant> all;
-  for (const int nodes : {2, 4, 8, 16})
-    all.push_back({methods::of_estimator(estimators::mean_field(nodes)), message(nodes, " nodes")});
-  for (const int nodes : {4, 16})
-    all.push_back({methods::of_estimator(estimators::integrated_gradients(estimators::Rule::gauss_legendre, nodes)),
-                   message(nodes, " nodes")});
-  const auto add = [&](const char* name, std::int64_t budget) {
-    all.push_back({methods::resolve(name), message(budget, " evaluations"), {budget}});
-  };
-  const std::int64_t least = std::max<std::int64_t>(2 * players, 1024);
-  for (const int times : {1, 4}) {
-    for (const char* name : {"permutation_antithetic", "kernel_shap_paired", "leverage_shap"}) add(name, times * least);
-    add("two_level", times * 2 * least);
-  }
-  return all;
+FieldBatch StudiedRun::test_inputs(int count) const {
+  const std::vector<std::int64_t> tests = data.indices(data::Split::test);
+  require(static_cast<std::size_t>(count) <= tests.size(), "study: --inputs=", count, " (the data set has ",
+          tests.size(), " test samples). Lower it.");
+  FieldBatch inputs = FieldBatch::zeros(data.inputs.domain, count, data.inputs.channels);
+  for (std::int64_t index = 0; index < count; ++index)
+    std::ranges::copy(data.inputs.field(tests[static_cast<std::size_t>(index)]), inputs.field(index).begin());
+  return inputs;
 }
 
-/// A study in its folder: rows in units/ as they are found, so that one that was stopped goes on where it was.
-class Study {
- public:
-  Study(const Options& options, const Profile& profile, const Globals& globals)
-      : options_(options),
-        profile_(profile),
-        globals_(globals),
-        data_(data::read_dataset(options.run / "data" / (profile.data.pde + ".h5"))),
-        operator_file_(options.run / "backbone" / "model.safetensors"),
-        op_(operators::load_operator(operator_file_, "cpu", operators::Precision::float32, globals.engine)),
-        units_(globals.out / "units", "study", identity()),
-        held_out_(plan(), &units_) {}
+std::string StudiedRun::identity(int inputs, double reference_error, std::uint64_t seed) const {
+  return nlohmann::ordered_json{{"data", data.content_hash},
+                                {"operator", op_checksum},
+                                {"scenario", profile.explainer.scenario.describe()},
+                                {"resolutions", profile.resolutions},
+                                {"inputs", inputs},
+                                {"reference_error", reference_error},
+                                {"seed", seed}}
+      .dump();
+}
 
-  std::vector<runs::HeldOutRow> rows() {
-    std::string lines;
-    for (std::size_t place = 0; place < profile_.resolutions.size(); ++place)
-      lines +=
-          units_.once(message("methods-", profile_.resolutions[place], ".jsonl"), [&] { return methods_at(place); });
-    for (int seed = 0; seed < options_.seeds; ++seed) {
-      for (const auto& [name, recipe] : profile_.explainers) {
-        if (!options_.recipes.empty() && std::ranges::find(options_.recipes, name) == options_.recipes.end()) continue;
-        lines += trained(name, recipe, globals_.seed + static_cast<std::uint64_t>(seed));
-        write_file(globals_.out / "rows.jsonl", lines);
-      }
-    }
-    return runs::read_held_out_rows(globals_.out / "rows.jsonl");
-  }
+std::string StudiedRun::subject() const { return message(profile.data.pde, ", ", op->describe()); }
 
-  std::string subject() const { return fmt::format("{}, {}", profile_.data.pde, op_->describe()); }
+StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, const Globals& globals) {
+  StudiedRun studied{.profile = load_profile((run / "config.resolved.toml").string(), overrides),
+                     .data = {},
+                     .op = nullptr,
+                     .op_checksum = {}};
+  const fs::path weights = run / "backbone" / "model.safetensors";
+  studied.data = data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5"));
+  studied.op = operators::load_operator(weights, "cpu", operators::Precision::float32, globals.engine);
+  studied.op_checksum = xxh64(read_file(weights));
+  return studied;
+}
 
- private:
-  std::string identity() const {
-    return nlohmann::ordered_json{{"data", data_.content_hash},
-                                  {"operator", xxh64(read_file(operator_file_))},
-                                  {"scenario", profile_.explainer.scenario.describe()},
-                                  {"resolutions", profile_.resolutions},
-                                  {"inputs", options_.inputs},
-                                  {"reference_error", options_.reference_error},
-                                  {"seed", globals_.seed}}
-        .dump();
-  }
-
-  evaluation::HeldOutPlan plan() const {
-    const std::vector<std::int64_t> tests = data_.indices(data::Split::test);
-    require(static_cast<std::size_t>(options_.inputs) <= tests.size(), "study: --inputs=", options_.inputs,
-            " (the data set has ", tests.size(), " test samples). Lower it.");
-    FieldBatch inputs = FieldBatch::zeros(data_.inputs.domain, options_.inputs, data_.inputs.channels);
-    for (std::int64_t index = 0; index < options_.inputs; ++index)
-      std::ranges::copy(data_.inputs.field(tests[static_cast<std::size_t>(index)]), inputs.field(index).begin());
-    return {.op = *op_,
-            .inputs = std::move(inputs),
-            .rule = data::rule_for(profile_.explainer.scenario, data_),
-            .resolutions = profile_.resolutions,
-            .reference = {.relative_error = options_.reference_error,
-                          .max_evaluations = profile_.evaluation.reference_budget,
-                          .exact_players = profile_.evaluation.exact_players},
-            .seed = globals_.seed};
-  }
-
-  runs::HeldOutRow row_of(const evaluation::HeldOutErrors& errors, const std::string& setting) const {
-    return {.pde = profile_.data.pde,
-            .method = "operator_shap",
-            .setting = setting,
-            .shape = errors.shape,
-            .players = errors.players,
-            .nrmse = errors.nrmse,
-            .seconds = errors.seconds,
-            .reference_errors = errors.reference_errors};
-  }
-
-  std::string methods_at(std::size_t place) const {
-    std::string lines;
-    for (const Contestant& contestant : untrained_methods(held_out_.players(place))) {
-      const auto found = held_out_.errors_at(place, *contestant.method, contestant.budget, method_inputs);
-      if (!found) continue;
-      runs::HeldOutRow row = row_of(*found, contestant.setting);
-      row.method = contestant.method->name();
-      lines += runs::to_json_line(row) + '\n';
-    }
-    return lines;
-  }
-
-  /// Rows of the weights at some epochs and of those that the training kept.
-  std::string trained(const std::string& name, const training::ExplainerRecipe& recipe, std::uint64_t seed) {
-    const data::Dataset data = explainer_data(data_, profile_, recipe, seed);
-    const auto target = training::targets::make(recipe);
-    const std::string hash = xxh64(training::training_identity(recipe, *target, *op_, data, seed));
-    return units_.once(message(name, "-", seed, "-", hash, ".jsonl"), [&] {
-      std::cerr << "study: " << name << ", seed " << seed << '\n';
-      const fs::path folder = globals_.out / "trainings" / message(name, "-", seed);
-      const std::vector<int> epochs = shown_epochs(recipe.epochs);
-      const training::TrainingSummary summary = training::train_explainer(recipe, *op_, data, seed, folder, epochs);
-      std::string lines =
-          scored(folder / "model.safetensors", name, seed, 0, summary.operator_evaluations, summary.seconds);
-      std::istringstream metrics(read_file(folder / "metrics.jsonl"));
-      for (std::string line; std::getline(metrics, line);) {
-        const auto json = nlohmann::json::parse(line);
-        const int epoch = json.at("epoch");
-        if (std::ranges::find(epochs, epoch) == epochs.end()) continue;
-        lines += scored(folder / training::epoch_file(epoch), name, seed, epoch, json.at("operator_evaluations"),
-                        json.at("elapsed"));
-      }
-      fs::remove_all(folder);
-      return lines;
-    });
-  }
-
-  std::string scored(const fs::path& weights, const std::string& name, std::uint64_t seed, int epoch,
-                     std::int64_t evaluations, double seconds) const {
-    const auto explainer = explainers::load_explainer(weights, *op_, "cpu");
-    const auto method = trained_explainer(weights, *op_, "cpu");
-    std::string lines;
-    for (std::size_t place = 0; place < profile_.resolutions.size(); ++place) {
-      runs::HeldOutRow row = row_of(*held_out_.errors_at(place, *method), name);
-      row.seed = seed;
-      row.epoch = epoch;
-      row.training_evaluations = evaluations;
-      row.training_seconds = seconds;
-      if (place + 1 < profile_.resolutions.size())
-        row.drift = held_out_.drift(*explainer, profile_.resolutions[place], profile_.resolutions.back());
-      lines += runs::to_json_line(row) + '\n';
-    }
-    return lines;
-  }
-
-  /// A sixteenth, an eighth … of the epochs, and all of them.
-  static std::vector<int> shown_epochs(int epochs) {
-    std::set<int> shown;
-    for (int part = 16; part >= 1; part /= 2) shown.insert(std::max(1, epochs / part));
-    return {shown.begin(), shown.end()};
-  }
-
-  static constexpr int method_inputs = 10;  ///< of the methods without training, whose times are what counts
-
-  const Options& options_;
-  const Profile& profile_;
-  const Globals& globals_;
-  data::Dataset data_;
-  fs::path operator_file_;
-  std::unique_ptr<Operator> op_;
-  runs::Units units_;
-  evaluation::HeldOut held_out_;
-};
-
-void run(const Options& options, const Globals& globals) {
+void require_study(const Globals& globals) {
   require(!globals.out.empty(), "study: --out (is missing: the study needs a folder). Give --out FOLDER.");
-  require(globals.device == "cpu", "study: --device=", globals.device,
-          " (its trainings run on the CPU). Leave it out.");
+  require(globals.device == "cpu", "study: --device=", globals.device, " (studies run on the CPU). Leave it out.");
   operators::require_fast_blas();
-  const Profile profile = load_profile((options.run / "config.resolved.toml").string(),
-                                       globals.config.empty() ? "amortisation" : globals.config);
-  for (const std::string& name : options.recipes) {
-    std::vector<std::string> known;
-    for (const auto& [recipe, settings] : profile.explainers) known.push_back(recipe);
-    if (!profile.explainers.contains(name)) throw_unknown_name("recipe", name, known);
-  }
-  const nlohmann::ordered_json settings = {{"toml", to_toml(profile)},
-                                           {"seeds", options.seeds},
-                                           {"inputs", options.inputs},
-                                           {"reference_error", options.reference_error}};
-  runs::Manifest manifest(globals.out,
-                          beginning("study", "opshap.study_manifest/1", globals, network_environment(globals),
-                                    {{"pde", profile.data.pde}, {"settings", settings}}),
-                          runs::equal_to(settings));
-  std::vector<runs::HeldOutRow> rows;
-  std::string subject;
-  manifest.stage("study", [&] {
-    Study study(options, profile, globals);
-    rows = study.rows();
-    subject = study.subject();
-  });
-  for (const reporting::Evidence& evidence : reporting::amortisation_study(rows, subject)) {
-    reporting::write(evidence, globals.out);
-    std::cout << (globals.out / (evidence.name + ".md")).string() << '\n';
-  }
 }
-
-}  // namespace
 
 void add_network_study(CLI::App& app, const Globals& globals) {
   auto* study = app.add_subcommand("study", "A study of a finished run; --out FOLDER gets rows and reports");
   study->require_subcommand(1);
-  auto* command = study->add_subcommand(
-      "amortisation",
-      "Errors of explainers against what their trainings cost, for every recipe of `--config` (default: ours)");
-  const auto options = std::make_shared<Options>();
-  command->add_option("--run", options->run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
-  command->add_option("--seeds", options->seeds, "Trainings of each recipe")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  command->add_option("--inputs", options->inputs, "Test inputs that they are scored on")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--reference-error", options->reference_error, "Relative error of their references")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--recipes", options->recipes, "Only these recipes")->delimiter(',');
-  command->callback([options, &globals] { run(*options, globals); });
+  add_amortisation_study(*study, globals);
+  add_query_study(*study, globals);
 }
 
 }  // namespace opshap::cli
