@@ -181,6 +181,12 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   EXPECT_EQ("query_angle", profile.explainers.at("further").coordinates);
   EXPECT_EQ(24, profile.explainers.at("further").label_evaluations) << "that of the other one";
   EXPECT_EQ(cli::to_toml(profile), cli::to_toml(cli::parse_profile(cli::to_toml(profile), "stored.toml")));
+  const std::vector<std::string> said = cli::departures(profile);
+  EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& sentence) {
+    return sentence.starts_with("a further explainer, other, that the paper does not have: ") &&
+           sentence.find("atom = true, averaging = 0.99, clipping = 2.5, coordinates = 'query_offset'") !=
+               std::string::npos;
+  })) << *std::ranges::find_if(said, [](const auto& one) { return one.starts_with("a further"); });
   for (const char* wrong :
        {"[explainers.a]\nlike = 'b'\n", "[explainers.a]\nlike = 'a'\n", "[explainers]\na = 1\n",
         "[explainers.a]\nlike = 'b'\n[explainers.b]\nlike = 'a'\n", "[explainer]\ncoordinates = 'polar'\n",

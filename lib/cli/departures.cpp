@@ -1,9 +1,12 @@
 #include "cli/departures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "cli/explainer_section.hpp"
 #include "core/error.hpp"
 #include "pde/registry.hpp"
 
@@ -12,6 +15,24 @@ namespace opshap::cli {
 namespace {
 
 std::string joined(const std::vector<int>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+/// The settings of a recipe that only the suite has, where they differ from the paper's.
+std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe,
+                                         const training::ExplainerRecipe& paper) {
+  std::vector<std::string> settings;
+  toml::table ours = explainer_table(recipe, paper);
+  for (const char* shared :
+       {"epochs", "batch", "learning_rate", "weight_decay", "warmup_epochs", "patience", "coalitions"})
+    ours.erase(shared);
+  for (const auto& [key, value] : ours) {
+    std::ostringstream text;
+    value.visit([&](const auto& concrete) { text << concrete; });
+    const auto* number = value.as_floating_point();  // which TOML writes with all its digits
+    settings.push_back(
+        fmt::format("{} = {}", key.str(), number != nullptr ? fmt::format("{}", number->get()) : text.str()));
+  }
+  return settings;
+}
 
 }  // namespace
 
@@ -53,8 +74,13 @@ std::vector<std::string> departures(const Profile& profile) {
   differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
   differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
   differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
-  differs("explainer target", profile.explainer.target, paper.explainer.target);
   differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
+  for (const std::string& setting : settings_beyond(profile.explainer, paper.explainer))
+    sentences.push_back("explainer: " + setting + ", which the paper's recipe does not have");
+  for (const auto& [name, recipe] : profile.explainers) {
+    sentences.push_back(fmt::format("a further explainer, {}, that the paper does not have: {}", name,
+                                    fmt::join(settings_beyond(recipe, paper.explainer), ", ")));
+  }
   differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
   return sentences;
 }
