@@ -151,6 +151,7 @@ coordinates = "query_offset"
 atom = true
 fine_from = 64
 padding = 0.25
+quadrature = "volumes"
 queries = "any"
 clipping = 2.5
 averaging = 0.99
@@ -174,6 +175,7 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   EXPECT_EQ(64, other.fine_from);
   EXPECT_EQ(0.25, other.padding);
   EXPECT_EQ(2.5, other.clipping);
+  EXPECT_EQ("volumes", other.quadrature);
   EXPECT_EQ(0.99, other.averaging);
   EXPECT_EQ(7, other.unlabelled);
   EXPECT_EQ((std::vector<double>{1, 2.5, 0}), other.unlabelled_shares);
@@ -191,7 +193,8 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
        {"[explainers.a]\nlike = 'b'\n", "[explainers.a]\nlike = 'a'\n", "[explainers]\na = 1\n",
         "[explainers.a]\nlike = 'b'\n[explainers.b]\nlike = 'a'\n", "[explainer]\ncoordinates = 'polar'\n",
         "[explainer]\nunlabelled_shares = [1]\n", "[explainer]\nunlabelled_shares = [0, 0, 0]\n",
-        "[explainer]\nunlabelled_shares = [1, -1, 1]\n", "[explainer]\nqueries = 'some'\n"}) {
+        "[explainer]\nunlabelled_shares = [1, -1, 1]\n", "[explainer]\nqueries = 'some'\n",
+        "[explainer]\nquadrature = 'point'\n"}) {
     write_file(file, wrong);
     EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
   }

@@ -1,12 +1,15 @@
-// The truncated Fourier products against sums of complex exponentials, written from the definition.
+// The truncated Fourier products against sums of complex exponentials, written from the definition, and with weights
+// against the integrals of fields that jump.
 
 #include "operators/spectral_convolution.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -146,6 +149,69 @@ TEST(SpectralConvolution, UsesTheMiddleRowsOfTheWeightsOnSmallGrids) {
   others.narrow(3, 5, 4).zero_();
   EXPECT_EQ(numbers(operators::mix(coefficients, weights, basis)),
             numbers(operators::mix(coefficients, others, basis)));
+}
+
+TEST(VolumeQuadrature, GivesEachPointThePartOfThePaddedAxisThatBelongsToIt) {
+  const auto weights = [](const Axis& axis, const operators::AxisPadding& padding) {
+    return operators::volume_quadrature(axis, padding).weights;
+  };
+  using Weights = std::vector<double>;
+  // The padding's first point is a whole spacing behind the last node, and has what is between them. In the middle of
+  // the padding the last points from either side are at the same place, since nodes have an interval less than points.
+  EXPECT_EQ((Weights{0, 1.5, 0.5, 1, 1, 0.5, 1.5, 0}),
+            weights(Axis::nodes(4), {.before = 2, .behind = 2, .length = 1}));
+  EXPECT_EQ(Weights(8, 1), weights(Axis::cells(4), {.before = 2, .behind = 2, .length = 1}));
+  // Every second of 8 cells: the first is a quarter of the spacing behind the beginning, the last ¾ before the end.
+  EXPECT_EQ((Weights{1, 1.25, 0.75, 1, 1, 1.25, 0.75, 1}),
+            weights(Axis::cells(8).strided(2), {.before = 2, .behind = 2, .length = 1}));
+  EXPECT_EQ((Weights{0.5, 1, 1, 1.5, 0.5, 1.5}), weights(Axis::ring(4), {.before = 0, .behind = 2, .length = 0.5}));
+  EXPECT_EQ((Weights{0.5, 1, 1, 0.5}), weights(Axis::nodes(4), {}));
+  EXPECT_EQ(Weights(4, 1), weights(Axis::ring(4), {}));
+
+  const Axis strided = Axis::nodes(12).strided(3);
+  const auto rule = operators::volume_quadrature(strided, {.before = 2, .behind = 2, .length = 1});
+  for (int index = 0; index < strided.points; ++index)
+    EXPECT_EQ("", mismatch(strided.length(index) / strided.spacing(), rule.weights[static_cast<std::size_t>(index) + 2],
+                           rounding(10, 1)));
+  EXPECT_EQ("", mismatch(2 * strided.intervals, rule.period, rounding(1, 10)));
+  EXPECT_EQ("",
+            mismatch(rule.period, std::accumulate(rule.weights.begin(), rule.weights.end(), 0.0), rounding(10, 10)));
+}
+
+// exp(x) on [0, 1] and exp(−x) in the padding, up to 2: the coefficient of frequency k is ½ ∫ exp((±1 − iπk)·x) dx.
+TEST(VolumeQuadrature, IsOfSecondOrderForAFieldThatJumpsAtTheEndsOfTheAxis) {
+  const auto integral = [](double rate, int frequency, double begin, double end) {
+    const Complex exponent(rate, -std::numbers::pi * frequency);
+    return (std::exp(exponent * end) - std::exp(exponent * begin)) / (2.0 * exponent);
+  };
+  const auto error = [&](const Axis& axis) {
+    const std::int64_t points = axis.points, before = points / 2;
+    const operators::FourierBasis basis(
+        {2 * points}, {8}, torch::kFloat64,
+        {operators::volume_quadrature(axis, {.before = before, .behind = before, .length = 1})});
+    torch::Tensor field = torch::empty({2 * points, 1, 1}, torch::kFloat64);
+    for (std::int64_t point = 0; point < 2 * points; ++point) {
+      const double place = axis.coordinate(static_cast<int>(point - before));
+      const bool inside = point >= before && point < before + points;
+      field[point] = inside ? std::exp(place) : std::exp(-(place < 0 ? place + 2 : place));
+    }
+    const torch::Tensor found = basis.transform(field);
+    double most = 0;
+    for (int k = 0; k <= 4; ++k) {
+      const Complex value(found[k][0].item<double>(), found[k][1].item<double>());
+      // The transform counts places from the first point of the padding.
+      const Complex here = value * std::polar(1.0, -std::numbers::pi * k * axis.coordinate(static_cast<int>(-before)));
+      most = std::max(most, std::abs(here - integral(1, k, 0, 1) - integral(-1, k, 1, 2)));
+    }
+    return most;
+  };
+  for (const Axis& native : {Axis::nodes(4096), Axis::cells(4096), Axis::ring(4096)}) {
+    // A stride s leaves a part of 1 − 1/s spacings behind the last point. Its square is in the error, and is 3 % larger
+    // with s = 64 than with s = 32.
+    EXPECT_NEAR(4, error(native.strided(64)) / error(native.strided(32)), 0.4) << native.describe();
+    // ½·1/n² times a derivative of at most 4π·e, over the period 2, at either end.
+    EXPECT_LT(error(native), 1e-6) << native.describe();
+  }
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ training::ExplainerRecipe read_explainer(Section section, const operators::Netwo
   if (section.has("atom")) recipe.atom = section.get<bool>("atom");
   if (section.has("fine_from")) recipe.fine_from = section.count("fine_from", 0);
   if (section.has("padding")) recipe.padding = section.not_negative("padding");
+  if (section.has("quadrature")) recipe.quadrature = word("quadrature", {"points", "volumes"});
   if (section.has("queries")) recipe.any_query = word("queries", {"fixed", "any"}) == "any";
   if (section.has("clipping")) recipe.clipping = section.not_negative("clipping");
   if (section.has("averaging")) recipe.averaging = section.not_negative("averaging");
@@ -106,6 +107,7 @@ toml::table explainer_table(const training::ExplainerRecipe& recipe, const train
   insert("atom", recipe.atom, usual.atom);
   insert("fine_from", recipe.fine_from, usual.fine_from);
   if (recipe.padding && recipe.padding != usual.padding) table.insert("padding", *recipe.padding);
+  if (recipe.quadrature && recipe.quadrature != usual.quadrature) table.insert("quadrature", *recipe.quadrature);
   if (recipe.any_query != usual.any_query) table.insert("queries", recipe.any_query ? "any" : "fixed");
   insert("clipping", recipe.clipping, usual.clipping);
   insert("averaging", recipe.averaging, usual.averaging);

@@ -35,14 +35,25 @@ struct Layer {
 struct Padding {
   engines::PaddedGrid grid;
   Shape shape, padded, before;
+  std::vector<AxisQuadrature> quadrature;  ///< of the spectral layers; none where every point counts as much
 
-  Padding(const std::vector<int>& sizes, const FnoConfig& config)
-      : grid(sizes, config.domain_padding, config.domain_padding_mode == "symmetric"),
-        shape(sizes.begin(), sizes.end()) {
-    for (std::size_t axis = 2 - sizes.size(); axis < 2; ++axis) {
-      padded.push_back(grid.padded(axis));
-      before.push_back(grid.before(axis));
+  Padding(const Domain& domain, const FnoConfig& config)
+      : grid(domain.shape(), config.domain_padding, config.domain_padding_mode == "symmetric"),
+        shape(domain.shape().begin(), domain.shape().end()) {
+    const double length = config.domain_padding * (config.domain_padding_mode == "symmetric" ? 2 : 1);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const std::size_t of_grid = axis + 2 - shape.size();
+      padded.push_back(grid.padded(of_grid));
+      before.push_back(grid.before(of_grid));
+      if (!config.knows_volumes()) continue;
+      quadrature.push_back(volume_quadrature(
+          domain.axes()[axis],
+          {.before = before[axis], .behind = padded[axis] - shape[axis] - before[axis], .length = length}));
     }
+  }
+
+  std::shared_ptr<const FourierBasis> basis(const std::vector<int>& modes, const torch::TensorOptions& options) const {
+    return fourier_basis(padded, modes, options, quadrature);
   }
 
   std::int64_t points() const { return grid.points(); }
@@ -166,7 +177,7 @@ class Fno final : public Network {
     std::string modes;
     for (const int count : config_.n_modes) modes += message(modes.empty() ? "" : "x", count);
     return message("fno ", dimension(), "D, width ", config_.hidden_channels, ", ", modes, " modes, ", config_.n_layers,
-                   " layers");
+                   " layers", config_.knows_volumes() ? ", quadrature by volumes" : "");
   }
   int dimension() const override { return static_cast<int>(config_.n_modes.size()); }
   int input_channels() const override { return config_.in_channels; }
@@ -174,9 +185,9 @@ class Fno final : public Network {
 
   Tensor forward(const Tensor& fields, const Domain& domain) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(shape, config_);
+    const Padding padding(domain, config_);
     if (fused()) return fused_forward(fields, shape, padding, padding.inside());
-    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
+    const auto basis = padding.basis(config_.n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
     return project(padding.crop(x));
@@ -184,9 +195,9 @@ class Fno final : public Network {
 
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(shape, config_);
+    const Padding padding(domain, config_);
     if (fused()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
-    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
+    const auto basis = padding.basis(config_.n_modes, options());
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
     const Tensor coefficients = spectral(x, layers_.back(), *basis);
@@ -200,8 +211,8 @@ class Fno final : public Network {
   Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
                                std::int64_t point) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(shape, config_);
-    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
+    const Padding padding(domain, config_);
+    const auto basis = padding.basis(config_.n_modes, options());
     const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
     // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability
     // there.
@@ -220,6 +231,8 @@ class Fno final : public Network {
   }
 
   EngineChoice engines() const override {
+    if (config_.knows_volumes())
+      return {.engines = nullptr, .why_not = "the engines' Fourier sums count every point as much"};
     if (!options().device().is_cpu())
       return {.engines = std::make_unique<FnoCoalitions>(config_, options(), parameters()), .why_not = {}};
     if (options().dtype() != torch::kFloat32)
@@ -228,7 +241,7 @@ class Fno final : public Network {
   }
 
   std::int64_t activations(const Domain& domain) const override {
-    return Padding(domain.shape(), config_).padded_points() * config_.hidden_channels;
+    return Padding(domain, config_).padded_points() * config_.hidden_channels;
   }
 
  private:
@@ -296,7 +309,7 @@ class Fno final : public Network {
   /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
   Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const Padding& padding,
                        const Box& wanted) const {
-    const auto basis = fourier_basis(padding.padded, config_.n_modes, options());
+    const auto basis = padding.basis(config_.n_modes, options());
     const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
     Box box = padding.inside();
     Tensor x = lift(fields, shape).view({-1, width});
@@ -335,7 +348,8 @@ class Fno final : public Network {
 
 constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
 constexpr double most_padding = 4;
-const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"};
+const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"},
+                               quadratures = {"points", "volumes"};
 
 class FnoArchitecture final : public Architecture {
  public:
@@ -356,7 +370,8 @@ class FnoArchitecture final : public Architecture {
                      .out_channels = spaces.out_channels,
                      .domain_padding = reader.fraction("padding", 0, most_padding),
                      .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
-                     .positional_embedding = reader.choice("positional_embedding", "grid", embeddings)};
+                     .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
+                     .quadrature = reader.choice("quadrature", "points", quadratures)};
     reader.finish();
     const auto axes = static_cast<std::size_t>(spaces.dimension);
     if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
@@ -385,6 +400,7 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   config.domain_padding = reader.fraction("domain_padding", config.domain_padding, most_padding);
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
+  config.quadrature = reader.choice("quadrature", config.quadrature, quadratures);
   reader.finish();
   return config;
 }
@@ -399,6 +415,7 @@ FnoConfig::operator NetworkConfig() const {
                                    {"domain_padding", domain_padding},
                                    {"domain_padding_mode", domain_padding_mode}};
   if (!knows_places()) object["positional_embedding"] = nullptr;
+  if (knows_volumes()) object["quadrature"] = quadrature;
   return {object.dump()};
 }
 

@@ -19,8 +19,14 @@ struct FnoConfig {
   std::string domain_padding_mode = "symmetric";  ///< "symmetric" (both sides) or "one-sided" (end only)
   /// "grid": the network gets each point's place i/n on each axis as further channels. "none" is null in a CONFIG.
   std::string positional_embedding = "grid";
+  /// What a point of the padded grid counts in the Fourier sums of the spectral layers. "points": all points count as
+  /// much, as in neuraloperator. The padded field jumps at the ends of the domain, and the sums are of first order in
+  /// the spacing there. "volumes": each point counts as the part of the padded axis that belongs to it, see
+  /// volume_quadrature(). The sums are of second order. On a periodic domain without padding the two are the same.
+  std::string quadrature = "points";
 
   bool knows_places() const { return positional_embedding == "grid"; }
+  bool knows_volumes() const { return quadrature == "volumes"; }
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
   static FnoConfig parse(const NetworkConfig& config);

@@ -13,18 +13,24 @@ namespace opshap::operators {
 namespace {
 
 /// 2π·k·p/N with the product reduced modulo N first, so that the angle keeps all its digits.
-double angle(std::int64_t frequency, std::int64_t point, std::int64_t size) {
-  return 2 * std::numbers::pi * static_cast<double>(frequency * point % size) / static_cast<double>(size);
+double angle(std::int64_t frequency, std::int64_t point, double period) {
+  return 2 * std::numbers::pi * std::fmod(static_cast<double>(frequency * point), period) / period;
+}
+
+AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<AxisQuadrature>& quadrature) {
+  if (!quadrature.empty()) return quadrature[axis];
+  return {.weights = std::vector<double>(static_cast<std::size_t>(points), 1), .period = static_cast<double>(points)};
 }
 
 }  // namespace
 
 FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-                           const torch::TensorOptions& options)
+                           const torch::TensorOptions& options, const std::vector<AxisQuadrature>& quadrature)
     : shape_(shape) {
   const bool plane = shape.size() == 2;
   const std::int64_t size = shape.back();
-  columns_ = std::min<std::int64_t>(size / 2 + 1, modes.back() / 2 + 1);
+  const auto [weights, period] = rule_of(shape.size() - 1, size, quadrature);
+  columns_ = std::min<std::int64_t>(static_cast<std::int64_t>(period) / 2 + 1, modes.back() / 2 + 1);
 
   // Last axis. The row of Re c is 2c and that of Im c is 2c+1 on a line; in a plane all real parts come first, as the
   // first axis wants them.
@@ -34,13 +40,14 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   auto back = inverse.accessor<double, 2>();
   for (std::int64_t column = 0; column < columns_; ++column) {
     const std::int64_t re = plane ? column : 2 * column, im = plane ? column + columns_ : 2 * column + 1;
-    const bool real = column == 0 || 2 * column == size;  // of a real field, and of what the inverse uses
+    // Of a real field, and of what the inverse uses.
+    const bool real = column == 0 || static_cast<double>(2 * column) == period;
     for (std::int64_t point = 0; point < size; ++point) {
-      const double theta = angle(column, point, size);
-      to[re][point] = std::cos(theta) / static_cast<double>(size);
+      const double theta = angle(column, point, period), weight = weights[static_cast<std::size_t>(point)];
+      to[re][point] = weight * std::cos(theta) / period;
       back[point][re] = (real ? 1 : 2) * std::cos(theta);
       if (real) continue;
-      to[im][point] = -std::sin(theta) / static_cast<double>(size);
+      to[im][point] = -weight * std::sin(theta) / period;
       back[point][im] = -2 * std::sin(theta);
     }
   }
@@ -50,7 +57,8 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
 
   // First axis: complex, as real matrices between (point, re|im) and (row, re|im).
   const std::int64_t points = shape[0], wanted = modes[0];
-  rows_ = std::min<std::int64_t>(points, wanted);
+  const auto [first_weights, first_period] = rule_of(0, points, quadrature);
+  rows_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(first_period), 1, wanted);
   first_weight_row_ = (wanted - rows_) / 2;
   forward = torch::zeros({2 * rows_, 2 * points}, torch::kFloat64),
   inverse = torch::zeros({2 * points, 2 * rows_}, torch::kFloat64);
@@ -58,7 +66,8 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   auto behind = inverse.accessor<double, 2>();
   for (std::int64_t row = 0; row < rows_; ++row) {
     for (std::int64_t point = 0; point < points; ++point) {
-      const double theta = angle(row - rows_ / 2, point, points), scale = 1 / static_cast<double>(points);
+      const double theta = angle(row - rows_ / 2, point, first_period);
+      const double scale = first_weights[static_cast<std::size_t>(point)] / first_period;
       const std::int64_t re = 2 * row, im = re + 1, point_re = 2 * point, point_im = point_re + 1;
       ahead[re][point_re] = ahead[im][point_im] = scale * std::cos(theta);
       ahead[re][point_im] = scale * std::sin(theta);
@@ -132,14 +141,15 @@ torch::Tensor FourierBasis::inverse_at(const torch::Tensor& coefficients, std::i
 }
 
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-                                                  const torch::TensorOptions& options) {
-  using Key = std::tuple<std::vector<std::int64_t>, std::vector<int>, int, std::string>;
+                                                  const torch::TensorOptions& options,
+                                                  const std::vector<AxisQuadrature>& quadrature) {
+  using Key = std::tuple<std::vector<std::int64_t>, std::vector<int>, int, std::string, std::vector<AxisQuadrature>>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const FourierBasis>> known;
   const std::lock_guard lock(mutex);
-  auto& basis =
-      known[{shape, modes, static_cast<int>(c10::typeMetaToScalarType(options.dtype())), options.device().str()}];
-  if (!basis) basis = std::make_shared<const FourierBasis>(shape, modes, options);
+  auto& basis = known[{shape, modes, static_cast<int>(c10::typeMetaToScalarType(options.dtype())),
+                       options.device().str(), quadrature}];
+  if (!basis) basis = std::make_shared<const FourierBasis>(shape, modes, options, quadrature);
   return basis;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "operators/axis_quadrature.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
@@ -11,16 +12,17 @@ namespace opshap::operators {
 /// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any
 /// length, differentiable, the same on all devices.
 ///
-/// The transform divides by the number of points, the inverse does not. On the last axis the frequencies
-/// 0..min(N/2, m/2) are kept; on the first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of
-/// which the j-th uses row (m−k)/2 + j of the weights, rounded down. The inverse is a complex one along the first axis,
-/// then a real one along the last that ignores the imaginary parts of frequency 0 and, for even N, of N/2.
+/// The transform divides by the period N in units of the spacing, the inverse does not. Without a quadrature N is the
+/// number of points, and all points count as much. On the last axis the frequencies 0..min(N/2, m/2) are kept; on the
+/// first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of which the j-th uses row (m−k)/2 + j of
+/// the weights, rounded down. The inverse is a complex one along the first axis, then a real one along the last that
+/// ignores the imaginary parts of frequency 0 and, for even N, of N/2.
 class FourierBasis {
  public:
   /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and
-  /// device.
+  /// device; quadrature: a rule for each axis, whose weights are those of the points in the transform, or none.
   FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-               const torch::TensorOptions& options);
+               const torch::TensorOptions& options, const std::vector<AxisQuadrature>& quadrature = {});
 
   /// This transform for fields that are zero outside a box of the grid and given there alone; its inverse is the field
   /// in the box. `first` and `shape`: the box's first point and size on each axis.
@@ -61,9 +63,10 @@ class FourierBasis {
   torch::Tensor first_forward_, first_inverse_;  // [2·rows, N0·2] and back; 2D only
 };
 
-/// The basis of this grid, made once for each (shape, modes, dtype, device) and then shared.
+/// The basis of this grid, made once for each (shape, modes, dtype, device, quadrature) and then shared.
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-                                                  const torch::TensorOptions& options);
+                                                  const torch::TensorOptions& options,
+                                                  const std::vector<AxisQuadrature>& quadrature = {});
 
 /// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
 torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,

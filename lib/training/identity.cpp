@@ -41,11 +41,13 @@ operators::NetworkConfig config_for(const operators::NetworkSettings& settings, 
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
 
-/// Coordinates relative to the query are angles without padding where the domain is periodic, else offsets.
+/// Coordinates relative to the query are angles without padding where the domain is periodic. Elsewhere they are offsets,
+/// and the Fourier sums know the ends of the domain.
 ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
   if (recipe.coordinates != "query") return recipe;
   recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
   if (domain.periodic() && !recipe.padding) recipe.padding = 0;
+  if (!domain.periodic() && !recipe.quadrature && recipe.model.model == "fno") recipe.quadrature = "volumes";
   return recipe;
 }
 
@@ -54,6 +56,7 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
   const ExplainerRecipe recipe = settled(asked, inputs.domain);
   auto network = ordered_json::parse(recipe.model.json);
   if (recipe.padding) network["padding"] = *recipe.padding;
+  if (recipe.quadrature) network["quadrature"] = *recipe.quadrature;
   const ExplainerRecipe paper;
   if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
       recipe.fine_from == paper.fine_from)

@@ -55,15 +55,17 @@ struct ExplainerRecipe {
   /// n = 16 outweighs n = 1024 29 to 1. Values are always compared in this way.
   bool relative = false;
   /// As operators::DensityConfig::coordinates, or "query": query_angle and no padding where the domain is periodic,
-  /// else query_offset.
+  /// else query_offset and, for an FNO, the quadrature "volumes".
   std::string coordinates = "grid";
   bool atom = false;              ///< a second output for the query's own cell
   int fine_from = 0;              ///< as operators::DensityConfig::fine_from
   std::optional<double> padding;  ///< instead of the model's, as a fraction of each axis
-  bool any_query = false;         ///< every sample is explained at a random point, and the network is told which
-  double clipping = 0;            ///< as TrainingLoop::clipping
-  double averaging = 0;           ///< of the weights: what the mean keeps of itself at a step; 0 for none
-  std::int64_t unlabelled = 0;    ///< further inputs, drawn from the problem without solving it
+  /// Instead of the model's: what a point counts in its Fourier sums, as operators::FnoConfig::quadrature.
+  std::optional<std::string> quadrature;
+  bool any_query = false;       ///< every sample is explained at a random point, and the network is told which
+  double clipping = 0;          ///< as TrainingLoop::clipping
+  double averaging = 0;         ///< of the weights: what the mean keeps of itself at a step; 0 for none
+  std::int64_t unlabelled = 0;  ///< further inputs, drawn from the problem without solving it
   std::vector<double> unlabelled_shares;  ///< as data::Unlabelled::shares
 };
 
