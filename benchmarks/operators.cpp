@@ -3,7 +3,6 @@
 // machine's matrix products give, to measure all of it by.
 
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,9 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "core/fast_blas.hpp"
 #include "core/partition.hpp"
-#include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "estimators/mean_field.hpp"
@@ -22,6 +19,7 @@
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/weights.hpp"
+#include "torch_main.hpp"
 #include "training/adamw.hpp"
 #include "training/batch_loss.hpp"
 #include "training/training.hpp"
@@ -235,16 +233,4 @@ void register_all() {
 }  // namespace
 }  // namespace opshap
 
-int main(int argc, char** argv) {
-  opshap::restart_with_fast_blas(argv);
-  // As opshap-networks does: activations are large and short-lived.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_TOP_PAD, 256 << 20);
-  opshap::set_verbosity(opshap::Verbosity::quiet);
-  benchmark::Initialize(&argc, argv);
-  benchmark::AddCustomContext("libtorch", opshap::operators::examine_torch().compiled);
-  benchmark::AddCustomContext("blas", opshap::operators::examine_blas().name);
-  opshap::register_all();
-  benchmark::RunSpecifiedBenchmarks();
-}
+int main(int argc, char** argv) { opshap::run_torch_benchmarks(argc, argv, opshap::register_all); }

@@ -75,7 +75,8 @@ struct Trial {
               .in_channels = 1 + static_cast<int>(rng.below(2)),
               .out_channels = 1 + static_cast<int>(rng.below(2)),
               .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
-              .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided"};
+              .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided",
+              .positional_embedding = rng.below(3) > 0 ? "grid" : "none"};
     std::vector<int> shape;
     for (int axis = 0; axis < dimension; ++axis) {
       config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));

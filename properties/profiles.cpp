@@ -205,7 +205,7 @@ TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
   for (const char* profile : {"desk", "paper"}) {  // with the seven resolutions that its shares are of
     const cli::Profile plain = cli::load_profile(profile, {}), laid = cli::load_profile(profile, "amortisation");
     EXPECT_GE(laid.explainers.size(), 10u);
-    EXPECT_EQ(plain.explainer.epochs, laid.explainers.at("fastshap").epochs);
+    EXPECT_EQ(plain.explainer.learning_rate, laid.explainers.at("fastshap").learning_rate);
     EXPECT_EQ(laid.explainers.at("mean_field").unlabelled, laid.explainers.at("mixture").unlabelled);
   }
   const cli::Profile line = cli::load_profile("desk", "own_operator"),

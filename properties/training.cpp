@@ -221,9 +221,13 @@ TEST_F(Training, ChoosesCoordinatesByTheDomain) {
   const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
   EXPECT_EQ("query_angle", config().at("coordinates"));
   EXPECT_EQ(0, config().at("network").at("domain_padding"));
+  EXPECT_FALSE(config().at("network").contains("quadrature")) << "that of all points alike";
   data.inputs.domain = Domain::grid({Axis::cells(native_points)});
   EXPECT_EQ("query_offset", config().at("coordinates"));
   EXPECT_EQ(0.5, config().at("network").at("domain_padding")) << "the model's";
+  EXPECT_EQ("volumes", config().at("network").at("quadrature"));
+  recipe.quadrature = "points";
+  EXPECT_FALSE(config().at("network").contains("quadrature"));
   recipe.coordinates = "query_angle";
   EXPECT_THROW(config(), InvalidArgument);
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "core/error.hpp"
@@ -32,12 +31,8 @@ class OfExplainer final : public Method {
 
   Attribution attribute(const Question& question) const override {
     const Scenario& scenario = scenario_of(name(), question);
-    const auto start = std::chrono::steady_clock::now();
-    const FieldBatch density = explainer_->densities(scenario.input, scenario.query);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    Attribution attribution = of_density(name(), density.field(0), question);
-    attribution.estimator_seconds = seconds;
-    return attribution;
+    return of_density(
+        name(), [&] { return explainer_->densities(scenario.input, scenario.query).values; }, question);
   }
 
  private:

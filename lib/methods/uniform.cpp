@@ -12,9 +12,9 @@ class Uniform final : public Method {
   std::string_view access() const override { return "none"; }
 
   Attribution attribute(const Question& question) const override {
-    const Scenario& scenario = scenario_of(name(), question);
-    return of_density(name(), std::vector<double>(static_cast<std::size_t>(scenario.input.domain.points()), 0.0),
-                      question);
+    const auto points = static_cast<std::size_t>(scenario_of(name(), question).input.domain.points());
+    return of_density(
+        name(), [&] { return std::vector<double>(points, 0.0); }, question);
   }
 };
 
