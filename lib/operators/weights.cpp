@@ -10,6 +10,7 @@
 #include "data/safetensors.hpp"
 #include "data/space_json.hpp"
 #include "operators/network.hpp"
+#include "operators/torch_script.hpp"
 
 namespace opshap::operators {
 
@@ -121,7 +122,9 @@ void save_network(const Network& network, const std::filesystem::path& path) {
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
                                         Precision precision, bool engine) {
-  return as_operator(load_network(path, tensor_options(precision, device)), engine);
+  const torch::TensorOptions options = tensor_options(precision, device);
+  if (is_torch_script(path)) return as_operator(load_torch_script(path, options));
+  return as_operator(load_network(path, options), engine);
 }
 
 std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed, Precision precision,

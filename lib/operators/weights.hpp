@@ -14,6 +14,8 @@ namespace opshap::operators {
 /// C64 or with a last dimension of 2) and the config as JSON in the metadata entry "config". The entry "domain" says on
 /// which domain it learned; a file without it is of the unit interval or square.
 ///
+/// Or the model of a TorchScript archive, as load_torch_script() has it.
+///
 /// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path
 /// tells). Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes,
 /// and values that are not finite; EnvironmentError when the device is not there.

@@ -1,7 +1,10 @@
-// `opshap operator`: run an operator on fields, or print its golden values.
+// `opshap operator`: run an operator on fields, look at it, or print its golden values.
+
+#include <fmt/format.h>
 
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/operator_game.hpp"
@@ -9,6 +12,8 @@
 #include "core/file.hpp"
 #include "data/npy.hpp"
 #include "operators/golden.hpp"
+#include "operators/network.hpp"
+#include "operators/torch_script.hpp"
 #include "operators/weights.hpp"
 
 namespace opshap::cli {
@@ -58,10 +63,66 @@ void run_operator(const RunOptions& options, const Globals& globals) {
   data::write_npy(globals.out, output);
 }
 
+/// What the file says of itself, and for a model of which nothing is known, what it makes of grids.
+nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std::string& device) {
+  const torch::TensorOptions options = operators::tensor_options(operators::Precision::float32, device);
+  nlohmann::ordered_json grids = nlohmann::ordered_json::array();
+  std::unique_ptr<operators::Network> network;
+  if (operators::is_torch_script(weights)) {
+    auto script = operators::load_torch_script(weights, options);
+    for (const operators::GridTest& test : script->test_grids()) {
+      nlohmann::ordered_json row = {{"shape", test.shape}};
+      if (!test.failure.empty()) row["failure"] = test.failure;
+      if (test.change >= 0) row["change_to_twice_as_many"] = test.change;
+      grids.push_back(row);
+    }
+    network = std::move(script);
+  } else {
+    network = operators::load_network(weights, options);
+  }
+  std::int64_t numbers = 0;
+  for (const operators::Parameter& parameter : network->parameters()) numbers += parameter.value.numel();
+  nlohmann::ordered_json object = {{"operator", network->describe()},
+                                   {"config", nlohmann::ordered_json::parse(network->config().json)},
+                                   {"dimension", network->dimension()},
+                                   {"in_channels", network->input_channels()},
+                                   {"out_channels", network->output_channels()},
+                                   {"parameters", network->parameters().size()},
+                                   {"real_numbers", numbers},
+                                   {"mean_field", network->has_mean_field()}};
+  if (network->native_domain()) object["domain"] = network->native_domain()->describe();
+  object["coalitions"] = operators::as_operator(std::move(network))->coalition_path();
+  if (!grids.empty()) object["grids"] = grids;
+  return object;
+}
+
+void inspect(const std::filesystem::path& weights, const Globals& globals) {
+  const nlohmann::ordered_json object = inspected(weights, globals.device);
+  if (globals.json) return print_json(object);
+  for (const auto& [key, value] : object.items()) {
+    if (key != "grids") {
+      std::cout << key << ": " << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+      continue;
+    }
+    for (const auto& row : value) {
+      std::cout << "grid " << row["shape"].dump() << ": ";
+      if (row.contains("failure")) {
+        std::cout << "not taken (" << row["failure"].get<std::string>() << ")\n";
+      } else {
+        std::cout << "taken";
+        if (row.contains("change_to_twice_as_many"))
+          std::cout << fmt::format(", changes by {:.2g} on twice as many points",
+                                   row["change_to_twice_as_many"].get<double>());
+        std::cout << '\n';
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_network_operator(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("operator", "Run an operator on fields, or print its golden values");
+  auto* command = app.add_subcommand("operator", "Run an operator on fields, look at it, or print its golden values");
   command->require_subcommand(1);
   const std::vector<std::string> precisions = {"float32", "float64"};
 
@@ -89,6 +150,13 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
     require(!globals.out.empty(), "operator run: --out (is missing: the output needs a file). Give --out Y.npy.");
     run_operator(*run_options, globals);
   });
+
+  auto* inspect_command = command->add_subcommand(
+      "inspect", "What a file of weights holds; of a TorchScript archive also which grids its model takes");
+  const auto inspected_file = std::make_shared<std::filesystem::path>();
+  inspect_command->add_option("weights", *inspected_file, "Operator (.safetensors, or a TorchScript archive)")
+      ->required();
+  inspect_command->callback([inspected_file, &globals] { inspect(*inspected_file, globals); });
 }
 
 }  // namespace opshap::cli

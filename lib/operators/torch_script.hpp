@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operators/network.hpp"
+
+namespace opshap::operators {
+
+/// Whether the file is a TorchScript archive, by its contents. Throws DataError for a pickle of torch.save, which can run
+/// any code when it is read, and for a file that cannot be read.
+bool is_torch_script(const std::filesystem::path& path);
+
+/// What a model made of one grid.
+struct GridTest {
+  std::vector<int> shape;
+  std::string failure;  ///< the model's own words; empty where it answered with a field on that grid
+  /// How far the answer to a smooth field is from the answer on twice as many points per axis, at the common points and
+  /// relative to its size. Negative where the model does not take one of the two grids. Near 1 a branch over the size
+  /// was probably traced for another grid.
+  double change = -1;
+};
+
+/// A model of which nothing is known but its answers, from a TorchScript archive: [B, Cin, n] to [B, Cout, n], or with
+/// two axes. It has no parameters here, no closure and no engine; gradients are LibTorch's.
+class ScriptNetwork : public Network {
+ public:
+  using Network::Network;
+  /// Its answers to a smooth field on grids of 16 to 256 points, or 8² to 64².
+  virtual std::vector<GridTest> test_grids() const = 0;
+};
+
+/// The model of a TorchScript archive. The axes and input channels that it takes stand in the archive's extra file
+/// "opshap.json", {"dimension": 1, "in_channels": 2}, or are found by trying one and two axes with up to eight channels.
+///
+/// Throws DataError for an archive that is damaged, has operations that this LibTorch does not know (the first is
+/// named), takes several kinds of fields and does not say which, or none; InvalidArgument for float64 of a frozen model,
+/// whose constants stay as they are.
+std::unique_ptr<ScriptNetwork> load_torch_script(const std::filesystem::path& path,
+                                                 const torch::TensorOptions& options);
+
+}  // namespace opshap::operators

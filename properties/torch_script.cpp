@@ -1,0 +1,234 @@
+// Models of TorchScript archives as operators. The archives are written here, from models in TorchScript's own language.
+
+#include "operators/torch_script.hpp"
+
+#include <ATen/core/op_registration/op_registration.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "estimators/registry.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/weights.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As rounding(), of float32 numbers.
+Tolerance single_rounding(double operations, double scale) { return rounding(operations * 0x1p29, scale); }
+
+class TorchScript : public testing::Test {
+ protected:
+  TorchScript() : folder_(fs::temp_directory_path() / ("torch_script." + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~TorchScript() override { fs::remove_all(folder_); }
+
+  /// An archive of a model with weights `weight` [channels, channels] and this forward method.
+  fs::path archive(const std::string& forward, int channels = 1, const std::string& said = "") const {
+    torch::jit::Module module("model");
+    torch::Tensor weight = torch::eye(channels);
+    for (int row = 0; row < channels; ++row) weight[row][0] = 0.5 + row;
+    module.register_parameter("weight", weight, false);
+    module.define(forward);
+    const fs::path path = folder_ / "model.pt";
+    module.save(path.string(),
+                said.empty() ? torch::jit::ExtraFilesMap{} : torch::jit::ExtraFilesMap{{"opshap.json", said}});
+    return path;
+  }
+
+  /// The message of the error that loading ends with.
+  template <typename Failure>
+  std::string refusal(const fs::path& path, operators::Precision precision = operators::Precision::float32) const {
+    try {
+      operators::load_operator(path, "cpu", precision);
+    } catch (const Failure& failure) {
+      return failure.what();
+    }
+    return "";
+  }
+
+  fs::path folder_;
+};
+
+// Each point's channels mixed, a tanh, and the mean over all points added to the first one: nothing but the grid's size
+// changes with the grid.
+const char* const line_model = R"(
+def forward(self, x: Tensor) -> Tensor:
+    y = torch.tanh(torch.matmul(self.weight, x))
+    return y + y.mean(dim=2, keepdim=True)
+)";
+
+FieldBatch random_field(const Domain& domain, int channels) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+  Rng rng(3, "script test");
+  for (double& value : field.values) value = rng.normal();
+  return field;
+}
+
+TEST_F(TorchScript, IsTheModelThatWasWritten) {
+  const auto op = operators::load_operator(archive(line_model, 2));
+  EXPECT_EQ(1, op->dimension());
+  EXPECT_EQ(2, op->input_channels());
+  EXPECT_EQ(2, op->output_channels());
+  EXPECT_EQ("TorchScript model.pt 1D, 2 to 2 channels", op->describe());
+  const FieldBatch field = random_field(Domain::unit({12}), 2);
+  const FieldBatch output = op->apply(field);
+  const auto activated = [&](int row, std::size_t point) {
+    const double first = field.values[point], second = field.values[12 + point];
+    return row == 0 ? std::tanh(0.5 * first) : std::tanh(1.5 * first + second);
+  };
+  for (int row = 0; row < 2; ++row) {
+    double mean = 0;
+    for (std::size_t point = 0; point < 12; ++point) mean += activated(row, point) / 12;
+    for (std::size_t point = 0; point < 12; ++point)
+      EXPECT_EQ("", mismatch(activated(row, point) + mean, output.values[static_cast<std::size_t>(row) * 12 + point],
+                             single_rounding(20, 2)));
+  }
+}
+
+TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
+  const auto op = operators::load_operator(archive(line_model), "cpu", operators::Precision::float64);
+  const Domain domain = Domain::unit({8});
+  const FieldBatch field = random_field(domain, 1);
+  const auto game = games::cell_mask_game(
+      *op, {field, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 3}});
+  EXPECT_FALSE(game->mean_field());
+  // The game is a sum over cells: a player's value is what its own cell adds.
+  const Attribution exact = attribute(estimators::find("exact"), *game, {256}, 1);
+  for (std::size_t player = 0; player < 8; ++player) {
+    const double own = std::tanh(0.5 * field.values[player]);
+    EXPECT_EQ("", mismatch((player == 3 ? own : 0) + own / 8, exact.values[player], rounding(300, 2)));
+  }
+  const auto gradient = op->gradient_at(field, {.point = 3}).gradient;
+  for (std::size_t point = 0; point < 8; ++point) {
+    const double slope = 0.5 / std::pow(std::cosh(0.5 * field.values[point]), 2);
+    EXPECT_EQ("", mismatch((point == 3 ? slope : 0) + slope / 8, gradient.values[point], rounding(50, 1)));
+  }
+}
+
+// Module::to() would make this weight real.
+TEST_F(TorchScript, KeepsComplexWeightsInDouble) {
+  torch::jit::Module module("model");
+  module.register_parameter("weight", torch::complex(torch::tensor(0.3f), torch::tensor(2.0f)).reshape({1}), false);
+  module.define(R"(
+def forward(self, x: Tensor) -> Tensor:
+    return torch.imag(self.weight * x)
+)");
+  const fs::path path = folder_ / "complex.pt";
+  module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
+  const FieldBatch field = random_field(Domain::unit({5}), 1);
+  const auto output = operators::load_operator(path, "cpu", operators::Precision::float64)->apply(field).values;
+  for (std::size_t point = 0; point < 5; ++point)
+    EXPECT_EQ("", mismatch(2 * field.values[point], output[point], rounding(5, 4)));
+}
+
+TEST_F(TorchScript, TakesTwoAxes) {
+  const auto op = operators::load_operator(archive(R"(
+def forward(self, x: Tensor) -> Tensor:
+    return torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)
+)"));
+  EXPECT_EQ(2, op->dimension());
+  const FieldBatch field = random_field(Domain::unit({3, 4}), 1);
+  const FieldBatch output = op->apply(field);
+  EXPECT_EQ("", mismatch(0.5 * field.values[4 + 3], output.values[4], single_rounding(2, 4)));
+}
+
+TEST_F(TorchScript, IsTestedOnGrids) {
+  const auto network = operators::load_torch_script(archive(R"(
+def forward(self, x: Tensor) -> Tensor:
+    assert x.size(2) != 128, "not with 128"
+    return torch.cos(self.weight * x) + (0.0 if x.size(2) >= 64 else 1.0)
+)",
+                                                            1, R"({"dimension": 1, "in_channels": 1})"),
+                                                    torch::kFloat32);
+  const auto tests = network->test_grids();
+  ASSERT_EQ(5u, tests.size());
+  const auto change = [&](std::size_t test) { return tests[test].change; };
+  EXPECT_EQ((std::vector<int>{16}), tests[0].shape);
+  EXPECT_EQ("", mismatch(0, change(0), single_rounding(10, 1))) << "the same branch at 16 and 32";
+  EXPECT_GT(change(1), 0.5) << "another branch from 64 on";
+  EXPECT_LT(change(2), 0) << "128 is not taken";
+  EXPECT_NE(std::string::npos, tests[3].failure.find("not with 128")) << tests[3].failure;
+  EXPECT_EQ("", tests[4].failure);
+}
+
+TEST_F(TorchScript, RefusesAGridThatTheModelDoesNotTake) {
+  const auto op = operators::load_operator(archive(R"(
+def forward(self, x: Tensor) -> Tensor:
+    assert x.size(2) >= 32, "too few points"
+    return torch.matmul(self.weight, x)
+)"));
+  try {
+    op->apply(random_field(Domain::unit({16}), 1));
+    FAIL();
+  } catch (const InvalidArgument& failure) {
+    EXPECT_NE(std::string::npos, std::string(failure.what()).find("too few points")) << failure.what();
+  }
+}
+
+TEST_F(TorchScript, RefusesModelsWhoseFieldsAreNotKnown) {
+  const std::string any = refusal<DataError>(archive("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x\n"));
+  EXPECT_NE(std::string::npos, any.find("1 channels on 1 axes, 2 channels on 1 axes")) << any;
+  EXPECT_NE(std::string::npos, any.find("_extra_files")) << any;
+  const std::string scalar =
+      refusal<DataError>(archive("def forward(self, x: Tensor) -> Tensor:\n    return x.sum()\n"));
+  EXPECT_NE(std::string::npos, scalar.find("takes no field of up to 8 channels")) << scalar;
+  EXPECT_NE(std::string::npos, scalar.find("is []")) << scalar;
+  const std::string said = refusal<DataError>(archive(line_model, 2, R"({"dimension": 1, "in_channels": 3})"));
+  EXPECT_NE(std::string::npos, said.find("of the kind that it names")) << said;
+  const std::string wrong = refusal<DataError>(archive(line_model, 2, R"({"dimension": 3})"));
+  EXPECT_NE(std::string::npos, wrong.find("has no dimension from 1 to 2")) << wrong;
+}
+
+// An operation of somebody's extension, which was there when the model was written.
+TEST_F(TorchScript, NamesAnOperationThatIsNotKnown) {
+  fs::path path;
+  {
+    const auto extension =
+        c10::RegisterOperators("aten::of_an_extension", [](const torch::Tensor& x) { return 2 * x; });
+    path = archive("def forward(self, x: Tensor) -> Tensor:\n    return torch.of_an_extension(x)\n");
+  }
+  const std::string refused = refusal<DataError>(path);
+  EXPECT_NE(std::string::npos, refused.find("has the operation aten::of_an_extension, which LibTorch")) << refused;
+}
+
+TEST_F(TorchScript, RefusesPicklesAndDamagedArchives) {
+  const auto saved = torch::jit::pickle_save(torch::ones({3}));
+  write_file(folder_ / "pickle.pt", std::string(saved.begin(), saved.end()));
+  EXPECT_NE(std::string::npos, refusal<DataError>(folder_ / "pickle.pt").find("export_model.py"))
+      << refusal<DataError>(folder_ / "pickle.pt");
+  write_file(folder_ / "legacy.pt", std::string("\x80\x02\x8a\x0alF"
+                                                "c\x9c"
+                                                "F\xf9 j\xa8P\x19.",
+                                                15));
+  EXPECT_NE(std::string::npos, refusal<DataError>(folder_ / "legacy.pt").find("is a pickle"));
+
+  const std::string whole = read_file(archive(line_model));
+  for (std::size_t kept = 4; kept < whole.size(); kept += whole.size() / 20) {
+    write_file(folder_ / "damaged.pt", whole.substr(0, kept));
+    EXPECT_NE("", refusal<DataError>(folder_ / "damaged.pt")) << kept;
+  }
+}
+
+TEST_F(TorchScript, RefusesDoubleOfAFrozenModel) {
+  torch::jit::Module module("model");
+  module.define("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x[:, 0:1]\n");
+  const fs::path path = folder_ / "frozen.pt";
+  module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
+  EXPECT_NE(std::string::npos, refusal<InvalidArgument>(path, operators::Precision::float64).find("is a frozen model"));
+}
+
+}  // namespace
+}  // namespace opshap
