@@ -1,4 +1,4 @@
-// Models of TorchScript archives as operators. The archives are written here, from models in TorchScript's own language.
+// Models of TorchScript archives as operators. The archives are written here, from models in TorchScript's language.
 
 #include "operators/torch_script.hpp"
 

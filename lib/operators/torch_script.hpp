@@ -9,8 +9,8 @@
 
 namespace opshap::operators {
 
-/// Whether the file is a TorchScript archive, by its contents. Throws DataError for a pickle of torch.save, which can run
-/// any code when it is read, and for a file that cannot be read.
+/// Whether the file is a TorchScript archive, by its contents. Throws DataError for a pickle of torch.save, which can
+/// run any code when it is read.
 bool is_torch_script(const std::filesystem::path& path);
 
 /// What a model made of one grid.
@@ -33,11 +33,12 @@ class ScriptNetwork : public Network {
 };
 
 /// The model of a TorchScript archive. The axes and input channels that it takes stand in the archive's extra file
-/// "opshap.json", {"dimension": 1, "in_channels": 2}, or are found by trying one and two axes with up to eight channels.
+/// "opshap.json", {"dimension": 1, "in_channels": 2}, or are found by trying one and two axes with up to eight
+/// channels.
 ///
 /// Throws DataError for an archive that is damaged, has operations that this LibTorch does not know (the first is
-/// named), takes several kinds of fields and does not say which, or none; InvalidArgument for float64 of a frozen model,
-/// whose constants stay as they are.
+/// named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for float64 of a frozen
+/// model, whose constants stay as they are.
 std::unique_ptr<ScriptNetwork> load_torch_script(const std::filesystem::path& path,
                                                  const torch::TensorOptions& options);
 
