@@ -64,11 +64,12 @@ TEST(Profiles, TheCommittedRunsCanBeResumed) {
     const auto written = nlohmann::json::parse(read_file(manifest));
     const std::string text = written.at("settings").at("toml");
     const cli::Profile stored = cli::parse_profile(text, manifest.string());
-    // But for further explainers, and for how well references are known: these runs were made before.
+    // But for further explainers, and for how well references and faithfulness are known: these runs were made before.
     cli::Profile same = profile;
     same.explainers = stored.explainers;
     same.evaluation.reference_error = stored.evaluation.reference_error;
     same.evaluation.reference_budget = stored.evaluation.reference_budget;
+    same.evaluation.faithfulness_coalitions = stored.evaluation.faithfulness_coalitions;
     EXPECT_EQ(cli::identity(same), cli::identity(stored));
     ++runs;
   }

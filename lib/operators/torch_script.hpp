@@ -37,8 +37,8 @@ class ScriptNetwork : public Network {
 /// channels.
 ///
 /// Throws DataError for an archive that is damaged, has operations that this LibTorch does not know (the first is
-/// named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for float64 of a frozen
-/// model, whose constants stay as they are.
+/// named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for float64 of a
+/// frozen model, whose constants stay as they are.
 std::unique_ptr<ScriptNetwork> load_torch_script(const std::filesystem::path& path,
                                                  const torch::TensorOptions& options);
 
