@@ -111,13 +111,11 @@ struct Curve {
   statistics::Study fitted() const { return from_eight(study); }
 };
 
-/// On a run's backbone enumeration to 22 players takes minutes; else the error that resolves the mean field, or what
-/// can be paid.
+/// On a run's backbone enumeration to 22 players takes minutes. Above, the mean field is about 0.6/n away: the wanted
+/// error follows it, as far as it can be paid.
 evaluation::ReferenceSettings reference_settings(int n) {
-  return {.relative_error = is_run() ? 5e-4 : 2e-3,
-          .max_evaluations = std::int64_t{1} << (!is_run()  ? 15
-                                                 : n == 256 ? 16
-                                                            : 17),
+  return {.relative_error = is_run() ? 0.4 / n : 2e-3,
+          .max_evaluations = std::int64_t{1} << (is_run() ? 17 : 15),
           .exact_players = is_run() ? 22 : 16};
 }
 
