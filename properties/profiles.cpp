@@ -203,11 +203,11 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
 }
 
 TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
-  for (const char* profile : {"desk", "paper"}) {  // with the seven resolutions that its shares are of
+  for (const char* profile : {"desk", "paper"}) {  // whose data have its resolutions
     const cli::Profile plain = cli::load_profile(profile, {}), laid = cli::load_profile(profile, "amortisation");
     EXPECT_GE(laid.explainers.size(), 10u);
     EXPECT_EQ(plain.explainer.learning_rate, laid.explainers.at("fastshap").learning_rate);
-    EXPECT_EQ(laid.explainers.at("mean_field").unlabelled, laid.explainers.at("mixture").unlabelled);
+    EXPECT_EQ(laid.explainers.at("mean_field").unlabelled, laid.explainers.at("mean_field_labels").unlabelled);
   }
   const cli::Profile line = cli::load_profile("desk", "own_operator"),
                      plane = cli::load_profile("desk", "own_operator", "heat2d");
