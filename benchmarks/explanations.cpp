@@ -1,12 +1,15 @@
 // What one explanation by a trained explainer costs: its forward pass, and the two evaluations of the operator that
-// make the values add up. Beside it the mean field with few nodes, which needs no training. The weights are random.
+// make the values add up, of which v(∅) is known from the input before when the baseline is the same. Beside it the
+// mean field with few nodes, which needs no training. The weights are random.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/rng.hpp"
 #include "core/scenario.hpp"
@@ -23,19 +26,19 @@
 namespace opshap {
 namespace {
 
-/// The paper's operator, and an input of n points.
+/// The paper's operator, and inputs of n points that take turns.
 struct Explained {
   std::unique_ptr<Operator> op;
-  Scenario scenario;
-  std::unique_ptr<Game> game;
+  std::vector<Scenario> scenarios;
 
   explicit Explained(int points)
       : op(operators::untrained_operator(paper(operators::architecture("fno")->of_the_paper()), 1)) {
-    FieldBatch field = FieldBatch::zeros(Domain::unit({points}), 1, 1);
     Rng rng(1, "benchmark fields");
-    for (double& value : field.values) value = rng.normal();
-    scenario = make_scenario({}, field, field.domain.shape());
-    game = games::cell_mask_game(*op, scenario);
+    for (int input = 0; input < 8; ++input) {
+      FieldBatch field = FieldBatch::zeros(Domain::unit({points}), 1, 1);
+      for (double& value : field.values) value = rng.normal();
+      scenarios.push_back(make_scenario({}, field, field.domain.shape()));
+    }
   }
 
   static operators::NetworkConfig paper(const operators::NetworkSettings& settings) {
@@ -43,10 +46,17 @@ struct Explained {
   }
 };
 
-void by_method(benchmark::State& state, const methods::Method& method, const Explained& explained) {
+/// The game of an input is made, and then asked.
+void by_method(benchmark::State& state, const methods::Method& method, const Explained& explained,
+               bool known_baseline = false) {
   double forward = 0;
+  std::optional<double> empty;
+  std::size_t turn = 0;
   for (auto _ : state) {
-    const Attribution found = method.attribute({*explained.game, &explained.scenario, {2}, 1});
+    const Scenario& scenario = explained.scenarios[turn++ % explained.scenarios.size()];
+    const auto game = games::cell_mask_game(*explained.op, scenario);
+    const Attribution found = method.attribute({*game, &scenario, {2}, 1, empty});
+    if (known_baseline) empty = found.empty;
     forward += found.estimator_seconds;
   }
   state.counters["outside of the game"] = benchmark::Counter(forward, benchmark::Counter::kAvgIterations);
@@ -54,7 +64,7 @@ void by_method(benchmark::State& state, const methods::Method& method, const Exp
 }
 
 /// The paper's explainer, or the one of profile `desk`'s mean_field_labels.
-void by_explainer(benchmark::State& state, bool paper) {
+void by_explainer(benchmark::State& state, bool paper, bool known_baseline) {
   const Explained explained(static_cast<int>(state.range(0)));
   operators::DensityConfig config{.network = {}, .trained_at = {16}};
   if (!paper) {
@@ -75,7 +85,7 @@ void by_explainer(benchmark::State& state, bool paper) {
   operators::save_network(*network, file);
   const auto method = methods::of_explainer(explainers::load_explainer(file, *explained.op));
   std::filesystem::remove(file);
-  by_method(state, *method, explained);
+  by_method(state, *method, explained, known_baseline);
 }
 
 void by_mean_field(benchmark::State& state) {
@@ -85,8 +95,8 @@ void by_mean_field(benchmark::State& state) {
 }
 
 void register_all() {
-  const auto explainer = [](const char* name, bool paper) {
-    benchmark::RegisterBenchmark(name, by_explainer, paper)
+  const auto explainer = [](const char* name, bool paper, bool known_baseline) {
+    benchmark::RegisterBenchmark(name, by_explainer, paper, known_baseline)
         ->ArgName("n")
         ->Arg(16)
         ->Arg(128)
@@ -94,8 +104,10 @@ void register_all() {
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
   };
-  explainer("explainer/paper", true);
-  explainer("explainer/query_angle", false);
+  explainer("explainer/paper", true, false);
+  explainer("explainer/paper/known_baseline", true, true);
+  explainer("explainer/query_angle", false, false);
+  explainer("explainer/query_angle/known_baseline", false, true);
   benchmark::RegisterBenchmark("mean_field", by_mean_field)
       ->ArgNames({"n", "nodes"})
       ->Args({16, 2})

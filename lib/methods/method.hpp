@@ -20,6 +20,9 @@ struct Question {
   const Scenario* scenario = nullptr;  ///< the field behind the game; null for a game without one
   Budget budget = {};                  ///< for methods that use one
   std::uint64_t seed = 0;
+  /// v(∅) and v(N) where the asker has them, from another input with the same baseline or another query of the same
+  /// input. A method that asks for nothing else does not evaluate them again.
+  std::optional<double> empty = {}, grand = {};
 };
 
 /// Whatever explains: an estimator, a trained explainer, the uniform attribution. Reports have a column for each.
@@ -59,13 +62,13 @@ std::unique_ptr<Method> of_estimator(const Estimator& estimator);
 std::unique_ptr<Method> of_estimator(std::unique_ptr<Estimator> estimator);
 
 /// A trained explainer as the method "operator_shap": its densities integrated over the players' cells and shifted to
-/// v(N) − v(∅). Two evaluations of the game. `name` tells it apart from others of the same run, and `checksum` from
-/// itself after another training.
+/// v(N) − v(∅). Two evaluations of the game, less those that the question answers. `name` tells it apart from others of
+/// the same run, and `checksum` from itself after another training.
 std::unique_ptr<Method> of_explainer(std::unique_ptr<Explainer> explainer,
                                      std::optional<std::string> name = std::nullopt, std::string checksum = "");
 
 /// The attribution that knows nothing but v(∅) and v(N): each player gets the share of its volume. What any method has
-/// to beat. Two evaluations.
+/// to beat. Two evaluations, less those that the question answers.
 std::unique_ptr<Method> uniform();
 
 /// Makers of the methods that are named "kind:argument", by their kind.

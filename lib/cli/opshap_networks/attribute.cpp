@@ -2,7 +2,9 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
@@ -38,13 +40,52 @@ std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& option
   return explainer;
 }
 
+/// v(∅) and v(N) that need no evaluation of their own: v(∅) as long as the baseline stays the same, and both from the
+/// whole output where several of its points are asked for.
+class KnownEnds {
+ public:
+  explicit KnownEnds(const OperatorQuestion& asked) : asked_(asked), whole_(asked.queries.size() > 1) {}
+
+  /// To be called for each input.
+  void begin(const Scenario& scenario) {
+    if (scenario.baseline.values != baseline_) {
+      baseline_ = scenario.baseline.values;
+      empty_.reset();
+      if (whole_) of_baseline_ = asked_.op->apply(scenario.baseline);
+    }
+    if (whole_) of_input_ = asked_.op->apply(scenario.input);
+  }
+
+  void fill(methods::Question& question) const {
+    if (!whole_) {
+      question.empty = empty_;
+      return;
+    }
+    const Query query = question.scenario->query;
+    const auto number = static_cast<std::size_t>(query.channel * of_input_.domain.points() + query.point);
+    question.empty = of_baseline_.values[number];
+    question.grand = of_input_.values[number];
+  }
+
+  void keep(double empty) { empty_ = empty; }
+
+ private:
+  const OperatorQuestion& asked_;
+  bool whole_;
+  std::vector<double> baseline_;
+  FieldBatch of_baseline_, of_input_;
+  std::optional<double> empty_;
+};
+
 Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
   const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
   if (explainer == nullptr) require_method(options);
   Answers answers{.method = explainer != nullptr ? std::string(explainer->name()) : options.method};
+  KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
     Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
     answers.attributions.emplace_back();
+    if (explainer != nullptr) ends.begin(scenario);
     for (const std::int64_t query : asked.queries) {
       scenario.query.point = query;
       const auto game = games::cell_mask_game(*asked.op, scenario);
@@ -53,9 +94,11 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
         answers.attributions.back().push_back(run_method(options, *game, globals.seed));
         continue;
       }
-      const methods::Question question{*game, &scenario, {}, globals.seed};
+      methods::Question question{*game, &scenario, {}, globals.seed};
+      ends.fill(question);
       answers.attributions.back().push_back(explainer->attribute(question));
       answers.remark = explainer->remark(question);
+      ends.keep(answers.attributions.back().back().empty);
     }
   }
   return answers;
