@@ -11,6 +11,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(fftw3 REQUIRED IMPORTED_TARGET fftw3)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(lzf REQUIRED IMPORTED_TARGET liblzf)
+pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)
 
 # Not by the package's own configuration file: Debian's asks for MPI and PETSc, which none of these needs.
 find_path(SUNDIALS_INCLUDE_DIR cvode/cvode.h REQUIRED)

@@ -13,6 +13,7 @@
 #include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/explainer.hpp"
+#include "core/point_cloud.hpp"
 #include "core/scenario.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/registry.hpp"
@@ -224,6 +225,60 @@ TEST(Domains, ThePositionNamesItsPoint) {
   });
 }
 
+TEST(PointClouds, TheNodesOfAGridHaveTheWeightsOfTheTrapezoidalRule) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const auto axis = [&] {
+      const int points = 2 + static_cast<int>(rng.below(7));
+      const double extent = rng.uniform(0.5, 3), origin = rng.uniform(-1, 1);
+      return Axis::nodes(points, extent, origin);
+    };
+    std::vector<Axis> axes = {axis()};
+    if (rng.below(3) > 0) axes.push_back(axis());
+    const Domain grid = Domain::grid(axes);
+    std::vector<int> order(static_cast<std::size_t>(grid.points()));
+    std::iota(order.begin(), order.end(), 0);
+    rng.shuffle(order);
+    std::vector<double> points, weights;
+    for (const int point : order) {
+      const std::vector<double> at = grid.position(point);
+      points.insert(points.end(), at.begin(), at.end());
+      weights.push_back(grid.volume(point));
+    }
+    // Corners of cells are cuts of nearly parallel lines nowhere: some 20 cuts of numbers up to 9.
+    RC_ASSERT(mismatch(weights, point_cloud(grid.dimension(), points).volumes, rounding(1e3, 9)) == "");
+  });
+}
+
+TEST(PointClouds, APointOwnsWhatIsNearestToIt) {
+  Rng rng(5, "point_clouds");
+  for (int trial = 0; trial < 10; ++trial) {
+    const std::size_t count = 4 + rng.below(8);
+    std::vector<double> points = {0, 0, 1, 1};  // so that the box is the unit square
+    while (points.size() < 2 * count) points.push_back(rng.uniform(0, 1));
+    const Mesh cloud = point_cloud(2, points);
+    // Counted on side² squares, by their middles.
+    constexpr int side = 300;
+    std::vector<double> counted(count, 0.0);
+    for (int i = 0; i < side * side; ++i) {
+      const double x = (i / side + 0.5) / side, y = (i % side + 0.5) / side;
+      std::size_t nearest = 0;
+      double least = HUGE_VAL;
+      for (std::size_t point = 0; point < count; ++point) {
+        const double distance = std::hypot(points[2 * point] - x, points[2 * point + 1] - y);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = point;
+      }
+      counted[nearest] += 1.0 / (side * side);
+    }
+    // The border of a convex cell crosses each line between rows or columns at most twice, so it cuts at most 4·side
+    // squares.
+    EXPECT_EQ("", mismatch(counted, cloud.volumes, discretisation(4, 1.0 / side, 1)));
+    EXPECT_EQ("", mismatch(1.0, std::accumulate(cloud.volumes.begin(), cloud.volumes.end(), 0.0), rounding(1e3, 1)));
+  }
+}
+
 TEST(Domains, ImpossibleOnesAreRefused) {
   EXPECT_NE("", refusal([] { Axis::ring(0); }));
   EXPECT_NE("", refusal([] { Axis::nodes(1); }));
@@ -235,6 +290,9 @@ TEST(Domains, ImpossibleOnesAreRefused) {
   EXPECT_NE("", refusal([] { Mesh::of_cells(2, {0, 0, 1, 0, 0, 1}, {0, 1, 3}); })) << "a corner that is not there";
   EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, std::nan("")}, {1, 1}); }));
   EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, 1}, {1, 0}); }));
+  EXPECT_NE(std::string::npos, refusal([] { Mesh::of_points(2, {0, 1, 2, 0, -0.0, 1}, {1, 1, 1}); }).find("point=2"));
+  EXPECT_NE("", refusal([] { point_cloud(2, {0, 1, 1, 1}); })) << "two points on a line share out no area";
+  EXPECT_NE("", refusal([] { point_cloud(1, {0}); }));
   const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 1}, {1, 2}));
   EXPECT_NE("", refusal([&] { static_cast<void>(mesh.shape()); }));
   EXPECT_NE("", refusal([&] { strided(FieldBatch::zeros(mesh, 1, 1), {1}); }));

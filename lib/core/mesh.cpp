@@ -1,7 +1,10 @@
 #include "core/mesh.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -9,6 +12,20 @@
 namespace opshap {
 
 namespace {
+
+void require_distinct(int dimension, const std::vector<double>& points) {
+  const auto width = static_cast<std::size_t>(dimension);
+  const auto place = [&](std::size_t point) { return std::span(points).subspan(point * width, width); };
+  std::vector<std::size_t> order(points.size() / width);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return std::ranges::lexicographical_compare(place(a), place(b)); });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const auto [first, second] = std::minmax(order[i - 1], order[i]);
+    require(!std::ranges::equal(place(first), place(second)), "mesh: point=", second, " (lies where point ", first,
+            " does, and a field has one value at a place). Leave one of them out.");
+  }
+}
 
 void require_shape(int dimension, const std::vector<double>& points, const std::vector<std::int64_t>& cells) {
   require(dimension == 1 || dimension == 2, "mesh: dimension=", dimension,
@@ -19,6 +36,7 @@ void require_shape(int dimension, const std::vector<double>& points, const std::
     require(std::isfinite(points[i]), "mesh: coordinate=", points[i], " (of point ",
             i / static_cast<std::size_t>(dimension), "; it must be finite). Repair the mesh.");
   }
+  require_distinct(dimension, points);
   require(cells.size() % static_cast<std::size_t>(dimension + 1) == 0, "mesh: corners=", cells.size(), " (a cell has ",
           dimension + 1, "). Give C x ", dimension + 1, " point numbers.");
   const auto count = static_cast<std::int64_t>(points.size()) / dimension;

@@ -15,7 +15,7 @@ struct Mesh {
   std::vector<double> volumes;      ///< [N]: what of the domain belongs to each point
 
   /// A mesh whose volumes are given. Throws InvalidArgument for sizes that do not fit, coordinates that are not finite,
-  /// a cell with a point that is not there, or a volume that is not positive.
+  /// two points at one place, a cell with a point that is not there, or a volume that is not positive.
   static Mesh of_points(int dimension, std::vector<double> points, std::vector<double> volumes,
                         std::vector<std::int64_t> cells = {});
   /// The nodes of a triangulation or polygonal line: each cell gives equal shares of its volume to its corners, which

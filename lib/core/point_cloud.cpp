@@ -1,0 +1,123 @@
+#define BOOST_ALLOW_DEPRECATED_HEADERS  // Boost.Geometry 1.74 includes one, and every compilation would say so.
+
+#include "core/point_cloud.hpp"
+
+#include <algorithm>
+#include <boost/geometry.hpp>
+#include <boost/geometry/geometries/point.hpp>
+#include <boost/geometry/index/rtree.hpp>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+namespace {
+
+namespace geometry = boost::geometry;
+using Place = geometry::model::point<double, 2, geometry::cs::cartesian>;
+using Index = geometry::index::rtree<Place, geometry::index::rstar<16>>;
+
+struct Vector {
+  double x = 0, y = 0;
+};
+
+double dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y; }
+
+/// Half of what lies between a point and its neighbours on both sides.
+std::vector<double> parts_of_line(const Mesh& cloud) {
+  std::vector<std::size_t> order(cloud.points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t point) { return cloud.points[point]; });
+  std::vector<double> parts(order.size(), 0.0);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const double half = (cloud.points[order[i]] - cloud.points[order[i - 1]]) / 2;
+    parts[order[i - 1]] += half;
+    parts[order[i]] += half;
+  }
+  return parts;
+}
+
+/// The part of a convex polygon around the origin that is nearer to the origin than to `other`.
+std::vector<Vector> nearer(const std::vector<Vector>& polygon, Vector other) {
+  const auto beyond = [&](Vector at) { return dot(at, other) - dot(other, other) / 2; };
+  std::vector<Vector> kept;
+  for (std::size_t i = 0; i < polygon.size(); ++i) {
+    const Vector from = polygon[i], to = polygon[(i + 1) % polygon.size()];
+    const double start = beyond(from), end = beyond(to);
+    if (start <= 0) kept.push_back(from);
+    if ((start <= 0) == (end <= 0)) continue;
+    const double share = start / (start - end);
+    kept.push_back({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
+  }
+  return kept;
+}
+
+double area(const std::vector<Vector>& polygon) {
+  double twice = 0;
+  for (std::size_t i = 0; i < polygon.size(); ++i) {
+    const Vector a = polygon[i], b = polygon[(i + 1) % polygon.size()];
+    twice += a.x * b.y - a.y * b.x;
+  }
+  return twice / 2;
+}
+
+/// Squared distance from the origin to the farthest corner.
+double reach(const std::vector<Vector>& polygon) {
+  double most = 0;
+  for (const Vector corner : polygon) most = std::max(most, dot(corner, corner));
+  return most;
+}
+
+/// The areas of the Voronoi cells in the bounding box. A cell is cut by one neighbour after the other, the nearest
+/// first. Neighbours at more than twice the distance of its farthest corner cut nothing.
+std::vector<double> parts_of_box(const Mesh& cloud) {
+  std::vector<Place> places;
+  for (std::int64_t point = 0; point < cloud.size(); ++point)
+    places.emplace_back(cloud.coordinate(point, 0), cloud.coordinate(point, 1));
+  const Index index(places);
+  const auto box = index.bounds();
+  const Place low = box.min_corner(), high = box.max_corner();
+  std::vector<double> parts;
+  for (const Place& place : places) {
+    const double left = low.get<0>() - place.get<0>(), right = high.get<0>() - place.get<0>(),
+                 bottom = low.get<1>() - place.get<1>(), top = high.get<1>() - place.get<1>();
+    std::vector<Vector> cell = {{left, bottom}, {right, bottom}, {right, top}, {left, top}};
+    double farthest = reach(cell);
+    for (auto near = index.qbegin(geometry::index::nearest(place, static_cast<unsigned>(places.size())));
+         near != index.qend(); ++near) {
+      const Vector other{near->get<0>() - place.get<0>(), near->get<1>() - place.get<1>()};
+      const double distance = dot(other, other);
+      if (distance > 4 * farthest) break;
+      if (distance == 0) continue;  // the point itself
+      cell = nearer(cell, other);
+      farthest = reach(cell);
+    }
+    parts.push_back(area(cell));
+  }
+  return parts;
+}
+
+}  // namespace
+
+Mesh point_cloud(int dimension, std::vector<double> points) {
+  const auto count = points.size() / static_cast<std::size_t>(std::max(dimension, 1));
+  Mesh cloud = Mesh::of_points(dimension, std::move(points), std::vector<double>(count, 1.0));  // checks the points
+  for (int axis = 0; axis < dimension; ++axis) {
+    double least = cloud.coordinate(0, axis), most = least;
+    for (std::int64_t point = 1; point < cloud.size(); ++point) {
+      least = std::min(least, cloud.coordinate(point, axis));
+      most = std::max(most, cloud.coordinate(point, axis));
+    }
+    require(least < most, "point cloud: axis=", axis, " (all points have the coordinate ", least,
+            " there, so they share out no volume). Give volumes, or leave the axis out.");
+  }
+  cloud.volumes = dimension == 1 ? parts_of_line(cloud) : parts_of_box(cloud);
+  return Mesh::of_points(dimension, std::move(cloud.points), std::move(cloud.volumes));
+}
+
+}  // namespace opshap
