@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/blocks.hpp"
 #include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/explainer.hpp"
@@ -326,6 +328,52 @@ TEST(Meshes, CellValuesAddUpAndAreTheIntegralsOfAnEfficientDensity) {
     RC_ASSERT(mismatch(domain.volume(), std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0),
                        tolerance) == "");
   });
+}
+
+TEST(Meshes, BlocksAreThoseOfTheBoundingBoxThatHoldPoints) {
+  for_all([] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    const Domain domain = random_mesh(rng);
+    const int per_axis = 1 + static_cast<int>(rng.below(6)),
+              blocks = domain.dimension() == 1 ? per_axis : per_axis * per_axis;
+    const Partition partition = Partition::blocks(domain, blocks);
+    const MeshBlocks of_mesh = mesh_blocks(domain.as_mesh(), blocks);
+    RC_ASSERT(of_mesh.count == blocks);
+    RC_ASSERT(static_cast<int>(of_mesh.of_player.size()) == partition.players);
+    RC_ASSERT(std::ranges::adjacent_find(of_mesh.of_player, std::greater_equal<>()) == of_mesh.of_player.end());
+    RC_TAG(partition.players == blocks ? "all play" : "some are empty");
+    std::vector<double> low(2, HUGE_VAL), high(2, -HUGE_VAL);
+    for (std::int64_t point = 0; point < domain.points(); ++point) {
+      for (std::size_t axis = 0; axis < domain.position(point).size(); ++axis) {
+        low[axis] = std::min(low[axis], domain.position(point)[axis]);
+        high[axis] = std::max(high[axis], domain.position(point)[axis]);
+      }
+    }
+    for (std::int64_t point = 0; point < domain.points(); ++point) {
+      const std::vector<double> at = domain.position(point);
+      std::vector<int> index;
+      for (std::size_t axis = 0; axis < at.size(); ++axis)
+        index.push_back(std::min(per_axis - 1, static_cast<int>(std::floor(
+                                                   per_axis * ((at[axis] - low[axis]) / (high[axis] - low[axis]))))));
+      const int expected = domain.dimension() == 1 ? index[0] : per_axis * index[1] + index[0];
+      const int player = partition.player_of[static_cast<std::size_t>(point)];
+      RC_ASSERT(of_mesh.of_player[static_cast<std::size_t>(player)] == expected);
+    }
+    RC_ASSERT(mismatch(domain.volume(), std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0),
+                       rounding(16.0 * static_cast<double>(domain.points()), 16 * domain.volume())) == "");
+  });
+}
+
+TEST(Meshes, EmptyBlocksDoNotPlay) {
+  // An L: three of the four quarters of the square hold points.
+  const Domain domain = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1, 0.1, 0.9}, {1, 2, 3, 4}));
+  const Partition partition = Partition::blocks(domain, 4);
+  EXPECT_EQ(3, partition.players);
+  EXPECT_EQ((std::vector<int>{0, 1, 2, 2}), partition.player_of);
+  EXPECT_EQ((std::vector<double>{1, 2, 7}), partition.volumes);
+  EXPECT_EQ((std::vector<int>{0, 1, 2}), mesh_blocks(domain.as_mesh(), 4).of_player);
+  EXPECT_NE("", refusal([&] { Partition::blocks(domain, 8); })) << "8 is no square";
+  EXPECT_NE("", refusal([&] { Partition::blocks(domain, 0); }));
 }
 
 TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {

@@ -1,9 +1,9 @@
 #include "core/partition.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
+#include "core/blocks.hpp"
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/grading.hpp"
@@ -17,16 +17,6 @@ Partition Partition::one_player_per_point(const Domain& domain) {
 }
 
 namespace {
-
-/// How many blocks an axis is cut into: all of them in 1D, the square root in 2D.
-int blocks_per_axis(const Domain& domain, int players) {
-  require(players >= 1, "partition: players=", players, " (needs at least one). Give a positive number of players.");
-  if (domain.dimension() == 1) return players;
-  const int per_axis = static_cast<int>(std::lround(std::sqrt(players)));
-  require(per_axis * per_axis == players, "partition: players=", players,
-          " (a square grid of blocks needs a square number). Use 4, 16, 64, ...");
-  return per_axis;
-}
 
 /// Products of the axes' blocks, numbered row-major. block_of(axis, index) is non-decreasing in the index.
 template <typename BlockOf>
@@ -44,7 +34,8 @@ std::vector<std::int64_t> block_labels(const Domain& domain, int per_axis, const
 }  // namespace
 
 Partition Partition::blocks(const Domain& domain, int players) {
-  const int per_axis = blocks_per_axis(domain, players);
+  if (!domain.is_grid()) return from_labels(domain, mesh_blocks(domain.as_mesh(), players).player_of);
+  const int per_axis = blocks_per_axis(domain.dimension(), players);
   for (const int points : domain.shape()) {
     require(points % per_axis == 0, "partition: players=", players, " (", points,
             " points on an axis do not divide into ", per_axis, " equal blocks). Choose a divisor.");
@@ -55,7 +46,7 @@ Partition Partition::blocks(const Domain& domain, int players) {
 }
 
 Partition Partition::graded(const Domain& domain, int players, double ratio) {
-  const int per_axis = blocks_per_axis(domain, players);
+  const int per_axis = blocks_per_axis(domain.dimension(), players);
   const Grading grading(ratio);
   // The middle of a point's own cell, whatever the centring: then no point is on the border of a block of equal blocks.
   const auto block_of = [&](std::size_t axis, int index) {
@@ -94,7 +85,7 @@ Partition Partition::from_labels(const Domain& domain, const std::vector<std::in
   }
   for (std::size_t player = 0; player < partition.volumes.size(); ++player) {
     require(partition.volumes[player] > 0, "partition: player=", player,
-            " (owns no grid point, so its value is 0 by definition). Number the players without gaps.");
+            " (owns no point, so its value is 0 by definition). Number the players without gaps.");
   }
   return partition;
 }

@@ -7,7 +7,7 @@
 
 namespace opshap {
 
-/// Which player owns each grid point, player_of[point] in 0..players-1, and the volume of each player's cells together.
+/// Which player owns each point, player_of[point] in 0..players-1, and the volume of each player's points together.
 struct Partition {
   int players = 0;
   std::vector<int> player_of;   ///< [points]
@@ -15,7 +15,8 @@ struct Partition {
 
   static Partition one_player_per_point(const Domain& domain);
   /// Contiguous blocks of equal size. 1D: player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks,
-  /// row-major. Throws InvalidArgument unless the blocks are equal.
+  /// row-major. Throws InvalidArgument unless the blocks are equal. On a mesh: the blocks of its bounding box that hold
+  /// points, as mesh_blocks() numbers them; there may be fewer players than asked for.
   static Partition blocks(const Domain& domain, int players);
   /// Contiguous blocks of graded sizes: blocks() after Grading(ratio) of every axis, from wide blocks to narrow ones
   /// for ratio > 1; a ratio of 1 gives blocks(). Each block of `players` is a union of those of 2·players in 1D and of

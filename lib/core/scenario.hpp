@@ -15,7 +15,7 @@ namespace opshap {
 struct ScenarioRule {
   enum class Players {
     points,  ///< each point of the domain
-    blocks,  ///< contiguous groups of equal size (Partition::blocks)
+    blocks,  ///< contiguous groups of equal size, on a mesh the blocks of its bounding box (Partition::blocks)
     labels,  ///< the groups of a labelling
   };
   enum class Hidden {
@@ -30,7 +30,7 @@ struct ScenarioRule {
   };
 
   Players players = Players::points;
-  int blocks = 0;                    ///< how many players, with Players::blocks
+  int blocks = 0;                    ///< how many, with Players::blocks
   std::vector<std::int64_t> labels;  ///< one per point, with Players::labels
   Hidden baseline = Hidden::zero;
   std::vector<double> means;  ///< one per channel, with Hidden::mean
