@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "operators/network.hpp"
@@ -18,12 +19,20 @@ class Architecture {
 
   /// The dimensions of the grids that its networks work on.
   virtual std::vector<int> dimensions() const = 0;
+  /// Whether its networks work on the points of any domain, meshes among them, and not on grids alone.
+  virtual bool on_meshes() const { return false; }
   /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value
   /// that cannot work, naming it. An absent key has the default of the reference's constructor.
   virtual std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const = 0;
   /// The CONFIG for these spaces of a network with a profile's settings. Throws InvalidArgument for a setting that is
   /// unknown or cannot work, naming it.
   virtual NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const = 0;
+  /// The name that a tensor of a weight file has among the parameters of the network with this CONFIG. An architecture
+  /// knows the names of older versions of its reference, and further names for one tensor. Throws DataError for a name
+  /// of a version whose networks compute something else.
+  virtual std::string parameter_name(const std::string& stored, const NetworkConfig& /*config*/) const {
+    return stored;
+  }
   /// The paper's settings: those of profile `paper`.
   virtual NetworkSettings of_the_paper() const = 0;
 };

@@ -98,6 +98,18 @@ bool ConfigReader::truth(const std::string& key, bool absent) {
   return *text == "true";
 }
 
+std::vector<bool> ConfigReader::truth_per_layer(const std::string& key, bool absent, int layers) {
+  const auto count = static_cast<std::size_t>(layers);
+  const std::string* text = value(key);
+  const Json found = text == nullptr ? Json() : Json::parse(*text);
+  if (!found.is_array()) return std::vector<bool>(count, truth(key, absent));
+  const bool fits =
+      found.size() == count && std::ranges::all_of(found, [](const Json& one) { return one.is_boolean(); });
+  if (!fits)
+    reject(shown(key, *text), message("needs true or false, or a list of ", layers, " of them, one for each layer"));
+  return found.get<std::vector<bool>>();
+}
+
 std::string ConfigReader::json(const std::string& key, const std::string& absent) {
   const std::string* text = value(key);
   return text == nullptr ? absent : *text;

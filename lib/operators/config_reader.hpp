@@ -32,6 +32,8 @@ class ConfigReader {
   std::string choice_or_none(const std::string& key, const std::string& absent,
                              const std::vector<std::string>& choices);
   bool truth(const std::string& key, bool absent);
+  /// One truth value for all layers, or a list with one for each.
+  std::vector<bool> truth_per_layer(const std::string& key, bool absent, int layers);
   /// The JSON text of an object, or of any other value; `absent` where there is none.
   std::string json(const std::string& key, const std::string& absent);
   /// One number, or a list with one for each axis: one or two of them.

@@ -11,10 +11,13 @@
 
 #include "core/error.hpp"
 #include "engines/fno_engines.hpp"
-#include "engines/padded_grid.hpp"
+#include "operators/channel_perceptron.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/fused_layers.hpp"
+#include "operators/grid_embedding.hpp"
+#include "operators/grid_padding.hpp"
+#include "operators/initial_laws.hpp"
 #include "operators/pointwise.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
@@ -30,76 +33,6 @@ struct Layer {
   Tensor spectral_weight, spectral_bias;
   PointwiseWeights pointwise;
 };
-
-/// Where the fields lie in the padded grid.
-struct Padding {
-  engines::PaddedGrid grid;
-  Shape shape, padded, before;
-  std::vector<AxisQuadrature> quadrature;  ///< of the spectral layers; none where every point counts as much
-
-  Padding(const Domain& domain, const FnoConfig& config)
-      : grid(domain.shape(), config.domain_padding, config.domain_padding_mode == "symmetric"),
-        shape(domain.shape().begin(), domain.shape().end()) {
-    const double length = config.domain_padding * (config.domain_padding_mode == "symmetric" ? 2 : 1);
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const std::size_t of_grid = axis + 2 - shape.size();
-      padded.push_back(grid.padded(of_grid));
-      before.push_back(grid.before(of_grid));
-      if (!config.knows_volumes()) continue;
-      quadrature.push_back(volume_quadrature(
-          domain.axes()[axis],
-          {.before = before[axis], .behind = padded[axis] - shape[axis] - before[axis], .length = length}));
-    }
-  }
-
-  std::shared_ptr<const FourierBasis> basis(const std::vector<int>& modes, const torch::TensorOptions& options) const {
-    return fourier_basis(padded, modes, options, quadrature);
-  }
-
-  std::int64_t points() const { return grid.points(); }
-  std::int64_t padded_points() const { return grid.padded_points(); }
-  bool none() const { return shape == padded; }
-  std::int64_t padded_point(std::int64_t point) const { return grid.padded_point(point); }
-  /// The unpadded part, all of the padded grid, and one point of it.
-  Box inside() const {
-    if (shape.size() == 1) return {.first_line = 0, .lines = 1, .first = before[0], .points = shape[0]};
-    return {.first_line = before[0], .lines = shape[0], .first = before[1], .points = shape[1]};
-  }
-  Box whole() const {
-    return {.first_line = 0, .lines = shape.size() == 1 ? 1 : padded[0], .first = 0, .points = padded.back()};
-  }
-  Box one(std::int64_t point) const {
-    const std::int64_t place = padded_point(point);
-    return {.first_line = place / padded.back(), .lines = 1, .first = place % padded.back(), .points = 1};
-  }
-  /// The unpadded part of a padded [points, B, C], as a view.
-  Tensor cropped(const Tensor& x) const {
-    if (shape.size() == 1) return x.narrow(0, before[0], shape[0]);
-    return x.view({padded[0], padded[1], x.size(1), x.size(2)})
-        .narrow(0, before[0], shape[0])
-        .narrow(1, before[1], shape[1]);
-  }
-  Tensor pad(const Tensor& x) const {
-    if (none()) return x;
-    std::vector<std::int64_t> amounts = {0, 0, 0, 0};
-    for (std::size_t axis = shape.size(); axis-- > 0;)
-      amounts.insert(amounts.end(), {before[axis], padded[axis] - shape[axis] - before[axis]});
-    Shape field = shape;
-    field.insert(field.end(), {x.size(1), x.size(2)});
-    return torch::constant_pad_nd(x.view(field), amounts).view({padded_points(), x.size(1), x.size(2)});
-  }
-  Tensor crop(const Tensor& x) const { return none() ? x : cropped(x).reshape({points(), x.size(1), x.size(2)}); }
-};
-
-/// Position i/n on each axis for each point, [points, axes]. That is what the reference gives its networks on any grid,
-/// so centring and extents do not come in.
-Tensor coordinates(const std::vector<int>& shape, const torch::TensorOptions& options) {
-  std::vector<Tensor> axes;
-  for (const int size : shape) axes.push_back(torch::arange(size, options) / size);
-  std::vector<Tensor> columns;
-  for (const Tensor& grid : torch::meshgrid(axes, "ij")) columns.push_back(grid.reshape({-1}));
-  return torch::stack(columns, 1);
-}
 
 /// In the order of the state_dict, whatever the layout in memory.
 std::vector<float> numbers(const Tensor& tensor) {
@@ -131,45 +64,42 @@ class CpuEngines final : public CoalitionEngines {
 class Fno final : public Network {
  public:
   Fno(const FnoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
-    using Law = Initial::Law;
     const std::int64_t width = config.hidden_channels, wide = 2 * width;
     const std::int64_t entry = config.in_channels + (config.knows_places() ? dimension() : 0);
     const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
     require<DataError>(mlp >= 1, "operator config: hidden_channels=", width,
                        " (the channel MLP has half as many). Give at least 2.");
-    const auto uniform = [](std::int64_t fan_in) {
-      return Initial{Law::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
-    };
-    const double spread = std::sqrt(2.0 / static_cast<double>(2 * width));
     const Shape ones(config.n_modes.size(), 1);
     const auto with = [](Shape shape, const Shape& more) {
       shape.insert(shape.end(), more.begin(), more.end());
       return shape;
     };
     const auto add_linear = [&](const std::string& name, std::int64_t inputs, std::int64_t outputs) {
-      Tensor weight = add(name + ".weight", {outputs, inputs, 1}, uniform(inputs));
-      return std::pair{std::move(weight), add(name + ".bias", {outputs}, uniform(inputs))};
+      Tensor weight = add(name + ".weight", {outputs, inputs, 1}, law_of_linear(inputs));
+      return std::pair{std::move(weight), add(name + ".bias", {outputs}, law_of_linear(inputs))};
     };
-    std::tie(lifting0_weight_, lifting0_bias_) = add_linear("lifting.fcs.0", entry, wide);
-    std::tie(lifting1_weight_, lifting1_bias_) = add_linear("lifting.fcs.1", wide, width);
+    std::tie(lifting_.weight0, lifting_.bias0) = add_linear("lifting.fcs.0", entry, wide);
+    std::tie(lifting_.weight1, lifting_.bias1) = add_linear("lifting.fcs.1", wide, width);
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
       layer.spectral_weight =
           add_complex("fno_blocks.convs" + at + ".weight.tensor",
-                      spectral_weights(width, width, config.n_modes, options), {Law::normal, spread / std::sqrt(2.0)});
-      layer.spectral_bias = add("fno_blocks.convs" + at + ".bias", with({width}, ones), {Law::normal, spread});
+                      spectral_weights(width, width, config.n_modes, options), law_of_spectral_weight(width, width));
+      layer.spectral_bias =
+          add("fno_blocks.convs" + at + ".bias", with({width}, ones), law_of_spectral_bias(width, width));
       PointwiseWeights& pointwise = layer.pointwise;
-      pointwise.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, uniform(width));
+      pointwise.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, law_of_linear(width));
       std::tie(pointwise.mlp0_weight, pointwise.mlp0_bias) =
           add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
       std::tie(pointwise.mlp1_weight, pointwise.mlp1_bias) =
           add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
-      pointwise.gate = add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Law::constant, 1});
+      pointwise.gate =
+          add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Initial::Law::constant, 1});
       layers_.push_back(layer);
     }
-    std::tie(projection0_weight_, projection0_bias_) = add_linear("projection.fcs.0", width, wide);
-    std::tie(projection1_weight_, projection1_bias_) = add_linear("projection.fcs.1", wide, config.out_channels);
+    std::tie(projection_.weight0, projection_.bias0) = add_linear("projection.fcs.0", width, wide);
+    std::tie(projection_.weight1, projection_.bias1) = add_linear("projection.fcs.1", wide, config.out_channels);
   }
 
   NetworkConfig config() const override { return config_; }
@@ -185,9 +115,9 @@ class Fno final : public Network {
 
   Tensor forward(const Tensor& fields, const Domain& domain) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(domain, config_);
+    const GridPadding padding = padding_on(domain);
     if (fused()) return fused_forward(fields, shape, padding, padding.inside());
-    const auto basis = padding.basis(config_.n_modes, options());
+    const auto basis = basis_on(padding);
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
     return project(padding.crop(x));
@@ -195,9 +125,9 @@ class Fno final : public Network {
 
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(domain, config_);
+    const GridPadding padding = padding_on(domain);
     if (fused()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
-    const auto basis = padding.basis(config_.n_modes, options());
+    const auto basis = basis_on(padding);
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
     const Tensor coefficients = spectral(x, layers_.back(), *basis);
@@ -211,8 +141,8 @@ class Fno final : public Network {
   Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
                                std::int64_t point) const override {
     const std::vector<int>& shape = domain.shape();
-    const Padding padding(domain, config_);
-    const auto basis = padding.basis(config_.n_modes, options());
+    const GridPadding padding = padding_on(domain);
+    const auto basis = basis_on(padding);
     const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
     // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability
     // there.
@@ -241,7 +171,7 @@ class Fno final : public Network {
   }
 
   std::int64_t activations(const Domain& domain) const override {
-    return Padding(domain, config_).padded_points() * config_.hidden_channels;
+    return padding_on(domain).padded_points() * config_.hidden_channels;
   }
 
  private:
@@ -252,10 +182,10 @@ class Fno final : public Network {
                                 .out_channels = config_.out_channels,
                                 .padding = config_.domain_padding,
                                 .both_sides = config_.domain_padding_mode == "symmetric",
-                                .lifting0 = packed(weights_of_places(lifting0_weight_), lifting0_bias_),
-                                .lifting1 = packed(lifting1_weight_, lifting1_bias_),
-                                .projection0 = packed(projection0_weight_, projection0_bias_),
-                                .projection1 = packed(projection1_weight_, projection1_bias_),
+                                .lifting0 = packed(weights_of_places(lifting_.weight0), lifting_.bias0),
+                                .lifting1 = packed(lifting_.weight1, lifting_.bias1),
+                                .projection0 = packed(projection_.weight0, projection_.bias0),
+                                .projection1 = packed(projection_.weight1, projection_.bias1),
                                 .layers = {}};
     for (const Layer& layer : layers_) {
       const std::vector<float> pairs = numbers(layer.spectral_weight);
@@ -277,21 +207,14 @@ class Fno final : public Network {
     return torch::cat({weight, torch::zeros({weight.size(0), dimension(), 1}, weight.options())}, 1);
   }
 
-  /// The coordinates are further channels; then two pointwise layers.
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
-    if (!config_.knows_places())
-      return at_each_point(fields, lifting0_weight_, lifting0_bias_, lifting1_weight_, lifting1_bias_);
-    const std::int64_t points = fields.size(0), batch = fields.size(1);
-    const Tensor positions = coordinates(shape, options()).unsqueeze(1).expand({points, batch, dimension()});
-    return at_each_point(torch::cat({fields, positions}, 2), lifting0_weight_, lifting0_bias_, lifting1_weight_,
-                         lifting1_bias_);
+    return lifting_(config_.knows_places() ? with_places(fields, shape) : fields, fused());
   }
+  Tensor project(const Tensor& x) const { return projection_(x, fused()); }
 
-  /// Mixed coefficients, the bias among them: it is the constant part of the field.
+  /// Mixed coefficients.
   Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
-    const Tensor mixed = mix(basis.transform(x), layer.spectral_weight, basis);
-    mixed.select(0, basis.constant()).select(0, 0).add_(layer.spectral_bias.view({1, -1}));
-    return mixed;
+    return mix(basis.transform(x), layer.spectral_weight, layer.spectral_bias, basis);
   }
 
   Tensor block(const Tensor& x, std::size_t index, const FourierBasis& basis) const {
@@ -307,9 +230,9 @@ class Fno final : public Network {
   }
 
   /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
-  Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const Padding& padding,
+  Tensor fused_forward(const Tensor& fields, const std::vector<int>& shape, const GridPadding& padding,
                        const Box& wanted) const {
-    const auto basis = padding.basis(config_.n_modes, options());
+    const auto basis = basis_on(padding);
     const std::int64_t batch = fields.size(1), width = config_.hidden_channels;
     Box box = padding.inside();
     Tensor x = lift(fields, shape).view({-1, width});
@@ -327,23 +250,18 @@ class Fno final : public Network {
     return project(x.view({-1, batch, width}));
   }
 
-  Tensor project(const Tensor& x) const {
-    return at_each_point(x, projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_);
+  GridPadding padding_on(const Domain& domain) const {
+    return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
   }
 
-  /// A perceptron at each point of [..., C].
-  Tensor at_each_point(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
-                       const Tensor& bias1) const {
-    Shape shape = x.sizes().vec();
-    shape.back() = weight1.size(0);
-    return (fused() ? fused_perceptron : perceptron)(x.reshape({-1, x.size(-1)}), weight0, bias0, weight1, bias1)
-        .view(shape);
+  std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
+    return fourier_basis(padding.padded(), config_.n_modes, options(),
+                         config_.knows_volumes() ? padding.volume_quadratures() : std::vector<AxisQuadrature>{});
   }
 
   FnoConfig config_;
   std::vector<Layer> layers_;
-  Tensor lifting0_weight_, lifting0_bias_, lifting1_weight_, lifting1_bias_;
-  Tensor projection0_weight_, projection0_bias_, projection1_weight_, projection1_bias_;
+  ChannelPerceptron lifting_, projection_;
 };
 
 constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;

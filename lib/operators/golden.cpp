@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 
 namespace opshap::operators {
 
@@ -27,17 +30,43 @@ float golden_parameter(const Parameter& parameter, std::uint64_t tensor, std::ui
       std::sqrt(3.0 * static_cast<double>(parameter.shape[0]) / static_cast<double>(parameter.value.numel())) * number);
 }
 
-void set_golden_parameters(Network& network) {
-  std::vector<Parameter*> sorted;
-  for (Parameter& parameter : network.parameters()) sorted.push_back(&parameter);
-  std::sort(sorted.begin(), sorted.end(), [](const Parameter* a, const Parameter* b) { return a->name < b->name; });
-  for (std::size_t tensor = 0; tensor < sorted.size(); ++tensor) {
-    torch::Tensor values = torch::empty(sorted[tensor]->value.sizes(), torch::kFloat32);
-    float* to = values.data_ptr<float>();
-    for (std::int64_t index = 0; index < values.numel(); ++index) {
-      to[index] = golden_parameter(*sorted[tensor], tensor, static_cast<std::uint64_t>(index));
+/// Points of a low-discrepancy sequence in the unit square, rounded to float32, of equal volumes.
+Domain golden_mesh(std::int64_t points) {
+  std::vector<double> places;
+  for (std::int64_t i = 1; i <= points; ++i) {
+    for (const double step : {0.7548776662466927, 0.5698402909980532}) {
+      const double place = 0.5 + static_cast<double>(i) * step;
+      places.push_back(static_cast<float>(place - std::floor(place)));
     }
-    sorted[tensor]->value.copy_(values);
+  }
+  return Domain::mesh(Mesh::of_points(
+      2, std::move(places), std::vector<double>(static_cast<std::size_t>(points), 1.0 / static_cast<double>(points))));
+}
+
+/// The domain of the golden input of these sizes. Networks on meshes have one size, the number of points.
+Domain golden_domain(const NetworkConfig& config, const std::vector<std::int64_t>& sizes, int axes) {
+  const bool on_meshes = architecture_of(config)->on_meshes();
+  const int wanted = on_meshes ? 1 : axes;
+  require(static_cast<int>(sizes.size()) == wanted, "golden: --input-shape has ", sizes.size() + 2,
+          " numbers (the config needs ", wanted + 2, "). Give B,C and ",
+          on_meshes ? "the number of points." : "one size for each axis.");
+  if (!on_meshes) return Domain::unit({sizes.begin(), sizes.end()});
+  const int nodes = ConfigReader(config).whole("nodes", static_cast<int>(sizes[0]), {.least = 1, .most = 1 << 20});
+  require(nodes == sizes[0], "golden: --input-shape has ", sizes[0], " points (the config has nodes=", nodes,
+          "). Make them equal.");
+  return golden_mesh(sizes[0]);
+}
+
+/// The values of fields in the order in which the reference has them: [B, C, points...] on a grid, [B, points, C] on a
+/// mesh. Calls work(index in that order, value).
+template <typename Fields, typename Work>
+void in_reference_order(Fields& fields, const Work& work) {
+  const std::int64_t points = fields.domain.points(), channels = fields.channels;
+  const bool channels_last = !fields.domain.is_grid();
+  for (std::int64_t index = 0; index < fields.batch * channels * points; ++index) {
+    const std::int64_t field = index / (channels * points), within = index % (channels * points);
+    const std::int64_t place = channels_last ? within % channels * points + within / channels : within;
+    work(static_cast<std::size_t>(index), fields.values[static_cast<std::size_t>(field * channels * points + place)]);
   }
 }
 
@@ -53,8 +82,8 @@ FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int
   const torch::TensorOptions options = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
   const auto network = make_network(config, options);
   const int axes = network->dimension(), channels = network->input_channels();
-  require(static_cast<int>(input_shape.size()) == axes + 2, "golden: --input-shape has ", input_shape.size(),
-          " numbers (the config has ", axes, " axes). Give B,C and one size for each axis.");
+  require(input_shape.size() > 2, "golden: --input-shape has ", input_shape.size(),
+          " numbers (needs B,C and sizes). Give them.");
   std::int64_t entries = 1;
   for (const std::int64_t size : input_shape) {
     require(size >= 1 && size <= 1 << 20, "golden: --input-shape=", size, " (needs 1..1048576). Give positive sizes.");
@@ -65,10 +94,10 @@ FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int
           " channels (the config has in_channels=", channels, "). Make them equal.");
 
   set_golden_parameters(*network);
-  FieldBatch input =
-      FieldBatch::zeros(Domain::unit({input_shape.begin() + 2, input_shape.end()}), input_shape[0], channels);
-  for (std::size_t index = 0; index < input.values.size(); ++index)
-    input.values[index] = static_cast<float>(golden_number(1000, index));
+  FieldBatch input = FieldBatch::zeros(golden_domain(config, {input_shape.begin() + 2, input_shape.end()}, axes),
+                                       input_shape[0], channels);
+  in_reference_order(input,
+                     [](std::size_t index, double& value) { value = static_cast<float>(golden_number(1000, index)); });
 
   const torch::Tensor output = network->forward(to_tensor(input, 0, input.batch, options), input.domain);
   FieldBatch fields = FieldBatch::zeros(input.domain, input.batch, network->output_channels());
@@ -76,13 +105,30 @@ FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int
   return fields;
 }
 
-GoldenValues golden_values(const FieldBatch& output) {
-  const std::vector<double>& values = output.values;
-  GoldenValues golden{.first = values.front(), .middle = values[values.size() / 2], .last = values.back()};
-  for (const double value : values) {
-    golden.mean += value / static_cast<double>(values.size());
-    golden.l2 += value * value;
+void set_golden_parameters(Network& network) {
+  std::vector<Parameter*> sorted;
+  for (Parameter& parameter : network.parameters()) sorted.push_back(&parameter);
+  std::sort(sorted.begin(), sorted.end(), [](const Parameter* a, const Parameter* b) { return a->name < b->name; });
+  for (std::size_t tensor = 0; tensor < sorted.size(); ++tensor) {
+    torch::Tensor values = torch::empty(sorted[tensor]->value.sizes(), torch::kFloat32);
+    float* to = values.data_ptr<float>();
+    for (std::int64_t index = 0; index < values.numel(); ++index) {
+      to[index] = golden_parameter(*sorted[tensor], tensor, static_cast<std::uint64_t>(index));
+    }
+    sorted[tensor]->value.copy_(values);
   }
+}
+
+GoldenValues golden_values(const FieldBatch& output) {
+  const std::size_t count = output.values.size();
+  GoldenValues golden;
+  in_reference_order(output, [&](std::size_t index, double value) {
+    if (index == 0) golden.first = value;
+    if (index == count / 2) golden.middle = value;
+    if (index + 1 == count) golden.last = value;
+    golden.mean += value / static_cast<double>(count);
+    golden.l2 += value * value;
+  });
   golden.l2 = std::sqrt(golden.l2);
   return golden;
 }

@@ -8,21 +8,29 @@
 
 namespace opshap::operators {
 
+class Network;
+
 /// An operator with prescribed parameters on a prescribed input, as numbers that any other implementation can be
 /// compared with.
 struct GoldenValues {
-  double first = 0, middle = 0, last = 0;  ///< entries 0, size/2 and size−1 of the output [B, Cout, points]
+  /// Entries 0, size/2 and size−1 of the output [B, Cout, points], on a mesh of the output [B, points, Cout].
+  double first = 0, middle = 0, last = 0;
   double mean = 0, l2 = 0;
 };
 
 /// The output of an operator whose parameters and input are made from integers alone, rounded to float32: with sm the
 /// SplitMix64 finaliser, U(t, j) = (sm(t·2^32 + j) >> 11)·2^-53·2 − 1; tensor t (in byte order of the names) has
 /// 0.15·U(t, j) for complex weights (re, im after one another), 1 + 0.1·U for gates, 0.1·U for biases,
-/// sqrt(3·shape[0]/size)·U for the rest; the input is U(1000, j). input_shape is [B, C, n] or [B, C, n0, n1]. Throws
+/// sqrt(3·shape[0]/size)·U for the rest; the input is U(1000, j). input_shape is [B, C, n] or [B, C, n0, n1]. For a
+/// network on meshes it is [B, C, N]: the points 1..N are at frac(½ + i·0.7548776662466927) and
+/// frac(½ + i·0.5698402909980532), rounded to float32, and the input's index j runs over [B, N, C]. Throws
 /// InvalidArgument when it does not fit the config.
 FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
                          Precision precision);
 GoldenValues golden_values(const FieldBatch& output);
+
+/// Gives a network the parameters described above.
+void set_golden_parameters(Network& network);
 
 /// U(tensor, index) as above.
 double golden_number(std::uint64_t tensor, std::uint64_t index);

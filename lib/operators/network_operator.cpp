@@ -11,6 +11,11 @@ namespace opshap::operators {
 
 namespace {
 
+/// Grids of one shape, or equal meshes.
+bool same_points(const Domain& a, const Domain& b) {
+  return a.is_grid() && b.is_grid() ? a.shape() == b.shape() : a == b;
+}
+
 /// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
 class NetworkOperator final : public Operator {
  public:
@@ -81,8 +86,8 @@ class NetworkOperator final : public Operator {
     require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
             " and ", hidden.batch, ", channels of the inclusion=", inclusion.channels,
             " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
-    require(shown.domain.shape() == hidden.domain.shape() && shown.domain.shape() == inclusion.domain.shape(),
-            describe(), ": inclusion (its grid or the baseline's is not that of the input). Give fields of one grid.");
+    require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
+            ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
     require_query(*this, shown.domain, query);
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
                     .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};

@@ -24,8 +24,12 @@ std::unique_ptr<Architecture> architecture(const std::string& wanted) {
   throw_unknown_name("operator", wanted, names());
 }
 
+std::unique_ptr<Architecture> architecture_of(const NetworkConfig& config) {
+  return architecture(ConfigReader(config).text("model", "fno"));
+}
+
 std::unique_ptr<Network> make_network(const NetworkConfig& config, const torch::TensorOptions& options) {
-  return architecture(ConfigReader(config).text("model", "fno"))->make(config, options);
+  return architecture_of(config)->make(config, options);
 }
 
 NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) {

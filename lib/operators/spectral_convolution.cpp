@@ -180,4 +180,11 @@ torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept) 
   return torch::stack({from_re.select(2, 0) - from_im.select(2, 1), from_re.select(2, 1) + from_im.select(2, 0)}, 1);
 }
 
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const torch::Tensor& bias,
+                  const FourierBasis& basis) {
+  torch::Tensor mixed = mix(coefficients, weights, basis);
+  mixed.select(0, basis.constant()).select(0, 0).add_(bias.view({1, -1}));
+  return mixed;
+}
+
 }  // namespace opshap::operators

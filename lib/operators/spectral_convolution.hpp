@@ -82,5 +82,8 @@ torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& kept);
 inline torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const FourierBasis& basis) {
   return mix(coefficients, kept_weights(weights, basis));
 }
+/// With a bias of Cout numbers, which is added to the constant part of the field.
+torch::Tensor mix(const torch::Tensor& coefficients, const torch::Tensor& weights, const torch::Tensor& bias,
+                  const FourierBasis& basis);
 
 }  // namespace opshap::operators

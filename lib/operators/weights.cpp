@@ -10,6 +10,7 @@
 #include "data/safetensors.hpp"
 #include "data/space_json.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/torch_script.hpp"
 
 namespace opshap::operators {
@@ -35,9 +36,27 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-void check_names(const Network& network, const data::Safetensors& content, const std::string& who) {
+using StoredParameters = std::map<std::string, const data::StoredTensor*>;
+
+/// The tensors of a file under the names that they have in its architecture. One tensor may be stored under several.
+StoredParameters stored_parameters(const data::Safetensors& content, const NetworkConfig& config,
+                                   const std::string& who) {
+  const auto kind = architecture_of(config);
+  StoredParameters found;
+  for (const auto& [stored, tensor] : content.tensors) {
+    const std::string name = kind->parameter_name(stored, config);
+    const auto [known, added] = found.emplace(name, &tensor);
+    require<DataError>(added || (known->second->dtype == tensor.dtype && known->second->shape == tensor.shape &&
+                                 known->second->bytes == tensor.bytes),
+                       "weights: ", stored, " (", who, " has other numbers under another name of this tensor, ", name,
+                       "). Export the model again.");
+  }
+  return found;
+}
+
+void check_names(const Network& network, const StoredParameters& stored, const std::string& who) {
   std::set<std::string> missing, unexpected;
-  for (const auto& [name, tensor] : content.tensors) unexpected.insert(name);
+  for (const auto& [name, tensor] : stored) unexpected.insert(name);
   for (const Parameter& parameter : network.parameters()) {
     if (unexpected.erase(parameter.name) == 0) missing.insert(parameter.name);
   }
@@ -99,9 +118,10 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
   auto network = make_network({config->second}, options);
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
     network->set_native_domain(stored_domain(domain->second, path.string()));
-  check_names(*network, content, path.string());
+  const StoredParameters stored = stored_parameters(content, {config->second}, path.string());
+  check_names(*network, stored, path.string());
   for (Parameter& parameter : network->parameters())
-    set_parameter(parameter, content.tensors.at(parameter.name), path.string());
+    set_parameter(parameter, *stored.at(parameter.name), path.string());
   return network;
 }
 

@@ -1,0 +1,60 @@
+#include "operators/grid_padding.hpp"
+
+namespace opshap::operators {
+
+using torch::Tensor;
+
+GridPadding::GridPadding(const Domain& domain, PaddingRule rule)
+    : axes_(domain.axes()),
+      rule_(rule),
+      grid_(domain.shape(), rule.fraction, rule.both_sides),
+      shape_(domain.shape().begin(), domain.shape().end()) {
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+    const std::size_t of_grid = axis + 2 - shape_.size();
+    padded_.push_back(grid_.padded(of_grid));
+    before_.push_back(grid_.before(of_grid));
+  }
+}
+
+Box GridPadding::inside() const {
+  if (shape_.size() == 1) return {.first_line = 0, .lines = 1, .first = before_[0], .points = shape_[0]};
+  return {.first_line = before_[0], .lines = shape_[0], .first = before_[1], .points = shape_[1]};
+}
+
+Box GridPadding::whole() const {
+  return {.first_line = 0, .lines = shape_.size() == 1 ? 1 : padded_[0], .first = 0, .points = padded_.back()};
+}
+
+Box GridPadding::one(std::int64_t point) const {
+  const std::int64_t place = padded_point(point);
+  return {.first_line = place / padded_.back(), .lines = 1, .first = place % padded_.back(), .points = 1};
+}
+
+Tensor GridPadding::pad(const Tensor& x) const {
+  if (none()) return x;
+  std::vector<std::int64_t> amounts = {0, 0, 0, 0};
+  for (std::size_t axis = shape_.size(); axis-- > 0;)
+    amounts.insert(amounts.end(), {before_[axis], padded_[axis] - shape_[axis] - before_[axis]});
+  std::vector<std::int64_t> field = shape_;
+  field.insert(field.end(), {x.size(1), x.size(2)});
+  return torch::constant_pad_nd(x.view(field), amounts).view({padded_points(), x.size(1), x.size(2)});
+}
+
+Tensor GridPadding::crop(const Tensor& x) const {
+  if (none()) return x;
+  Tensor cropped = shape_.size() == 1 ? x : x.view({padded_[0], padded_[1], x.size(1), x.size(2)});
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+    cropped = cropped.narrow(static_cast<std::int64_t>(axis), before_[axis], shape_[axis]);
+  return cropped.reshape({points(), x.size(1), x.size(2)});
+}
+
+std::vector<AxisQuadrature> GridPadding::volume_quadratures() const {
+  std::vector<AxisQuadrature> rules;
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+    rules.push_back(volume_quadrature(axes_[axis], {.before = before_[axis],
+                                                    .behind = padded_[axis] - shape_[axis] - before_[axis],
+                                                    .length = rule_.fraction * (rule_.both_sides ? 2 : 1)}));
+  return rules;
+}
+
+}  // namespace opshap::operators
