@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a neuraloperator FNO as the safetensors file that `opshap` reads. Needs only the torch and numpy the model was trained with.
+"""Writes a neuraloperator FNO, or a multiwavelet MWT1d, as the safetensors file that `opshap` reads. Needs only the torch and numpy the model was trained with.
 
     from export_model import export
     export(model, "fno.safetensors")
@@ -14,7 +14,11 @@ A state_dict without `_metadata` needs the settings in words: `export(state_dict
 `--config '{"n_modes": [16], "hidden_channels": 64, "n_layers": 4, "domain_padding": 0.5}'`. A setting that is left out has the default of neuraloperator's
 constructor, so a padding that is left out is no padding. What is said in words must agree with what the model says.
 
-Complex tensors are written as float32 with a last dimension of 2; `_metadata` (which holds Python functions) is left out. `load` reads such a file back.
+The configuration of an MWT1d is in the shapes of its tensors. Its last input channel is the place i/N, which `opshap` gives it by itself; a model without one
+needs `positional_embedding=None` in words.
+
+Complex tensors are written as float32 with a last dimension of 2; `_metadata` (which holds Python functions) is left out. `load` reads such a file back, and
+`load_into(model, path)` gives its weights to a live model.
 """
 
 import argparse
@@ -70,8 +74,24 @@ def _live_settings(model):
     return _settings(known, "the model")
 
 
+def _of_shapes(model, state_dict, positional_embedding="grid"):
+    """The configuration of an MWT1d."""
+    width, inputs = state_dict["Lk.weight"].shape
+    k = len(state_dict["MWT_CZ.0.T0.bias"])
+    if getattr(model, "L", 0) != 0:
+        raise ValueError(f"export: L={model.L} in the model (opshap's MWT goes down to one point, L=0). Train a model with that setting.")
+    return {
+        "model": "mwt", "in_channels": inputs - (positional_embedding is not None), "out_channels": len(state_dict["Lc1.bias"]), "c": width // k, "k": k,
+        "alpha": state_dict["MWT_CZ.0.A.weights1"].shape[2], "n_cz": sum(name.endswith(".T0.bias") for name in state_dict),
+        "positional_embedding": positional_embedding,
+    }
+
+
 def configuration(model_or_state_dict, **config):
     """The configuration that the file gets: that of the model or of its `_metadata`, and `config` for what they do not say."""
+    state_dict = model_or_state_dict.state_dict() if hasattr(model_or_state_dict, "state_dict") else model_or_state_dict
+    if "MWT_CZ.0.T0.bias" in state_dict:
+        return _of_shapes(model_or_state_dict, state_dict, **config)
     if hasattr(model_or_state_dict, "state_dict"):
         found = _live_settings(model_or_state_dict)
     else:
@@ -129,6 +149,21 @@ def load(path):
     metadata = header.pop("__metadata__", {})
     arrays = {name: numpy.frombuffer(data[slice(*entry["data_offsets"])], "<f4").reshape(entry["shape"]) for name, entry in header.items()}
     return json.loads(metadata.get("config", "{}")), arrays
+
+
+def load_into(model, path):
+    """Gives a live model the weights of a file that `opshap` or export() wrote. Names and shapes must be those of the model."""
+    import torch
+
+    _, arrays = load(path)
+    known = model.state_dict()
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    for name, tensor in tensors.items():
+        if name in known and known[name].is_complex():
+            tensors[name] = torch.view_as_complex(tensor)
+    if "_metadata" in known:  # neuraloperator keeps the constructor's arguments there
+        tensors["_metadata"] = known["_metadata"]
+    model.load_state_dict(tensors, strict=True)
 
 
 def main():

@@ -23,8 +23,13 @@ torch::Tensor Network::add_complex(std::string name, torch::Tensor value, Initia
   return value;
 }
 
+void Network::add_constant(std::string name, const torch::Tensor& value) {
+  constants_.push_back({.name = std::move(name), .value = value.to(options_).contiguous()});
+}
+
 void Network::adopt(const Network& part) {
   parameters_.insert(parameters_.end(), part.parameters_.begin(), part.parameters_.end());
+  constants_.insert(constants_.end(), part.constants_.begin(), part.constants_.end());
 }
 
 torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
@@ -53,6 +58,9 @@ void initialise(Network& network, std::uint64_t seed) {
       switch (parameter.initial.law) {
         case Initial::Law::uniform:
           values[i] = rng.uniform(-parameter.initial.scale, parameter.initial.scale);
+          break;
+        case Initial::Law::positive:
+          values[i] = parameter.initial.scale * rng.uniform();
           break;
         case Initial::Law::normal:
           values[i] = parameter.initial.scale * rng.normal();

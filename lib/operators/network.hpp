@@ -18,8 +18,8 @@ namespace opshap::operators {
 
 /// How a parameter is drawn before training.
 struct Initial {
-  /// On (−scale, scale); with standard deviation `scale`; equal to `scale`.
-  enum class Law { uniform, normal, constant };
+  /// On (−scale, scale); on (0, scale); with standard deviation `scale`; equal to `scale`.
+  enum class Law { uniform, positive, normal, constant };
   Law law = Law::uniform;
   double scale = 1;
 };
@@ -31,6 +31,13 @@ struct Parameter {
   bool complex = false;
   Initial initial;
   /// Real; [shape..., 2] when complex, so that optimisers and casts see real numbers. Dense, but not always row-major.
+  torch::Tensor value;
+};
+
+/// A tensor of the reference's state_dict that is no parameter, because it follows from the config. It is written beside
+/// the parameters, so that the reference can read the file. A file need not have it; one that has it must agree.
+struct Constant {
+  std::string name;
   torch::Tensor value;
 };
 
@@ -57,6 +64,7 @@ class Network {
   const torch::TensorOptions& options() const { return options_; }
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<Constant>& constants() const { return constants_; }
 
   /// Whether layers run as kernels of our own, where there are any, rather than as operations of LibTorch alone. True
   /// on the CPU; setting it to false gives the formulation that the kernels are compared with.
@@ -89,7 +97,9 @@ class Network {
   torch::Tensor add(std::string name, std::vector<std::int64_t> shape, Initial initial);
   /// Adds a complex parameter with this value, [shape..., 2].
   torch::Tensor add_complex(std::string name, torch::Tensor value, Initial initial);
-  /// Adds all parameters of a network that this one is made of. They share their storage.
+  /// Adds a constant, cast to the network's dtype and device.
+  void add_constant(std::string name, const torch::Tensor& value);
+  /// Adds all parameters and constants of a network that this one is made of. They share their storage.
   void adopt(const Network& part);
 
  private:
@@ -97,6 +107,7 @@ class Network {
   bool fused_;
   std::optional<Domain> native_domain_;
   std::vector<Parameter> parameters_;
+  std::vector<Constant> constants_;
 };
 
 /// dtype and device. `device` is "cpu" or "cuda:0" (any number). Throws InvalidArgument for another text,
@@ -111,10 +122,10 @@ NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces);
 /// Draws all parameters, each from its own stream.
 void initialise(Network& network, std::uint64_t seed);
 
-/// Reads config, domain and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes, and
-/// parameters that are not finite.
+/// Reads config, domain and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes,
+/// parameters that are not finite, and constants that are not those of the config.
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
-/// Writes config, domain (where there is one) and parameters as a safetensors file, in one step.
+/// Writes config, domain (where there is one), parameters and constants as a safetensors file, in one step.
 void save_network(const Network& network, const std::filesystem::path& path);
 
 /// How many fields of this domain make a good chunk: their widest activation fills a core's second-level cache (larger

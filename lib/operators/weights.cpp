@@ -60,6 +60,7 @@ void check_names(const Network& network, const StoredParameters& stored, const s
   for (const Parameter& parameter : network.parameters()) {
     if (unexpected.erase(parameter.name) == 0) missing.insert(parameter.name);
   }
+  for (const Constant& constant : network.constants()) unexpected.erase(constant.name);
   require<DataError>(missing.empty() && unexpected.empty(), "weights: file=", who, " (does not fit its config;",
                      missing.empty() ? "" : " missing: ", list(missing),
                      missing.empty() || unexpected.empty() ? "" : ";",
@@ -89,6 +90,25 @@ void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const
   require<DataError>(torch::isfinite(values).all().item<bool>(), "weights: ", parameter.name, " (", who,
                      " has values there that are NaN or infinite). Train or export the model again.");
   parameter.value.copy_(values);
+}
+
+void check_constant(const Constant& constant, const data::StoredTensor& stored, const std::string& who) {
+  // The reference computes its constants in float64 to about 1e-8 and keeps them in float32.
+  constexpr double accuracy = 1e-6;
+  const torch::Tensor expected = constant.value.to(torch::kCPU, torch::kFloat64),
+                      found = stored_values(stored).to(torch::kFloat64);
+  require<DataError>(found.sizes() == expected.sizes() && torch::allclose(found, expected, 0, accuracy),
+                     "weights: ", constant.name, "=", shape_text(stored.shape), " (", who,
+                     " has other values there than its config asks for). Export a model of this config.");
+}
+
+data::StoredTensor stored_tensor(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
+  data::StoredTensor made{
+      .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
+  made.bytes.resize(values.nbytes());
+  std::memcpy(made.bytes.data(), values.data_ptr(), values.nbytes());
+  return made;
 }
 
 }  // namespace
@@ -122,6 +142,9 @@ std::unique_ptr<Network> load_network(const std::filesystem::path& path, const t
   check_names(*network, stored, path.string());
   for (Parameter& parameter : network->parameters())
     set_parameter(parameter, *stored.at(parameter.name), path.string());
+  for (const Constant& constant : network->constants())
+    if (const auto found = stored.find(constant.name); found != stored.end())
+      check_constant(constant, *found->second, path.string());
   return network;
 }
 
@@ -129,14 +152,10 @@ void save_network(const Network& network, const std::filesystem::path& path) {
   data::Safetensors content;
   content.metadata[config_key] = network.config().json;
   if (network.native_domain()) content.metadata[domain_key] = data::to_json(*network.native_domain()).dump();
-  for (const Parameter& parameter : network.parameters()) {
-    const torch::Tensor values = parameter.value.detach().to(torch::kCPU).contiguous();
-    data::StoredTensor stored{
-        .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
-    stored.bytes.resize(values.nbytes());
-    std::memcpy(stored.bytes.data(), values.data_ptr(), values.nbytes());
-    content.tensors.emplace(parameter.name, std::move(stored));
-  }
+  for (const Parameter& parameter : network.parameters())
+    content.tensors.emplace(parameter.name, stored_tensor(parameter.value));
+  for (const Constant& constant : network.constants())
+    content.tensors.emplace(constant.name, stored_tensor(constant.value));
   data::write_safetensors(path, content);
 }
 

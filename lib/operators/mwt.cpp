@@ -1,0 +1,343 @@
+// The multiwavelet operator in one dimension, with the layers and names of its authors' MWT1d.
+// Source: Gupta, Xiao, Bogdan (2021), Multiwavelet-based Operator Learning for Differential Equations.
+//
+// A block takes a field apart level by level. Each level turns pairs of neighbours into one average and one detail,
+// until one point is left. On the way back, what the lowest frequencies of averages and details become is added at each
+// level. Points lie in bit-reversed order, even ones first at every level. So a pair is two rows that are a view, and
+// taking apart, putting together and the transforms are matrix products without a copy between them. The filters act
+// on the wavelets alone and the transforms on the points alone, so they change places wherever it is cheaper: details
+// are never computed at the points, only their spectra are. All levels share one set of spectral weights, and are mixed
+// in one product.
+
+#include <bit>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/error.hpp"
+#include "operators/config_reader.hpp"
+#include "operators/multiwavelets.hpp"
+#include "operators/registry.hpp"
+#include "operators/spectral_convolution.hpp"
+
+namespace opshap::operators {
+
+namespace {
+
+using torch::Tensor;
+
+/// The configuration of a multiwavelet operator, with the names and defaults of MWT1d.
+struct MwtConfig {
+  int in_channels = 1;   ///< of the field, without the place
+  int out_channels = 1;  ///< the reference always has 1
+  int c = 1;             ///< channels
+  int k = 3;             ///< wavelets a channel: polynomials of degree < k
+  int alpha = 2;         ///< frequencies of a level
+  int n_cz = 3;          ///< blocks
+  /// "grid": the network gets each point's place i/N as a further channel. "none" is null in a CONFIG.
+  std::string positional_embedding = "grid";
+
+  bool knows_places() const { return positional_embedding == "grid"; }
+  int width() const { return c * k; }
+
+  static MwtConfig parse(const NetworkConfig& config);
+  operator NetworkConfig() const;
+};
+
+constexpr int most_channels = 1024, most_wavelets = 16, most_frequencies = 4096, most_blocks = 256;
+constexpr int head_width = 128;
+const std::vector<std::string> embeddings = {"grid", "none"};
+
+/// i with its `bits` lowest bits in reversed order.
+std::int64_t bit_reversed(std::int64_t i, int bits) {
+  std::int64_t reversed = 0;
+  for (int bit = 0; bit < bits; ++bit) reversed |= (i >> bit & 1) << (bits - 1 - bit);
+  return reversed;
+}
+
+/// The transform of the averages and details that a level makes, N' = N/2, N/4, .. 1 of them.
+struct Level {
+  Tensor analysis;   ///< [2·alpha, N'], zero for the frequencies that N' points do not have
+  Tensor synthesis;  ///< [N', 2·alpha]
+};
+
+struct DyadicGrid {
+  Tensor order;               ///< [N], int64: the points in bit-reversed order
+  Tensor places;              ///< [N, 1, 1]: i/N, in that order
+  std::vector<Level> levels;  ///< from the finest to the coarsest
+
+  DyadicGrid(std::int64_t points, int alpha, const torch::TensorOptions& options) {
+    order = reversed_order(points).to(options.device());
+    places = (order.to(options) / points).view({points, 1, 1});
+    for (std::int64_t half = points / 2; half >= 1; half /= 2) {
+      const auto basis = fourier_basis({half}, {2 * (alpha - 1)}, options);
+      const Tensor reversed = reversed_order(half).to(options.device());
+      const std::int64_t missing = 2 * (alpha - basis->columns());
+      levels.push_back(
+          {.analysis = torch::constant_pad_nd(basis->analysis().index_select(1, reversed), {0, 0, 0, missing}),
+           .synthesis = torch::constant_pad_nd(basis->synthesis().index_select(0, reversed), {0, missing})});
+    }
+  }
+
+ private:
+  static Tensor reversed_order(std::int64_t points) {
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(points))) - 1;
+    std::vector<std::int64_t> indices;
+    for (std::int64_t i = 0; i < points; ++i) indices.push_back(bit_reversed(i, bits));
+    return torch::tensor(indices, torch::kInt64);
+  }
+};
+
+/// The grid of so many points, made once for each (points, alpha, dtype, device) and then shared.
+std::shared_ptr<const DyadicGrid> dyadic_grid(std::int64_t points, int alpha, const torch::TensorOptions& options) {
+  using Key = std::tuple<std::int64_t, int, int, std::string>;
+  static std::mutex mutex;
+  static std::map<Key, std::shared_ptr<const DyadicGrid>> known;
+  const std::lock_guard lock(mutex);
+  auto& grid =
+      known[{points, alpha, static_cast<int>(c10::typeMetaToScalarType(options.dtype())), options.device().str()}];
+  if (!grid) grid = std::make_shared<const DyadicGrid>(points, alpha, options);
+  return grid;
+}
+
+/// max(0, x); in place when nothing is kept for a gradient.
+Tensor activated(const Tensor& x) {
+  Tensor y = x;
+  return c10::GradMode::is_enabled() ? torch::relu(x) : torch::relu_(y);
+}
+
+/// sum + a·b, batch by batch; in place when nothing is kept for a gradient.
+Tensor plus_products(Tensor sum, const Tensor& a, const Tensor& b) {
+  return c10::GradMode::is_enabled() ? torch::baddbmm(sum, a, b) : sum.baddbmm_(a, b);
+}
+
+class Mwt final : public Network {
+ public:
+  Mwt(const MwtConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
+    using Law = Initial::Law;
+    const std::int64_t width = config.width(), k = config.k;
+    const auto add_linear = [this](const std::string& name, std::int64_t inputs, std::int64_t outputs,
+                                   std::optional<Initial> of_weight = {}) {
+      const Initial uniform{Law::uniform, 1 / std::sqrt(static_cast<double>(inputs))};
+      Tensor weight = add(name + ".weight", {outputs, inputs}, of_weight.value_or(uniform));
+      return Linear{.weight = std::move(weight), .bias = add(name + ".bias", {outputs}, uniform)};
+    };
+    const auto add_mixed = [&](const std::string& name) {
+      return add_complex(name + ".weights1", spectral_weights(width, width, {2 * (config.alpha - 1)}, options),
+                         {Law::positive, 1 / static_cast<double>(width * width)});
+    };
+    const auto xavier_normal = [](std::int64_t inputs, std::int64_t outputs) {
+      return Initial{Law::normal, std::sqrt(2 / static_cast<double>(inputs + outputs))};
+    };
+
+    const Multiwavelets filters(config.k);
+    // The columns are those of a pair of points: wavelet by wavelet, the even point before the odd one.
+    averages_ = torch::stack({filters.h0, filters.h1}, 2).view({k, 2 * k}).to(options);
+    details_ = torch::stack({filters.g0, filters.g1}, 2).view({k, 2 * k}).to(options);
+
+    entry_ = add_linear("Lk", config.in_channels + (config.knows_places() ? 1 : 0), width);
+    for (int index = 0; index < config.n_cz; ++index) {
+      const std::string name = message("MWT_CZ.", index);
+      Block block;
+      block.details_to_details = add_mixed(name + ".A");
+      block.averages_to_details = add_mixed(name + ".B");
+      block.details_to_averages = add_mixed(name + ".C");
+      block.coarsest = add_linear(name + ".T0", k, k);
+      add_constant(name + ".ec_s", torch::cat({filters.h0.t(), filters.h1.t()}));
+      add_constant(name + ".ec_d", torch::cat({filters.g0.t(), filters.g1.t()}));
+      add_constant(name + ".rc_e", torch::cat({filters.h0, filters.g0}));
+      add_constant(name + ".rc_o", torch::cat({filters.h1, filters.g1}));
+      blocks_.push_back(std::move(block));
+    }
+    head0_ = add_linear("Lc0", width, head_width, xavier_normal(width, head_width));
+    head1_ = add_linear("Lc1", head_width, config.out_channels, xavier_normal(head_width, config.out_channels));
+  }
+
+  NetworkConfig config() const override { return config_; }
+  std::string describe() const override {
+    return message("mwt 1D, ", config_.c, " channels of ", config_.k, " wavelets, ", config_.alpha, " frequencies, ",
+                   config_.n_cz, " blocks");
+  }
+  int dimension() const override { return 1; }
+  int input_channels() const override { return config_.in_channels; }
+  int output_channels() const override { return config_.out_channels; }
+
+  Tensor forward(const Tensor& fields, const Domain& domain) const override {
+    const auto grid = grid_of(domain);
+    return head(states(fields, *grid, {})).index_select(0, grid->order);  // the order is its own inverse
+  }
+
+  Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
+    return head(states(fields, *grid_of(domain), point)).squeeze(0);
+  }
+
+  std::int64_t activations(const Domain& domain) const override { return domain.points() * config_.width(); }
+
+ private:
+  struct Linear {
+    Tensor weight, bias;
+  };
+  struct Block {
+    Tensor details_to_details, averages_to_details, details_to_averages;  ///< [c·k, c·k, alpha, 2]
+    Linear coarsest;
+  };
+
+  std::shared_ptr<const DyadicGrid> grid_of(const Domain& domain) const {
+    const auto points = static_cast<std::uint64_t>(domain.points());
+    require(std::has_single_bit(points), describe(), ": points=", points,
+            " (its wavelets halve the grid until one point is left). Use a power of two, like ", std::bit_floor(points),
+            " or ", std::bit_ceil(points), ".");
+    return dyadic_grid(domain.points(), config_.alpha, options());
+  }
+
+  /// What the blocks make of fields [N, B, Cin], in bit-reversed order or at one point: [k, points, B, c].
+  Tensor states(const Tensor& fields, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
+    Tensor x = lift(fields, grid);
+    for (std::size_t index = 0; index < blocks_.size(); ++index) {
+      if (index > 0) x = activated(x);
+      x = block(x, blocks_[index], grid, index + 1 == blocks_.size() ? point : std::nullopt);
+    }
+    return x;
+  }
+
+  Tensor lift(const Tensor& fields, const DyadicGrid& grid) const {
+    const std::int64_t points = fields.size(0), batch = fields.size(1), k = config_.k, c = config_.c;
+    Tensor x = fields.index_select(0, grid.order);
+    if (config_.knows_places()) x = torch::cat({x, grid.places.expand({points, batch, 1})}, 2);
+    const Tensor weight = entry_.weight.view({c, k, x.size(2)}).permute({1, 2, 0}),
+                 bias = entry_.bias.view({c, k}).t().reshape({k, 1, c});
+    return torch::baddbmm(bias, x.view({points * batch, -1}).expand({k, points * batch, x.size(2)}), weight)
+        .view({k, points, batch, c});
+  }
+
+  /// [k, N, B, c] to itself, or to [k, 1, B, c] at a point: what comes back there is all that is put together.
+  Tensor block(Tensor x, const Block& of, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
+    const std::int64_t k = config_.k, c = config_.c, batch = x.size(2), row = batch * c, frequencies = config_.alpha,
+                       count = static_cast<std::int64_t>(grid.levels.size());
+    std::vector<Tensor> spectra;  // of pairs
+    for (const Level& level : grid.levels) {
+      const Tensor pairs = x.view({2 * k, level.analysis.size(1), row});
+      spectra.push_back(torch::bmm(level.analysis.expand({2 * k, -1, -1}), pairs));
+      x = torch::mm(averages_, pairs.view({2 * k, -1}));
+    }
+    x = torch::addmm(of.coarsest.bias.unsqueeze(1), of.coarsest.weight, x.view({k, row}));
+    if (count == 0) return x.view({k, 1, batch, c});
+
+    const Tensor mixed = mix_levels(torch::stack(spectra, 2), of).view({2 * k, 2 * frequencies, count, row});
+    const Tensor from_averages = averages_.t();
+    for (std::int64_t index = count; index-- > 0;) {
+      const Level& level = grid.levels[static_cast<std::size_t>(index)];
+      // The level's points below which the point lies, and the rows of its half of the pair.
+      const auto here = [&](const Tensor& synthesis) {
+        if (!point) return synthesis;
+        return synthesis.narrow(0, bit_reversed(*point >> (index + 1), static_cast<int>(count - 1 - index)), 1);
+      };
+      const auto wanted = [&](const Tensor& rows) {
+        return point ? rows.slice(0, *point >> index & 1, c10::nullopt, 2) : rows;
+      };
+      const Tensor to = wanted(from_averages), synthesis = here(level.synthesis);
+      x = plus_products(torch::mm(to, x.view({k, -1})).view({to.size(0), synthesis.size(0), row}),
+                        synthesis.expand({to.size(0), -1, -1}), wanted(mixed.select(2, index)));
+      x = x.view({k, -1});
+    }
+    return x.view({k, -1, batch, c});
+  }
+
+  /// Spectra of pairs [2k, 2·alpha, levels, B·c], before and after the block's matrices.
+  Tensor mix_levels(const Tensor& spectra, const Block& of) const {
+    const std::int64_t k = config_.k, c = config_.c;
+    const Tensor pairs = spectra.view({2 * k, -1}).t();
+    const auto of_level = [&](const Tensor& filter) {  // [alpha, 2, levels·B, c·k]
+      return torch::mm(pairs, filter.t()).view({config_.alpha, 2, -1, c * k});
+    };
+    const auto kept = [&](const Tensor& weights) {
+      return weights.permute({2, 0, 3, 1}).reshape({config_.alpha, c * k, 2 * c * k});
+    };
+    const Tensor averages = of_level(averages_), details = of_level(details_);
+    const Tensor to_details = mix(details, kept(of.details_to_details)) + mix(averages, kept(of.averages_to_details));
+    const Tensor to_averages = mix(details, kept(of.details_to_averages));
+    const auto rows = [&](const Tensor& x) { return x.view({-1, k}).t(); };
+    return torch::addmm(torch::mm(details_.t(), rows(to_details)), averages_.t(), rows(to_averages));
+  }
+
+  /// [k, points, B, c] to [points, B, Cout].
+  Tensor head(const Tensor& x) const {
+    const std::int64_t k = config_.k, c = config_.c, points = x.size(1), batch = x.size(2);
+    const Tensor rows = x.permute({1, 2, 0, 3}).reshape({points * batch, k * c}),
+                 weight = head0_.weight.view({head_width, c, k}).transpose(1, 2).reshape({head_width, k * c});
+    const Tensor hidden = activated(torch::addmm(head0_.bias, rows, weight.t()));
+    return torch::addmm(head1_.bias, hidden, head1_.weight.t()).view({points, batch, config_.out_channels});
+  }
+
+  MwtConfig config_;
+  Tensor averages_, details_;  ///< filters [k, 2k]
+  Linear entry_, head0_, head1_;
+  std::vector<Block> blocks_;
+};
+
+void read_sizes(ConfigReader& reader, MwtConfig& config) {
+  config.c = reader.whole("c", config.c, {.least = 1, .most = most_channels});
+  config.k = reader.whole("k", config.k, {.least = 1, .most = most_wavelets});
+  config.alpha = reader.whole("alpha", config.alpha, {.least = 1, .most = most_frequencies});
+  config.n_cz = reader.whole("n_cz", config.n_cz, {.least = 1, .most = most_blocks});
+  config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
+}
+
+MwtConfig MwtConfig::parse(const NetworkConfig& json) {
+  ConfigReader reader(json);
+  reader.choice("model", "mwt", {"mwt"});
+  MwtConfig config;
+  config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
+  config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
+  read_sizes(reader, config);
+  reader.finish();
+  return config;
+}
+
+MwtConfig::operator NetworkConfig() const {
+  nlohmann::ordered_json object = {{"model", "mwt"},
+                                   {"in_channels", in_channels},
+                                   {"out_channels", out_channels},
+                                   {"c", c},
+                                   {"k", k},
+                                   {"alpha", alpha},
+                                   {"n_cz", n_cz}};
+  if (!knows_places()) object["positional_embedding"] = nullptr;
+  return {object.dump()};
+}
+
+class MwtArchitecture final : public Architecture {
+ public:
+  std::vector<int> dimensions() const override { return {1}; }
+
+  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+    return std::make_unique<Mwt>(MwtConfig::parse(config), options);
+  }
+
+  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+    ConfigReader reader(settings);
+    for (const char* key : {"c", "k", "alpha", "n_cz"})
+      if (!reader.has(key)) reader.reject(key, "is missing");
+    MwtConfig config{.in_channels = spaces.in_channels, .out_channels = spaces.out_channels};
+    read_sizes(reader, config);
+    reader.finish();
+    if (spaces.dimension != 1)
+      reader.reject("model=mwt", message("works on one axis; the data has ", spaces.dimension));
+    return config;
+  }
+
+  NetworkSettings of_the_paper() const override {
+    return {.model = "mwt", .json = R"({"c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Architecture> mwt() { return std::make_unique<MwtArchitecture>(); }
+
+}  // namespace opshap::operators
