@@ -115,6 +115,22 @@ double median_of(const std::vector<Point>& points) {
   return statistics::quartiles(medians).median;
 }
 
+std::string shown(const statistics::Quartiles& nrmse) {
+  return fmt::format("{} [{}, {}]", reporting::show(nrmse.median), reporting::show(nrmse.q25),
+                     reporting::show(nrmse.q75));
+}
+
+/// Both methods at each position.
+reporting::Table table_of(const std::vector<Point>& any, const std::vector<Point>& mean_field) {
+  reporting::Table table{.name = "positions",
+                         .caption = "NRMSE: median and quartiles over the inputs.",
+                         .columns = {{"position of the query", true}, {"explainer", true}, {"mean field", true}},
+                         .rows = {}};
+  for (std::size_t place = 0; place < any.size(); ++place)
+    table.add({fmt::format("{:.4g}", any[place].position), shown(any[place].nrmse), shown(mean_field[place].nrmse)});
+  return table;
+}
+
 reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, const std::vector<Point>& any,
                                 const std::vector<Point>& mean_field, const std::optional<Point>& fixed) {
   reporting::Evidence evidence{
@@ -126,8 +142,9 @@ reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, c
           run.subject(), run.op->dimension() == 1 ? options.points : options.points * options.points, options.inputs,
           options.positions, reporting::show(median_of(any)), reporting::show(median_of(mean_field))),
       .studies = {curve("explainer, any query", any), curve("mean field, 8 nodes", mean_field)},
-      .tables = {},
-      .linear_efforts = true};
+      .tables = {table_of(any, mean_field)},
+      .linear_efforts = true,
+      .study_tables = false};
   if (fixed) {
     evidence.finding += fmt::format(
         " The explainer that was trained for the query of the run has {} there, so that any query costs {:.2f} times "
