@@ -75,6 +75,13 @@ Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string titl
                     "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data + "EOD\nplot " + plots + "\n"};
 }
 
+std::string signed_colours(double full) {
+  return fmt::format(
+      "set xlabel 'x'\nset ylabel 'y'\nset size ratio -1\nset palette defined (-1 '#2166AC', -0.5 '#92C5DE', 0 "
+      "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\nset cbrange [{}:{}]\nunset grid\n",
+      digits(-full), digits(full));
+}
+
 Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                      const std::vector<double>& values, std::optional<double> scale) {
   const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
@@ -88,10 +95,7 @@ Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string ti
     }
   }
   if (full <= 0) full = 1;  // a field of zeros is white
-  std::string script = fmt::format(
-      "set xlabel 'x'\nset ylabel 'y'\nset size ratio -1\nset palette defined (-1 '#2166AC', -0.5 '#92C5DE', 0 "
-      "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\nset cbrange [{}:{}]\nunset grid\n",
-      digits(-full), digits(full));
+  std::string script = signed_colours(full);
   script += range_command('x', x) + range_command('y', y) + "$data << EOD\n" + data + "EOD\n";
   std::string plot = "plot $data using 1:2:3 with image pixels";
   if (!grid.query.empty()) {

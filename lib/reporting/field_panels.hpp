@@ -30,6 +30,10 @@ struct Curve {
 Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
                    const std::string& label, const std::vector<Curve>& curves);
 
+/// Commands of gnuplot for a panel whose colours say the sign of a value: white at 0, blue below, red above, and the
+/// colours of `full` and beyond at the ends. Axes are x and y in true proportion.
+std::string signed_colours(double full);
+
 /// A field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on both sides. A
 /// ring marks the query point. `scale` is the value of full colour; without it the largest size of a value. Cost: a
 /// rectangle in the SVG for each point.
