@@ -111,8 +111,8 @@ struct Curve {
   statistics::Study fitted() const { return from_eight(study); }
 };
 
-/// On a run's backbone enumeration to 22 players takes minutes. Above, distances fall like 1/n, and the wanted error of a
-/// reference is a part of it, as far as it can be paid.
+/// On a run's backbone enumeration to 22 players takes minutes. Above, distances fall like 1/n, and the wanted error of
+/// a reference is a part of it, as far as it can be paid.
 evaluation::ReferenceSettings reference_settings(int n, double part) {
   return {.relative_error = is_run() ? part / n : 2e-3,
           .max_evaluations = std::int64_t{1} << (is_run() ? (n > 512 ? 19 : 17) : 15),

@@ -18,7 +18,7 @@ constexpr int disco_functions = 5;
 using DiscoFilter = std::array<std::array<float, Stencil::taps>, disco_functions>;
 
 /// What each basis function of a DISCO convolution gives to each tap, quadrature weight included, for a plane of
-/// points × points that was made with: neuraloperator's EquidistantDiscreteContinuousConv2d with kernel_shape [2, 4] and
+/// points × points that was made with: neuraloperator's EquidistantDiscreteContinuousConv2d with kernel_shape [2, 4],
 /// domain_length [2, 2] on torch-harmonics 0.7.4 to 0.8.
 ///
 /// In exact arithmetic the filter is the identity at the centre: every hat function is zero at the neighbours. The

@@ -34,7 +34,7 @@ struct Parameter {
   torch::Tensor value;
 };
 
-/// A tensor of the reference's state_dict that is no parameter, because it follows from the config. It is written beside
+/// A tensor of the reference's state_dict that is no parameter, since it follows from the config. It is written beside
 /// the parameters, so that the reference can read the file. A file need not have it; one that has it must agree.
 struct Constant {
   std::string name;
