@@ -37,8 +37,8 @@ Panel panel(const Scenario& scenario, const FieldBatch& output, const std::strin
                 : figures::mesh_panel(domain.as_mesh(), id, title, title, field, scenario.query.point);
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
-  return line ? figures::curves_panel(row, id, title, title, title, {{.values = field, .style = style}})
-              : figures::heat_map_panel(row, id, title, title, field);
+  if (line) return figures::curves_panel(row, id, title, title, title, {{.values = field, .style = style}});
+  return figures::heat_map_panel(row, id, title, title, field);
 }
 
 }  // namespace
