@@ -1,0 +1,480 @@
+// The geometry-informed neural operator: against golden values, against neuraloperator itself, and its parts against
+// plain loops.
+
+#include "operators/gino.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "data/npy.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/coordinate_waves.hpp"
+#include "operators/edge_rows.hpp"
+#include "operators/golden.hpp"
+#include "operators/registry.hpp"
+#include "operators/weights.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+using operators::NeighbourLists;
+using torch::Tensor;
+
+std::vector<double> numbers(const Tensor& tensor) {
+  const Tensor flat = tensor.detach().to(torch::kFloat64).contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+double l2_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0, scale = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += (a[i] - b[i]) * (a[i] - b[i]);
+    scale += a[i] * a[i];
+  }
+  return std::sqrt(sum / scale);
+}
+
+/// Both sides compute in float32: a dozen layers of products of some hundred numbers.
+constexpr double float32_layers = 1e-5;
+
+std::vector<double> random_numbers(std::size_t count, std::uint64_t item) {
+  std::vector<double> drawn(count);
+  Rng rng(7, "gino test", 0, item);
+  for (double& number : drawn) number = rng.uniform();
+  return drawn;
+}
+
+/// The points of `opshap operator golden`, and a latent grid.
+std::vector<double> golden_places(std::int64_t points) {
+  std::vector<double> places;
+  for (std::int64_t i = 1; i <= points; ++i) {
+    for (const double step : {0.7548776662466927, 0.5698402909980532}) {
+      const double place = 0.5 + static_cast<double>(i) * step;
+      places.push_back(static_cast<float>(place - std::floor(place)));
+    }
+  }
+  return places;
+}
+
+std::vector<double> latent_places(std::int64_t size) {
+  const std::vector<double> line = numbers(torch::linspace(0, 1, size, torch::kFloat32));
+  std::vector<double> places;
+  for (const double x : line)
+    for (const double y : line) places.insert(places.end(), {x, y});
+  return places;
+}
+
+Domain mesh_of(std::vector<double> places) {
+  const std::vector<double> volumes(places.size() / 2, 0.5);
+  return Domain::mesh(Mesh::of_points(2, std::move(places), volumes));
+}
+
+TEST(Neighbours, AreThoseOfAllPairs) {
+  std::vector<double> clustered = random_numbers(300, 1);
+  for (std::size_t i = 0; i < 200; ++i) clustered[i] = 0.4 + 1e-3 * clustered[i];
+  const std::vector<std::vector<double>> clouds = {
+      random_numbers(2, 2), random_numbers(400, 3), clustered, {0, 0, 0.25, 0, 0.5, 0, 0.5, 0.25}};
+  std::vector<double> places = random_numbers(100, 4);
+  places.insert(places.end(), {0.25, 0.0, 5.0, -3.0, 1.25, 0.5});  // on a point, far away, and beyond an end
+  for (const std::vector<double>& points : clouds) {
+    for (const double radius : {1e-4, 0.03, 0.25, 3.0}) {
+      NeighbourLists expected;
+      for (std::size_t place = 0; place < places.size(); place += 2) {
+        for (std::size_t point = 0; point < points.size(); point += 2) {
+          const double x = points[point] - places[place], y = points[point + 1] - places[place + 1];
+          if (x * x + y * y <= radius * radius) expected.indices.push_back(static_cast<std::int64_t>(point / 2));
+        }
+        expected.splits.push_back(expected.edges());
+      }
+      EXPECT_EQ(expected, operators::neighbours_within(points, places, radius)) << radius;
+    }
+  }
+  EXPECT_EQ(0, operators::neighbours_within({}, places, 1).edges());
+  EXPECT_THROW(operators::neighbours_within(clustered, places, 0), InvalidArgument);
+}
+
+// Counted by an independent program on the same float32 coordinates.
+TEST(Neighbours, OfTheGoldenMeshesAreTheCountedOnes) {
+  struct Row {
+    std::int64_t points, edges, sum_in, sum_out, most_in, most_out;
+  };
+  const std::vector<Row> table = {{200, 6073, 605875, 12396702, 3, 33}, {1900, 57582, 54682137, 117902343, 18, 33}};
+  const std::vector<double> latent = latent_places(64);
+  for (const Row& row : table) {
+    const std::vector<double> points = golden_places(row.points);
+    const auto check = [&](const NeighbourLists& lists, std::int64_t sum, std::int64_t most) {
+      std::int64_t found_sum = 0, found_most = 0;
+      for (const std::int64_t index : lists.indices) found_sum += index;
+      for (std::size_t i = 0; i + 1 < lists.splits.size(); ++i)
+        found_most = std::max(found_most, lists.splits[i + 1] - lists.splits[i]);
+      EXPECT_EQ(row.edges, lists.edges());
+      EXPECT_EQ(sum, found_sum);
+      EXPECT_EQ(most, found_most);
+    };
+    check(operators::neighbours_within(points, latent, 0.05), row.sum_in, row.most_in);
+    check(operators::neighbours_within(latent, points, 0.05), row.sum_out, row.most_out);
+  }
+}
+
+TEST(Neighbours, FromElsewhereMustBeCompressedRows) {
+  const NeighbourLists good{.splits = {0, 2, 2, 3}, .indices = {0, 4, 1}};
+  EXPECT_EQ(good, operators::neighbours_given(good, 3, 5));
+  EXPECT_THROW(operators::neighbours_given(good, 4, 5), InvalidArgument);
+  EXPECT_THROW(operators::neighbours_given(good, 3, 4), InvalidArgument);
+  EXPECT_THROW(operators::neighbours_given({.splits = {0, 2, 1, 3}, .indices = {0, 4, 1}}, 3, 5), InvalidArgument);
+  EXPECT_THROW(operators::neighbours_given({.splits = {0, 2, 2, 4}, .indices = {0, 4, 1}}, 3, 5), InvalidArgument);
+  EXPECT_THROW(operators::neighbours_given({.splits = {0, 2, 2, 3}, .indices = {4, 4, 1}}, 3, 5), InvalidArgument);
+}
+
+TEST(CoordinateWaves, HaveSineAndCosineOfEachFrequencyOfEachCoordinate) {
+  const std::vector<double> places = {0.3, 0.7}, waves = numbers(operators::coordinate_waves(places, torch::kFloat64));
+  ASSERT_EQ(128U, waves.size());
+  const std::vector<double> row = {0.2955, 0.9553, 0.1679, 0.9858, 0.0947, 0.9955,
+                                   0.0533, 0.9986, 0.0300, 0.9996, 0.0169, 0.9999};
+  for (std::size_t i = 0; i < row.size(); ++i) EXPECT_NEAR(row[i], waves[i], 5e-5);  // four digits were printed
+  EXPECT_DOUBLE_EQ(std::sin(0.7), waves[64]);
+  EXPECT_DOUBLE_EQ(std::cos(0.7), waves[65]);
+}
+
+TEST(RowsOfEdges, AreSummedByPointAndEachIsTheDerivativeOfTheOther) {
+  const Tensor index = torch::tensor({2, 0, 2, 2}, torch::kInt64),
+               weights = torch::arange(1, 13, torch::kFloat64).view({4, 3});
+  const Tensor rows = weights.clone().set_requires_grad(true),
+               x = torch::rand({4, 3}, torch::kFloat64).set_requires_grad(true);
+  const Tensor sums = operators::sums_of_edges(rows, index, 4);
+  EXPECT_EQ((std::vector<double>{4, 5, 6, 0, 0, 0, 1 + 7 + 10, 2 + 8 + 11, 3 + 9 + 12, 0, 0, 0}), numbers(sums));
+  EXPECT_EQ(numbers(x.index_select(0, index)), numbers(operators::rows_of_edges(x, index)));
+  EXPECT_EQ(numbers(x.index_select(0, index)), numbers(torch::autograd::grad({(sums * x.detach()).sum()}, {rows})[0]));
+  EXPECT_EQ(numbers(sums),
+            numbers(torch::autograd::grad({(operators::rows_of_edges(x, index) * weights).sum()}, {x})[0]));
+}
+
+operators::GinoConfig golden_config() {
+  return {.in_channels = 2,
+          .in_transform = "nonlinear",
+          .out_transform = "nonlinear",
+          .in_radius = 0.05,
+          .out_radius = 0.05};
+}
+
+/// The five numbers of a row of the golden table.
+std::vector<double> golden_row(const std::string& id) {
+  std::istringstream lines(read_file(OPSHAP_SOURCE_DIR "/reference_data/gino_golden.csv"));
+  std::string line, cell;
+  std::getline(lines, line);
+  EXPECT_TRUE(line.starts_with("# version 1")) << line;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    std::vector<std::string> row;
+    while (std::getline(cells, cell, ',')) row.push_back(cell);
+    if (row.at(0) != id) continue;
+    std::vector<double> five;
+    for (std::size_t i = 4; i < 9; ++i) five.push_back(std::stod(row.at(i)));
+    return five;
+  }
+  throw DataError("gino_golden.csv: no row " + id);
+}
+
+// Single entries of the output differ by roundings of the waves and of the reference's coordinates.
+void expect_golden(const std::string& id, const FieldBatch& found) {
+  const operators::GoldenValues values = operators::golden_values(found);
+  const std::vector<double> five = {values.first, values.middle, values.last, values.mean, values.l2},
+                            expected = golden_row(id);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(1, five[i] / expected[i], 1e-6) << id << " number " << i;
+}
+
+TEST(Gino, GivesTheGoldenValues) {
+  const FieldBatch exact = operators::golden_output(golden_config(), {1, 2, 1900}, operators::Precision::float64),
+                   single = operators::golden_output(golden_config(), {1, 2, 1900}, operators::Precision::float32);
+  expect_golden("G2", exact);
+  EXPECT_LT(l2_distance(exact.values, single.values), float32_layers);
+}
+
+// The reference's distances come from a float32 matrix product, which misses one pair.
+TEST(Gino, GivesTheGoldenValuesOfTheReferencesNeighbours) {
+  constexpr std::int64_t latent_point = 2428, node = 370, points = 1900;
+  const torch::NoGradGuard no_grad;
+  operators::Gino network(golden_config(), torch::kFloat64);
+  operators::set_golden_parameters(network);
+  const Domain domain = mesh_of(golden_places(points));
+  const auto without = [](NeighbourLists lists, std::int64_t row, std::int64_t index) {
+    const auto begin = lists.indices.begin() + lists.splits[static_cast<std::size_t>(row)],
+               end = lists.indices.begin() + lists.splits[static_cast<std::size_t>(row) + 1];
+    const auto found = std::find(begin, end, index);
+    EXPECT_NE(end, found);
+    lists.indices.erase(found);
+    for (auto split = static_cast<std::size_t>(row) + 1; split < lists.splits.size(); ++split) --lists.splits[split];
+    return lists;
+  };
+  const auto exact = network.mesh(domain);
+  const operators::GinoMesh mesh =
+      network.mesh(domain, without(exact->in, latent_point, node), without(exact->out, node, latent_point));
+  FieldBatch input = FieldBatch::zeros(domain, 1, 2), output = FieldBatch::zeros(domain, 1, 1);
+  for (std::uint64_t point = 0; point < points; ++point)
+    for (std::uint64_t channel = 0; channel < 2; ++channel)
+      input.values[channel * points + point] = static_cast<float>(operators::golden_number(1000, 2 * point + channel));
+  operators::from_tensor(network.forward_on(operators::to_tensor(input, 0, 1, network.options()), mesh), output, 0);
+  expect_golden("G2r", output);
+}
+
+/// The settings of reference_data/generate/neuraloperator_gino.py.
+operators::GinoConfig fixture_config(int in_channels, int out_channels, const char* in, const char* out) {
+  return {.n_modes = {6, 4},
+          .hidden_channels = 12,
+          .n_layers = 2,
+          .in_channels = in_channels,
+          .out_channels = out_channels,
+          .in_transform = in,
+          .out_transform = out,
+          .in_radius = 0.16,
+          .out_radius = 0.16,
+          .latent_shape = {12, 12}};
+}
+
+TEST(Gino, ComputesWhatNeuraloperatorComputes) {
+  const std::vector<std::pair<std::string, operators::GinoConfig>> cases = {
+      {"gino_nonlinear", fixture_config(2, 2, "nonlinear", "nonlinear")},
+      {"gino_linear", fixture_config(1, 1, "linear", "linear")},
+      {"gino_mixed", fixture_config(2, 1, "nonlinear", "linear")}};
+  for (const auto& [name, config] : cases) {
+    const data::NpyArray output =
+        data::read_npy(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + "_output.npy");  // [2, 150, C]
+    const std::vector<double> stored = output.reals(name);
+    const FieldBatch found =
+        operators::golden_output(config, {2, config.in_channels, 150}, operators::Precision::float32);
+    std::vector<double> expected(stored.size());
+    const auto channels = static_cast<std::size_t>(config.out_channels);
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t p = 0; p < 150; ++p)
+        for (std::size_t c = 0; c < channels; ++c)
+          expected[(b * channels + c) * 150 + p] = stored[(b * 150 + p) * channels + c];
+    EXPECT_LT(l2_distance(expected, found.values), float32_layers) << name;
+  }
+}
+
+operators::GinoConfig small_config(const char* in = "nonlinear", const char* out = "nonlinear") {
+  operators::GinoConfig config = fixture_config(2, 2, in, out);
+  config.fno_in_channels = 2;
+  config.latent_shape = {9, 7};
+  config.mesh_box = {-1, 1, 0, 2};
+  return config;
+}
+
+/// Points in the box of the small network. One of them, number 0, is far from the others.
+Domain small_mesh() {
+  std::vector<double> places = random_numbers(24, 5);
+  for (std::size_t i = 0; i < places.size(); i += 2) {
+    places[i] = 1.4 * places[i] - 0.4;
+    places[i + 1] *= 2;
+  }
+  places[0] = -1;
+  places[1] = 0;
+  return mesh_of(places);
+}
+
+FieldBatch random_fields(const Domain& domain, std::int64_t batch, std::uint64_t item) {
+  FieldBatch fields = FieldBatch::zeros(domain, batch, 2);
+  Rng rng(5, "gino fields", 0, item);
+  for (double& value : fields.values) value = rng.normal();
+  return fields;
+}
+
+std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& config) {
+  auto network = std::make_unique<operators::Gino>(config, torch::kFloat64);
+  operators::initialise(*network, 2);
+  for (operators::Parameter& parameter : network->parameters()) parameter.value.set_requires_grad(true);
+  return network;
+}
+
+/// The derivatives of Σ cos(output) with respect to the fields and to all parameters.
+std::vector<Tensor> derivatives(const operators::Network& network, const FieldBatch& inputs,
+                                const std::function<Tensor(const Tensor&)>& output) {
+  const Tensor fields = operators::to_tensor(inputs, 0, inputs.batch, network.options()).set_requires_grad(true);
+  std::vector<Tensor> of = {fields};
+  for (const operators::Parameter& parameter : network.parameters()) of.push_back(parameter.value);
+  return torch::autograd::grad({output(fields).cos().sum()}, of);
+}
+
+TEST(Gino, FusedLayersAreThoseOfLibTorchAndSoAreTheirDerivatives) {
+  for (const char* transform : {"nonlinear", "linear"}) {
+    const auto network = small_network(small_config(transform, transform));
+    const FieldBatch inputs = random_fields(small_mesh(), 3, 0);
+    const Tensor fields = operators::to_tensor(inputs, 0, 3, network->options());
+    const auto whole = [&](const Tensor& of) { return network->forward(of, inputs.domain); };
+    for (const std::int64_t point : {0, 5}) {
+      const auto at = [&](const Tensor& of) { return network->forward_at(of, inputs.domain, point); };
+      network->set_fused(true);
+      ASSERT_TRUE(network->fused());
+      const Tensor fused = whole(fields), fused_at = at(fields);
+      const auto of_whole = derivatives(*network, inputs, whole), of_point = derivatives(*network, inputs, at);
+      network->set_fused(false);
+      EXPECT_EQ("", mismatch(numbers(whole(fields)), numbers(fused), rounding(1e4, 1)));
+      EXPECT_EQ("", mismatch(numbers(at(fields)), numbers(fused_at), rounding(1e4, 1)));
+      EXPECT_EQ("", mismatch(numbers(fused[point]), numbers(fused_at), rounding(1e4, 1)));
+      const auto plain_whole = derivatives(*network, inputs, whole), plain_point = derivatives(*network, inputs, at);
+      for (std::size_t i = 0; i < of_whole.size(); ++i) {
+        const std::string name = i == 0 ? "fields" : network->parameters()[i - 1].name;
+        EXPECT_EQ("", mismatch(numbers(plain_whole[i]), numbers(of_whole[i]), rounding(1e5, 10))) << name;
+        EXPECT_EQ("", mismatch(numbers(plain_point[i]), numbers(of_point[i]), rounding(1e5, 10))) << name;
+      }
+    }
+  }
+}
+
+TEST(Gino, GradientIsTheOneOfCentralDifferences) {
+  constexpr double h = 1e-5;
+  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const FieldBatch input = random_fields(small_mesh(), 1, 1);
+  for (const std::int64_t point : {0, 7}) {
+    const Query query{.point = point, .channel = 1};
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < input.values.size(); ++i) {
+      FieldBatch above = input, below = input;
+      above.values[i] += h;
+      below.values[i] -= h;
+      expected.push_back((op->values_at(above, query)[0] - op->values_at(below, query)[0]) / (2 * h));
+    }
+    EXPECT_EQ("", mismatch(expected, op->gradient_at(input, query).gradient.values, discretisation(10, h, 2)));
+    EXPECT_GT(largest(expected), 1e-5);
+  }
+}
+
+TEST(Gino, SharesOneMeshInABatch) {
+  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const FieldBatch inputs = random_fields(small_mesh(), 5, 2), outputs = op->apply(inputs);
+  const auto third = outputs.field(3);
+  EXPECT_EQ("", mismatch({third.begin(), third.end()}, op->apply(inputs.one(3)).values, rounding(1e4, 1)));
+}
+
+/// One point is a mesh as well. A query without latent neighbours gets the projection of nothing.
+TEST(Gino, TakesOnePointAndNoNeighbours) {
+  operators::GinoConfig config = small_config();
+  config.out_radius = 1e-3;
+  const auto network = small_network(config);
+  const Domain one = mesh_of({0.013, 1.017});
+  const FieldBatch input = random_fields(one, 2, 3);
+  const Tensor fields = operators::to_tensor(input, 0, 2, network->options());
+  const Tensor whole = network->forward(fields, one)[0], at = network->forward_at(fields, one, 0);
+  EXPECT_EQ(numbers(whole), numbers(at));
+  EXPECT_EQ(numbers(at[0]), numbers(at[1]));
+  for (const Tensor& derivative : torch::autograd::grad({at.sum()}, {network->parameters().back().value}))
+    EXPECT_GT(derivative.abs().max().item<double>(), 0);
+}
+
+TEST(Gino, TakesNeighboursFromElsewhere) {
+  const auto network = small_network(small_config());
+  const Domain domain = small_mesh();
+  const auto exact = network->mesh(domain);
+  const FieldBatch input = random_fields(domain, 1, 4);
+  const Tensor fields = operators::to_tensor(input, 0, 1, network->options());
+  EXPECT_EQ(numbers(network->forward(fields, domain)),
+            numbers(network->forward_on(fields, network->mesh(domain, exact->in, exact->out))));
+  NeighbourLists fewer = exact->out;
+  ASSERT_GT(fewer.splits.back(), 1);
+  fewer.indices.pop_back();
+  --fewer.splits.back();
+  EXPECT_NE(numbers(network->forward(fields, domain)),
+            numbers(network->forward_on(fields, network->mesh(domain, exact->in, fewer))));
+}
+
+TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
+  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const FieldBatch input = random_fields(small_mesh(), 1, 5), baseline = random_fields(small_mesh(), 1, 6);
+  EXPECT_NE(std::string::npos, op->coalition_path().find("sparse")) << op->coalition_path();
+  for (const int players : {12, 4}) {
+    std::vector<std::int64_t> labels;
+    for (int point = 0; point < 12; ++point) labels.push_back(point % players);
+    const Partition partition = Partition::from_labels(input.domain, labels);
+    for (const std::int64_t point : {0, 7}) {
+      const Query query{.point = point, .channel = 1};
+      const Coalitions all = Coalitions::enumerate(players, 0, 16);
+      const std::vector<double> values = games::cell_mask_game(*op, {input, baseline, partition, query})->values(all);
+      FieldBatch masked = FieldBatch::zeros(input.domain, 16, 2);
+      for (std::int64_t row = 0; row < 16; ++row)
+        for (std::size_t i = 0; i < masked.field_size(); ++i)
+          masked.field(row)[i] = all.contains(static_cast<std::size_t>(row), partition.player_of[i % 12])
+                                     ? input.values[i]
+                                     : baseline.values[i];
+      EXPECT_EQ("", mismatch(op->values_at(masked, query), values, rounding(1e4, 1)));
+      EXPECT_GT(std::abs(values[0] - values[15]), 1e-6);
+    }
+  }
+}
+
+TEST(Gino, MeanFieldEndsAtTheInputAndAtTheBaseline) {
+  const auto op = operators::untrained_operator(small_config(), 3, operators::Precision::float64);
+  const FieldBatch input = random_fields(small_mesh(), 1, 7), baseline = random_fields(small_mesh(), 1, 8);
+  const Query query{.point = 4, .channel = 1};
+  FieldBatch levels = FieldBatch::zeros(input.domain, 2, 1);
+  std::ranges::fill(levels.field(1), 1.0);
+  const Operator::Gradient found = op->mean_field_at(input, baseline, levels, query);
+  EXPECT_EQ("", mismatch(op->values_at(baseline, query)[0], found.values[0], rounding(1e4, 1)));
+  EXPECT_EQ("", mismatch(op->values_at(input, query)[0], found.values[1], rounding(1e4, 1)));
+}
+
+std::int64_t count(const operators::GinoConfig& config) {
+  std::int64_t found = 0;
+  for (const operators::Parameter& parameter : operators::make_network(config, torch::kFloat32)->parameters())
+    found += parameter.value.numel() / (parameter.complex ? 2 : 1);
+  return found;
+}
+
+TEST(Gino, HasTheReferencesParameters) {
+  operators::GinoConfig config = golden_config();
+  EXPECT_EQ(2'764'467, count(config));
+  config.out_channels = 2;
+  EXPECT_EQ(2'764'724, count(config));
+  config.out_transform = "linear";
+  EXPECT_EQ(2'731'956, count(config));
+}
+
+TEST(Gino, NamesWhatItRefuses) {
+  const auto refusal = [](const std::string& extra) -> std::string {
+    try {
+      operators::make_network({R"({"model": "gino")" + extra + "}"}, torch::kFloat32);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::vector<std::pair<std::string, std::string>> texts = {{R"(, "in_channels": 2)", "fno_in_channels"},
+                                                                  {R"(, "in_radius": 0)", "in_radius"},
+                                                                  {R"(, "n_modes": [16])", "two axes"},
+                                                                  {R"(, "latent_shape": [64, 1])", "latent_shape"},
+                                                                  {R"(, "mesh_box": [0, 1, 1, 1])", "mesh_box"},
+                                                                  {R"(, "domain_padding": 0.5)", "domain_padding"},
+                                                                  {R"(, "in_transform": "cubic")", "in_transform"}};
+  for (const auto& [extra, why] : texts) EXPECT_NE(std::string::npos, refusal(extra).find(why)) << refusal(extra);
+  EXPECT_EQ("", refusal(R"(, "nodes": 100, "domain_padding": 0)"));
+  const operators::GinoConfig config = small_config();
+  EXPECT_EQ(config, operators::GinoConfig::parse(config));
+
+  const auto kind = operators::architecture("gino");
+  EXPECT_THROW(kind->parameter_name("gno_in.channel_mlp.fcs.0.weight", config), DataError);
+  EXPECT_THROW(kind->parameter_name("lifting.fcs.2.weight", config), DataError);
+  EXPECT_EQ("lifting.fcs.1.weight", kind->parameter_name("lifting.fcs.1.weight", config));
+}
+
+TEST(Gino, RefusesPointsInOnePlaceAndPointsOutsideOfItsBox) {
+  const auto network = small_network(small_config());
+  EXPECT_THROW(network->mesh(mesh_of({0, 1, 0.5, 1, 0, 1})), InvalidArgument);
+  EXPECT_THROW(network->mesh(mesh_of({0, 1, 1.01, 1})), InvalidArgument);
+  EXPECT_THROW(network->mesh(mesh_of({0, 1, 1, -0.01})), InvalidArgument);
+  EXPECT_NO_THROW(network->mesh(mesh_of({-1, 0, 1, 2})));
+}
+
+}  // namespace
+}  // namespace opshap
