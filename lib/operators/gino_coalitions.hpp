@@ -22,8 +22,8 @@ class GinoCoalitions final : public CoalitionEngines {
   GinoCoalitions(const GinoConfig& config, const torch::TensorOptions& options,
                  const std::vector<Parameter>& parameters);
 
-  /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite, and InvalidArgument as
-  /// Gino::forward.
+  /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite, and InvalidArgument
+  /// as Gino::forward.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
                                                     const Partition& partition, Query query) const override;
   std::string path() const override;

@@ -18,7 +18,8 @@ struct EdgeList {
   EdgeList(const NeighbourLists& lists, const torch::TensorOptions& options);
 };
 
-/// A kernel integral over neighbours: Σ_j k(y_j, x_i, f_j) ⊙ f_j over the sources j of target i. The kernel k is a perceptron with GELU between its layers, on the waves of both places and, when nonlinear, on f_j.
+/// A kernel integral over neighbours: Σ_j k(y_j, x_i, f_j) ⊙ f_j over the sources j of target i. The kernel k is a
+/// perceptron with GELU between its layers, on the waves of both places and, when nonlinear, on f_j.
 /// Source: Li et al. (2023), Geometry-Informed Neural Operator, equation 6, as neuraloperator's IntegralTransform.
 ///
 /// The first layer is linear, so its product is taken for each source and each target and added for each edge. Edges
@@ -31,8 +32,8 @@ struct KernelIntegral {
   torch::Tensor of_sources(const torch::Tensor& waves) const;
   torch::Tensor of_targets(const torch::Tensor& waves) const;
 
-  /// The terms k ⊙ f of the edges, from the values f [sources, B, C] and the products above: [edges, B, C]. Their sums are
-  /// sums_of_edges().
+  /// The terms k ⊙ f of the edges, from the values f [sources, B, C] and the products above: [edges, B, C]. Their sums
+  /// are sums_of_edges().
   torch::Tensor messages(const torch::Tensor& values, const torch::Tensor& sources, const torch::Tensor& targets,
                          const EdgeList& edges, bool fused) const;
 };
