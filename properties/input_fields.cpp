@@ -46,7 +46,29 @@ TEST(InputFields, RefuseShapesTheOperatorDoesNotTake) {
   EXPECT_THROW(cli::input_field({1}, {std::numeric_limits<double>::quiet_NaN()}, 1, 1, "test"), DataError);
 }
 
-TEST(InputFields, LabelsHaveTheGridsShape) {
+TEST(InputFields, OnAMeshThereIsAValueForEachPoint) {
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1}, {1, 1, 1}));
+  struct Case {
+    std::vector<std::int64_t> shape;
+    int channels, batch;
+  };
+  for (const Case& known : {Case{{3}, 1, 1}, Case{{1, 3}, 1, 1}, Case{{2, 3}, 2, 1}, Case{{4, 2, 3}, 2, 4}}) {
+    const auto count = static_cast<std::size_t>(3 * known.channels * known.batch);
+    const FieldBatch fields =
+        cli::on_mesh(cli::input_fields(known.shape, counting(count), 1, known.channels, "test"), mesh, "test");
+    EXPECT_EQ(mesh, fields.domain);
+    EXPECT_EQ(known.batch, fields.batch);
+    EXPECT_EQ(known.channels, fields.channels);
+    EXPECT_EQ(counting(count), fields.values);
+  }
+  EXPECT_THROW(cli::on_mesh(cli::input_field({4}, counting(4), 1, 1, "test"), mesh, "test"), InvalidArgument);
+}
+
+TEST(InputFields, LabelsHaveTheDomainsShape) {
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1}, {1, 2, 4}));
+  EXPECT_EQ((std::vector<double>{5, 2}), cli::input_partition({3}, {0, 1, 0}, mesh, "test").volumes);
+  EXPECT_THROW(cli::input_partition({1, 3}, {0, 1, 0}, mesh, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_partition({3}, {0, 2, 0}, mesh, "test"), InvalidArgument);
   const Domain domain = Domain::unit({2, 2});
   EXPECT_EQ(2, cli::input_partition({2, 2}, {0, 1, 1, 0}, domain, "test").players);
   EXPECT_THROW(cli::input_partition({4}, {0, 1, 1, 0}, domain, "test"), InvalidArgument);

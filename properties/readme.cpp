@@ -61,6 +61,11 @@ TEST_F(ReadmeCommands, Run) {
   data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
   fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/pdebench/1D_Advection_Sols_beta1.0.hdf5",
                 path("1D_Advection_Sols_beta1.0.hdf5"));
+  const fs::path meshes = fs::path(OPSHAP_SOURCE_DIR) / "reference_data/meshes";
+  fs::copy_file(meshes / "plate_4_1.msh", path("plate.msh"));
+  fs::copy_file(meshes / "plate_model.pt", path("model.pt"));
+  const std::vector<double> on_plate(field.begin(), field.begin() + 76);
+  data::write_npy(path("plate_u.npy"), {.shape = {76}, .dtype = data::Dtype::float32, .values = on_plate});
   const std::vector<double> fields(field.begin(), field.begin() + 640);
   data::write_npy(path("fields.npy"), {.shape = {20, 32}, .dtype = data::Dtype::float32, .values = fields});
   for (const char* name : {"inputs.npy", "targets.npy"})

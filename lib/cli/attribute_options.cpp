@@ -46,8 +46,10 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
       .add_option("--explainer", options.explainer,
                   "With --operator: a trained explainer (safetensors) that explains in place of --method")
       ->excludes(method);
-  command.add_option("--figure", options.figure,
-                     "With --operator: draw input, output, attribution and query point (SVG); one input, one query");
+  command.add_option(
+      "--figure", options.figure,
+      "With --operator: draw input, output, attribution and query point (SVG), with the numbers in a CSV file "
+      "beside it; one input, one query");
   command.add_option("--budget", options.budget,
                      "The most distinct coalitions to evaluate, the empty and the grand one among them");
   command.add_option("--nodes", options.nodes,

@@ -15,6 +15,18 @@ namespace {
 /// Rows of the table for people; --json has all.
 constexpr std::size_t most_rows = 40;
 
+void add_blocks(nlohmann::ordered_json& object, const std::optional<MeshBlocks>& blocks) {
+  if (!blocks) return;
+  object["blocks"] = blocks->count;
+  object["block_of_player"] = blocks->of_player;
+}
+
+void print_blocks(const std::optional<MeshBlocks>& blocks) {
+  if (!blocks) return;
+  std::cout << fmt::format("{} of {} blocks of the mesh hold points and play; --json says which.\n",
+                           blocks->of_player.size(), blocks->count);
+}
+
 void print_table(const std::string& method, const Attribution& attribution) {
   const std::vector<double>& values = attribution.values;
   std::vector<std::size_t> order(values.size());
@@ -72,7 +84,8 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
 
 void print_attributions(const Globals& globals, const std::string& method,
                         const std::vector<std::vector<Attribution>>& attributions,
-                        const std::vector<std::int64_t>& queries, const std::string& path) {
+                        const std::vector<std::int64_t>& queries, const std::string& path,
+                        const std::optional<MeshBlocks>& blocks) {
   if (globals.json) {
     nlohmann::ordered_json object = {
         {"method", method}, {"players", attributions.front().front().values.size()}, {"queries", queries}};
@@ -98,6 +111,7 @@ void print_attributions(const Globals& globals, const std::string& method,
     object["seed"] = globals.seed;
     object["seconds"] = seconds;
     if (!path.empty()) object["path"] = path;
+    add_blocks(object, blocks);
     return print_json(object);
   }
   std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input", "query", "v(grand) - v(empty)",
@@ -113,13 +127,19 @@ void print_attributions(const Globals& globals, const std::string& method,
   }
   std::cout << fmt::format("{}: {} inputs, {} queries each; --json and --out have all values.\n", method,
                            attributions.size(), queries.size());
+  print_blocks(blocks);
   if (!path.empty()) std::cout << "game computed by " << path << '\n';
 }
 
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
-                       const std::string& path) {
-  if (globals.json) return print_json(attribution_json(globals, method, attribution, path));
+                       const std::string& path, const std::optional<MeshBlocks>& blocks) {
+  if (globals.json) {
+    nlohmann::ordered_json object = attribution_json(globals, method, attribution, path);
+    add_blocks(object, blocks);
+    return print_json(object);
+  }
   print_table(method, attribution);
+  print_blocks(blocks);
   if (!path.empty()) std::cout << "game computed by " << path << '\n';
 }
 

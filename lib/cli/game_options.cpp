@@ -49,10 +49,15 @@ void add_game_options(CLI::App& command, GameOptions& options) {
   command.add_option("--operator", options.op,
                      "Trained operator (safetensors) whose prediction is explained, instead of --game");
   command.add_option("--input", options.input,
-                     "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]");
+                     "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]; [N] or [C,N] "
+                     "on a mesh");
+  command.add_option("--mesh", options.mesh,
+                     "With --operator: the mesh that the input lives on: points (.npy), points with cells or volumes "
+                     "(.npz), or Gmsh (.msh)");
   command
       .add_option("--query", options.query,
-                  "With --operator: grid index I or I,J of the explained output; `attribute` also takes all")
+                  "With --operator: grid index I or I,J of the explained output, or the number of a mesh's point; "
+                  "`attribute` also takes all")
       ->delimiter(',');
   command
       .add_option(
@@ -70,18 +75,18 @@ void add_game_options(CLI::App& command, GameOptions& options) {
   command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
       ->capture_default_str();
   command.add_option("--players", options.players,
-                     "With a family: how many. With --operator: contiguous groups of equal size (default: one player "
-                     "per grid point)");
-  command.add_option("--partition", options.partition, "With --operator: player of each grid point, integer .npy");
+                     "With a family: how many. With --operator: contiguous groups of equal size, on a mesh the blocks "
+                     "of its bounding box that hold points (default: one player per point)");
+  command.add_option("--partition", options.partition, "With --operator: player of each point, integer .npy");
 }
 
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require(command.count("--game") > 0, command.get_name(),
           ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");
-  require_absent(
-      command,
-      {"--input", "--query", "--query-at", "--query-channel", "--masked-channels", "--baseline", "--partition"},
-      "--operator");
+  require_absent(command,
+                 {"--input", "--mesh", "--query", "--query-at", "--query-channel", "--masked-channels", "--baseline",
+                  "--partition"},
+                 "--operator");
   if (!is_file(options.game)) return member_of_family(command, options);
   require_absent(command, {"--players"}, "--operator or a family of games");
   require_absent(command, {"--game-seed"}, "a family of games");

@@ -21,13 +21,14 @@ struct GameOptions {
   std::uint64_t game_seed = 0;      ///< --game-seed: which member of the family
   std::filesystem::path op;         ///< --operator: trained weights
   std::filesystem::path input;      ///< --input: the field to explain
+  std::filesystem::path mesh;       ///< --mesh: where the input lives, when that is no regular grid
   std::string baseline = "0";       ///< --baseline: 0 or a field
   std::vector<std::string> query;   ///< --query: grid index of the explained output, or "all"
   std::vector<double> query_at;     ///< --query-at: coordinates of the explained output, instead of --query
   std::vector<int> masked;          ///< --masked-channels of the input; empty: all
   int query_channel = 0;            ///< --query-channel
   std::optional<int> players;       ///< --players: of the family; or contiguous groups of equal size
-  std::filesystem::path partition;  ///< --partition: integer labels of the grid
+  std::filesystem::path partition;  ///< --partition: integer labels of the points
 };
 
 /// Adds them to the subcommand.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "data/npy.hpp"
@@ -53,11 +54,19 @@ FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vecto
   return fields_of(shape, values, dimension, channels, who, true);
 }
 
+FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who) {
+  require(fields.domain.points() == mesh.points(), who, ": values=", fields.domain.points(), " in a channel (the ",
+          mesh.describe(), "). Give one value for each of its points, in the order of the mesh file.");
+  fields.domain = mesh;
+  return fields;
+}
+
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who) {
-  require(shape == std::vector<std::int64_t>(domain.shape().begin(), domain.shape().end()), who,
-          ": shape=", data::shape_text(shape), " (the input's grid is ",
-          data::shape_text({domain.shape().begin(), domain.shape().end()}), "). Give one label per grid point.");
+  std::vector<std::int64_t> wanted = {domain.points()};
+  if (domain.is_grid()) wanted.assign(domain.shape().begin(), domain.shape().end());
+  require(shape == wanted, who, ": shape=", data::shape_text(shape), " (the input's ",
+          domain.is_grid() ? "grid" : "mesh", " is ", data::shape_text(wanted), "). Give one label per point.");
   return Partition::from_labels(domain, labels);
 }
 

@@ -22,8 +22,12 @@ FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector
 FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
                         int channels, std::string_view who);
 
-/// The labels of a grid, shape [n] or [nx, ny], as a partition. Throws InvalidArgument when the shape is not the grid's
-/// or labels have gaps.
+/// The same fields on a mesh: what input_field() or input_fields() made of an array of shape [N], [C, N] or [B, C, N]
+/// with `dimension` 1. Throws InvalidArgument unless the mesh has N points.
+FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
+
+/// The labels of a domain's points as a partition: shape [n] or [nx, ny] for a grid, [N] for a mesh. Throws
+/// InvalidArgument when the shape is not the domain's or labels have gaps.
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 

@@ -53,6 +53,7 @@ Tensor smooth_field(const std::vector<int>& shape, int channels, const torch::Te
 
 struct Spaces {
   int dimension = 1, in_channels = 1, out_channels = 1;
+  bool mesh = false;  ///< fields are [B, C, N] on the points of a mesh
 };
 
 class JitNetwork final : public ScriptNetwork {
@@ -64,27 +65,38 @@ class JitNetwork final : public ScriptNetwork {
   }
 
   NetworkConfig config() const override {
-    return {nlohmann::ordered_json{{"model", "torch_script"},
-                                   {"dimension", spaces_.dimension},
-                                   {"in_channels", spaces_.in_channels},
-                                   {"out_channels", spaces_.out_channels}}
-                .dump()};
+    nlohmann::ordered_json config = {{"model", "torch_script"},
+                                     {"dimension", spaces_.dimension},
+                                     {"in_channels", spaces_.in_channels},
+                                     {"out_channels", spaces_.out_channels}};
+    if (spaces_.mesh) config["mesh"] = true;
+    return {config.dump()};
   }
   std::string describe() const override {
-    return message("TorchScript ", who_, " ", spaces_.dimension, "D, ", spaces_.in_channels, " to ",
-                   spaces_.out_channels, " channels");
+    return message("TorchScript ", who_, " ", spaces_.dimension, spaces_.mesh ? "D on meshes, " : "D, ",
+                   spaces_.in_channels, " to ", spaces_.out_channels, " channels");
   }
   int dimension() const override { return spaces_.dimension; }
   int input_channels() const override { return spaces_.in_channels; }
   int output_channels() const override { return spaces_.out_channels; }
 
   Tensor forward(const Tensor& fields, const Domain& domain) const override {
+    require(domain.is_grid() != spaces_.mesh, describe(), ": domain=", domain.describe(), " (the model works on ",
+            spaces_.mesh ? "meshes" : "grids", "). Give a field on one",
+            spaces_.mesh ? " by --mesh." : message(", or write \"mesh\": true into the archive's ", extra_file, "."));
     std::vector<std::int64_t> sizes = {fields.size(1), fields.size(2)};
-    sizes.insert(sizes.end(), domain.shape().begin(), domain.shape().end());
+    if (spaces_.mesh) {
+      sizes.push_back(domain.points());
+    } else {
+      sizes.insert(sizes.end(), domain.shape().begin(), domain.shape().end());
+    }
     const Answer answer = ask(fields.permute({1, 2, 0}).reshape(sizes));
     require(answer.failure.empty(), describe(), ": domain=", domain.describe(),
             " (the model does not take it: ", answer.failure,
-            "). Give fields on a grid that it takes; opshap operator inspect lists some.");
+            spaces_.mesh ? "). Give the mesh that it was made for."
+                         : "). Give fields on a grid that it takes; opshap operator inspect lists some.");
+    require<DataError>(answer.output.size(1) == spaces_.out_channels, describe(), ": channels=", answer.output.size(1),
+                       " (its answer has another number than it says). Correct out_channels in ", extra_file, ".");
     return answer.output.reshape({fields.size(1), answer.output.size(1), domain.points()}).permute({2, 0, 1});
   }
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
@@ -94,6 +106,7 @@ class JitNetwork final : public ScriptNetwork {
   std::int64_t activations(const Domain& domain) const override { return 64 * domain.points(); }
 
   std::vector<GridTest> test_grids() const override {
+    if (spaces_.mesh) return {};
     const torch::NoGradGuard no_grad;
     std::vector<GridTest> tests;
     std::vector<Tensor> outputs;
@@ -140,6 +153,7 @@ class JitNetwork final : public ScriptNetwork {
 
   /// The spaces that the archive says, or the only ones that the model takes.
   Spaces found(const std::optional<Spaces>& said) const {
+    if (said && said->mesh) return *said;  // it may take one number of points only, so nothing can be tried
     const torch::NoGradGuard no_grad;
     std::vector<Spaces> taken;
     std::string failure, list;
@@ -188,7 +202,10 @@ std::optional<Spaces> spaces_said(const std::string& text, const std::string& wh
                        "). Write it as {\"dimension\": 1, \"in_channels\": 1}.");
     return json[key].get<int>();
   };
-  return Spaces{.dimension = number("dimension", 2), .in_channels = number("in_channels", most_channels)};
+  Spaces said{.dimension = number("dimension", 2), .in_channels = number("in_channels", most_channels)};
+  said.mesh = json.contains("mesh") && json["mesh"] == true;
+  if (said.mesh) said.out_channels = number("out_channels", most_channels);
+  return said;
 }
 
 /// Module::to(torch::kFloat64) would make complex parameters real.

@@ -34,7 +34,8 @@ class ScriptNetwork : public Network {
 
 /// The model of a TorchScript archive. The axes and input channels that it takes stand in the archive's extra file
 /// "opshap.json", {"dimension": 1, "in_channels": 2}, or are found by trying one and two axes with up to eight
-/// channels.
+/// channels. With {"mesh": true, "dimension": 2, "in_channels": 2, "out_channels": 1} the model works on meshes of that
+/// dimension: [B, Cin, N] to [B, Cout, N], a value for each point. It is not told where the points lie.
 ///
 /// Throws DataError for an archive that is damaged, has operations that this LibTorch does not know (the first is
 /// named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for float64 of a

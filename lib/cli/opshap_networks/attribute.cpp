@@ -118,12 +118,16 @@ void write_values(const std::filesystem::path& path, const Answers& answers) {
   data::write_npy(path, {std::move(shape), data::Dtype::float64, std::move(values)});
 }
 
+/// The SVG, and beside it a CSV with its numbers.
 void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
   scenario.query.point = asked.queries.front();
   const FieldBatch output = asked.op->apply(asked.inputs);
-  write_file(path, reporting::attribution_figure(scenario, output, answers.method,
-                                                 answers.attributions.front().front().values));
+  const std::vector<double>& values = answers.attributions.front().front().values;
+  write_file(path, reporting::attribution_figure(scenario, output, answers.method, values));
+  if (path == "-") return;
+  std::filesystem::path numbers = path;
+  write_file(numbers.replace_extension(".csv"), reporting::attribution_numbers(scenario, output, values).csv());
 }
 
 void run(const CLI::App& command, const AttributeOptions& options, const Globals& globals) {
@@ -134,15 +138,17 @@ void run(const CLI::App& command, const AttributeOptions& options, const Globals
   require(options.figure.empty() || (asked.inputs.batch == 1 && asked.queries.size() == 1),
           "attribute: --figure (draws one input and one query; there are ", asked.inputs.batch, " and ",
           asked.queries.size(), "). Ask for one of each.");
+  require(options.figure.extension() != ".csv", "attribute: --figure=", options.figure.string(),
+          " (is the name of the figure's numbers). Give F.svg.");
   const Answers answers = answer(options, asked, globals);
   if (!globals.out.empty()) write_values(globals.out, answers);
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
   if (globals.out == "-") return;
   if (!asked.batched && asked.queries.size() == 1) {
-    print_attribution(globals, answers.method, answers.attributions.front().front(), answers.path);
+    print_attribution(globals, answers.method, answers.attributions.front().front(), answers.path, asked.blocks);
   } else {
-    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.path);
+    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.path, asked.blocks);
   }
 }
 

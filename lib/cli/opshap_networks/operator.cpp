@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cli/commands.hpp"
@@ -27,7 +28,7 @@ struct GoldenOptions {
 };
 
 struct RunOptions {
-  std::filesystem::path weights, input;
+  std::filesystem::path weights, input, mesh;
   std::string dtype = "float32";
 };
 
@@ -54,12 +55,17 @@ void golden(const GoldenOptions& options, const Globals& globals) {
 void run_operator(const RunOptions& options, const Globals& globals) {
   const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype));
   const data::NpyArray input = data::read_npy(options.input);
-  FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed));
+  const std::optional<Domain> mesh = wanted_mesh(options.mesh, *op);
+  FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed, mesh));
   data::NpyArray output{.shape = {outputs.batch, outputs.channels},
                         .dtype = options.dtype == "float64" ? data::Dtype::float64 : data::Dtype::float32,
                         .values = std::move(outputs.values)};
-  const std::vector<int>& points = outputs.domain.shape();
-  output.shape.insert(output.shape.end(), points.begin(), points.end());
+  if (mesh) {
+    output.shape.push_back(mesh->points());
+  } else {
+    const std::vector<int>& points = outputs.domain.shape();
+    output.shape.insert(output.shape.end(), points.begin(), points.end());
+  }
   data::write_npy(globals.out, output);
 }
 
@@ -143,6 +149,8 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   run_command->add_option("weights", run_options->weights, "Operator (.safetensors)")->required();
   run_command->add_option("--input", run_options->input, "Fields [B, C, n] or [B, C, n0, n1], or one without B (.npy)")
       ->required();
+  run_command->add_option("--mesh", run_options->mesh,
+                          "The mesh that the fields [B, C, N] live on: .npy, .npz or .msh, as attribute takes it");
   run_command->add_option("--dtype", run_options->dtype, "Precision of the computation")
       ->check(CLI::IsMember(precisions))
       ->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include "cli/input_field.hpp"
 #include "core/error.hpp"
+#include "data/mesh_file.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"
@@ -43,9 +44,24 @@ void read_players(const std::string& who, const GameOptions& options, const Doma
 
 }  // namespace
 
-FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several) {
+std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Operator& op) {
+  if (file.empty()) return std::nullopt;
+  const Domain mesh = Domain::mesh(data::read_mesh(file));
+  try {
+    op.apply(FieldBatch::zeros(mesh, 1, op.input_channels()));
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(message(op.describe(), ": --mesh=", file.string(), " (the operator refuses a ",
+                                  mesh.describe(), ": ", error.what(),
+                                  "). Give an operator that works on meshes, or a field on a grid."));
+  }
+  return mesh;
+}
+
+FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several,
+                     const std::optional<Domain>& mesh) {
   FieldBatch fields = (several == Several::allowed ? input_fields : input_field)(
-      array.shape, array.reals(name), op.dimension(), op.input_channels(), name);
+      array.shape, array.reals(name), mesh ? 1 : op.dimension(), op.input_channels(), name);
+  if (mesh) return on_mesh(std::move(fields), *mesh, name);
   fields.domain = op.domain(fields.domain.shape());
   return fields;
 }
@@ -62,15 +78,18 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
           ": --query (missing: --operator needs the point whose value is explained). Give --query or --query-at.");
   OperatorQuestion asked;
   asked.op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
+  const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   const data::NpyArray array = data::read_npy(options.input);
-  asked.inputs = fields_of(array, options.input.string(), *asked.op, several);
-  asked.batched =
-      several == Several::allowed && array.shape.size() == static_cast<std::size_t>(asked.op->dimension()) + 2;
+  asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);
+  const int axes = mesh ? 1 : asked.op->dimension();
+  asked.batched = several == Several::allowed && array.shape.size() == static_cast<std::size_t>(axes) + 2;
   const Domain& domain = asked.inputs.domain;
   read_players(who, options, domain, asked.rule);
+  if (mesh && options.players) asked.blocks = mesh_blocks(mesh->as_mesh(), *options.players);
   if (options.baseline != "0") {
     asked.rule.baseline = ScenarioRule::Hidden::field;
-    asked.rule.hidden = fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused);
+    asked.rule.hidden =
+        fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused, mesh);
   }
   asked.rule.channel = options.query_channel;
   asked.rule.masked = options.masked;

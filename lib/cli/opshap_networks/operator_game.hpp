@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
+#include "core/blocks.hpp"
 #include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "data/npy.hpp"
@@ -22,17 +24,23 @@ struct OperatorGame {
 /// games of them, and the points to explain.
 struct OperatorQuestion {
   std::unique_ptr<Operator> op;
-  FieldBatch inputs;                  ///< one, or with `several` as many as the array has
-  bool batched = false;               ///< the array has an axis for the batch
-  ScenarioRule rule;                  ///< for all inputs and points
-  std::vector<std::int64_t> queries;  ///< points of the domain
+  FieldBatch inputs;                      ///< one, or with `several` as many as the array has
+  bool batched = false;                   ///< the array has an axis for the batch
+  ScenarioRule rule;                      ///< for all inputs and points
+  std::vector<std::int64_t> queries;      ///< points of the domain
+  std::optional<MeshBlocks> blocks = {};  ///< which of them play, where the players are blocks of a mesh
 };
 
 enum class Several { refused, allowed };
 
-/// The field of an array, or the fields, on the operator's domain. `name` starts the messages.
+/// The mesh of --mesh as a domain; none without the option. The operator tries it with a field of zeros. Throws as
+/// data::read_mesh(), and InvalidArgument naming the operator where it does not work on the mesh.
+std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Operator& op);
+
+/// The field of an array, or the fields, on the mesh or else on the operator's domain. `name` starts the messages.
 /// Throws DataError for a number that is not finite, InvalidArgument for a shape that the operator does not take.
-FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several);
+FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several,
+                     const std::optional<Domain>& mesh = std::nullopt);
 
 /// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is
 /// meant without --query. Throws InvalidArgument naming the subcommand when options are missing or do not go together,
