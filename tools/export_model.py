@@ -10,6 +10,7 @@ or, for a state_dict saved with torch.save:
 
 The configuration is that of the live model, or that of the state_dict's `_metadata`, where neuraloperator keeps the constructor's arguments. A model that
 pads has its padding in the file. A model without padding has a padding of 0 there. A setting that `opshap` does not have is refused by name.
+Factorised weights (TFNO) are written as the tensors that they make up.
 A state_dict without `_metadata` needs the settings in words: `export(state_dict, "fno.safetensors", n_modes=[16], hidden_channels=64, ...)` or
 `--config '{"n_modes": [16], "hidden_channels": 64, "n_layers": 4, "domain_padding": 0.5}'`. A setting that is left out has the default of neuraloperator's
 constructor, so a padding that is left out is no padding. What is said in words must agree with what the model says.
@@ -28,14 +29,21 @@ import struct
 import numpy
 
 # The settings that `opshap` has, and their values where neuraloperator's constructor has a default.
-KNOWN = ("n_modes", "hidden_channels", "n_layers", "in_channels", "out_channels", "domain_padding", "domain_padding_mode")
+SIZES = ("n_modes", "hidden_channels", "n_layers", "in_channels", "out_channels", "domain_padding", "domain_padding_mode")
 REQUIRED = ("n_modes", "in_channels", "out_channels", "hidden_channels")  # in the order of neuraloperator's constructor
 DEFAULTS = {"n_layers": 4, "domain_padding": 0}
+OPTIONS = {
+    "lifting_channel_ratio": 2, "projection_channel_ratio": 2, "positional_embedding": "grid", "norm": None, "use_channel_mlp": True,
+    "channel_mlp_expansion": 0.5, "channel_mlp_skip": "soft-gating", "fno_skip": "linear", "stabilizer": None, "non_linearity": "gelu",
+}
+VALUES = {
+    "positional_embedding": ("grid", None), "norm": (None, "instance_norm", "group_norm", "batch_norm"), "stabilizer": (None, "tanh"),
+    "channel_mlp_skip": ("linear", "identity", "soft-gating", None), "fno_skip": ("linear", "identity", "soft-gating", None),
+    "non_linearity": ("gelu", "relu", "tanh", "silu"),
+}
 # The settings that `opshap` has with one value only: neuraloperator's default.
 FIXED = {
-    "lifting_channel_ratio": 2, "projection_channel_ratio": 2, "positional_embedding": "grid", "norm": None, "complex_data": False,
-    "use_channel_mlp": True, "channel_mlp_expansion": 0.5, "channel_mlp_skip": "soft-gating", "fno_skip": "linear", "resolution_scaling_factor": None,
-    "fno_block_precision": "full", "stabilizer": None, "max_n_modes": None, "factorization": None, "separable": False, "preactivation": False,
+    "complex_data": False, "resolution_scaling_factor": None, "fno_block_precision": "full", "separable": False, "preactivation": False,
 }
 
 
@@ -47,26 +55,41 @@ def _padding(value):
     return float(fractions.pop())
 
 
+def _activation(function):
+    """The name of a function or of a module without parameters."""
+    if isinstance(function, str):
+        return function
+    name = getattr(function, "__name__", type(function).__name__.lower())
+    return name if getattr(function, "approximate", "none") == "none" else f"{name} by {function.approximate}"
+
+
 def _settings(arguments, who):
-    """The configuration in a constructor's arguments, by name."""
+    """The configuration in a constructor's arguments, by name. Options with the constructor's default are left out."""
     for name, only in FIXED.items():
-        if name in arguments and arguments[name] != only:
+        if arguments.get(name, only) != only:
             raise ValueError(f"export: {name}={arguments[name]} in {who} (opshap's FNO has {name}={only}). Train a model with that setting.")
-    activation = getattr(arguments.get("non_linearity"), "__name__", "gelu")
-    if activation != "gelu":
-        raise ValueError(f"export: non_linearity={activation} in {who} (opshap's FNO has gelu). Train a model with that setting.")
-    found = {name: arguments[name] for name in KNOWN if name in arguments}
+    if arguments.get("max_n_modes") is not None and list(arguments["max_n_modes"]) != list(arguments.get("n_modes", ())):
+        raise ValueError(f"export: max_n_modes={arguments['max_n_modes']} in {who} (opshap's FNO uses all of its modes). Make n_modes equal to it.")
+    found = {name: arguments[name] for name in SIZES if name in arguments}
     if "n_modes" in found:
         found["n_modes"] = [int(count) for count in found["n_modes"]]
     if "domain_padding" in found:
         found["domain_padding"] = _padding(found["domain_padding"])
+    for name, default in OPTIONS.items():
+        value = arguments.get(name, default)
+        value = _activation(value) if name == "non_linearity" else value
+        if name in VALUES and value not in VALUES[name]:
+            known = ", ".join(str(one) for one in VALUES[name])
+            raise ValueError(f"export: {name}={value} in {who} (opshap's FNO has {known}). Train a model with one of these.")
+        if value != default:
+            found[name] = value
     return found
 
 
 def _live_settings(model):
     """The configuration of a live model. Attributes are what forward() uses, also where they were changed after construction."""
     known = dict(getattr(model, "_init_kwargs", {}))
-    known.update({name: getattr(model, name) for name in KNOWN if hasattr(model, name)})
+    known.update({name: getattr(model, name) for name in SIZES if hasattr(model, name)})
     padding = getattr(model, "domain_padding", None)
     known["domain_padding"] = 0 if padding is None else getattr(padding, "domain_padding", padding)
     if hasattr(padding, "domain_padding_mode"):  # before 2.0.0
@@ -100,6 +123,8 @@ def configuration(model_or_state_dict, **config):
         found = _settings(arguments, "_metadata")
     for name, value in config.items():
         value = _padding(value) if name == "domain_padding" else list(value) if isinstance(value, tuple) else value
+        if value == OPTIONS.get(name, found) and name not in found:
+            continue
         if found.setdefault(name, value) != value:
             raise ValueError(f"export: {name}={value} (the model has {found[name]}). Leave it out.")
     missing = [name for name in REQUIRED if name not in found]
@@ -108,13 +133,35 @@ def configuration(model_or_state_dict, **config):
     return {"model": "fno", **DEFAULTS, **found}
 
 
+def _expanded(arrays):
+    """Factorised spectral weights (Tucker, CP, tensor train) as the tensors that they make up."""
+    dense = {name: array for name, array in arrays.items() if ".factors.factor_" not in name}
+    for name in sorted({name.split(".factors.factor_")[0] for name in arrays if ".factors.factor_" in name}):
+        factors = [arrays[f"{name}.factors.factor_{axis}"] for axis in range(sum(other.startswith(f"{name}.factors.factor_") for other in arrays))]
+        axes = "abcd"[: len(factors)]
+        ranks = "ABCDE"
+        if f"{name}.core" in dense:
+            terms = [ranks[: len(axes)], *(axis + rank for axis, rank in zip(axes, ranks))]
+            operands = [dense.pop(f"{name}.core"), *factors]
+        elif f"{name}.weights" in dense:
+            terms = ["A", *(axis + "A" for axis in axes)]
+            operands = [dense.pop(f"{name}.weights"), *factors]
+        else:
+            terms = [ranks[i] + axes[i] + ranks[i + 1] for i in range(len(axes))]
+            operands = factors
+        dense[f"{name}.tensor"] = numpy.einsum(",".join(terms) + "->" + axes, *operands, optimize=True)
+    return dense
+
+
 def _arrays(state_dict):
     """Name to float32 array, complex ones as [..., 2]."""
     arrays = {}
     for name, tensor in state_dict.items():
-        if name == "_metadata" or not hasattr(tensor, "detach"):
+        if name == "_metadata" or not hasattr(tensor, "detach") or name.endswith("num_batches_tracked"):
             continue
-        array = tensor.detach().cpu().resolve_conj().contiguous().numpy()
+        arrays[name] = tensor.detach().cpu().resolve_conj().contiguous().numpy()
+    arrays = _expanded(arrays)
+    for name, array in arrays.items():
         if numpy.iscomplexobj(array):
             array = numpy.stack([array.real, array.imag], axis=-1)
         arrays[name] = numpy.ascontiguousarray(array, dtype="<f4")
@@ -161,8 +208,9 @@ def load_into(model, path):
     for name, tensor in tensors.items():
         if name in known and known[name].is_complex():
             tensors[name] = torch.view_as_complex(tensor)
-    if "_metadata" in known:  # neuraloperator keeps the constructor's arguments there
-        tensors["_metadata"] = known["_metadata"]
+    for name, value in known.items():  # the constructor's arguments, and how many batches a norm has seen in training
+        if name == "_metadata" or name.endswith("num_batches_tracked"):
+            tensors[name] = value
     model.load_state_dict(tensors, strict=True)
 
 

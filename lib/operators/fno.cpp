@@ -31,7 +31,17 @@ using Shape = std::vector<std::int64_t>;
 
 struct Layer {
   Tensor spectral_weight, spectral_bias;
-  PointwiseWeights pointwise;
+  BlockWeights block;
+};
+
+/// (x − mean)/√(variance + ε)·weight + bias with numbers that come from a training: a factor and a shift.
+struct BatchNorm {
+  Tensor weight, bias, mean, variance;
+
+  Affine affine() const {
+    const Tensor factor = weight * torch::rsqrt(variance + 1e-5);
+    return {.weight = factor, .bias = bias - mean * factor};
+  }
 };
 
 /// In the order of the state_dict, whatever the layout in memory.
@@ -64,11 +74,15 @@ class CpuEngines final : public CoalitionEngines {
 class Fno final : public Network {
  public:
   Fno(const FnoConfig& config, const torch::TensorOptions& options) : Network(options), config_(config) {
-    const std::int64_t width = config.hidden_channels, wide = 2 * width;
+    const FnoOptions& chosen = config.options;
+    const std::int64_t width = config.hidden_channels, lifting = chosen.lifting_channels(config.hidden_channels),
+                       projection = chosen.projection_channels(config.hidden_channels),
+                       mlp = chosen.mlp_channels(config.hidden_channels);
     const std::int64_t entry = config.in_channels + (config.knows_places() ? dimension() : 0);
-    const std::int64_t mlp = std::lrint(0.5 * config.hidden_channels);  // half to even, as Python's round
-    require<DataError>(mlp >= 1, "operator config: hidden_channels=", width,
-                       " (the channel MLP has half as many). Give at least 2.");
+    require<DataError>(mlp >= 1 || !chosen.use_channel_mlp, "operator config: hidden_channels=", width,
+                       " (the channel MLP has ", chosen.channel_mlp_expansion, " times as many). Give more.");
+    require<DataError>(projection >= 1, "operator config: projection_channel_ratio=", chosen.projection_channel_ratio,
+                       " (the projection would have no hidden channel). Give at least 1.");
     const Shape ones(config.n_modes.size(), 1);
     const auto with = [](Shape shape, const Shape& more) {
       shape.insert(shape.end(), more.begin(), more.end());
@@ -78,8 +92,13 @@ class Fno final : public Network {
       Tensor weight = add(name + ".weight", {outputs, inputs, 1}, law_of_linear(inputs));
       return std::pair{std::move(weight), add(name + ".bias", {outputs}, law_of_linear(inputs))};
     };
-    std::tie(lifting_.weight0, lifting_.bias0) = add_linear("lifting.fcs.0", entry, wide);
-    std::tie(lifting_.weight1, lifting_.bias1) = add_linear("lifting.fcs.1", wide, width);
+    const auto add_skip = [&](const std::string& name, Skip kind) {
+      if (kind == Skip::linear) return add(name + ".conv.weight", {width, width, 1}, law_of_linear(width));
+      if (kind == Skip::soft_gating) return add(name + ".weight", with({1, width}, ones), {Initial::Law::constant, 1});
+      return Tensor();
+    };
+    std::tie(lifting_.weight0, lifting_.bias0) = add_linear("lifting.fcs.0", entry, lifting > 0 ? lifting : width);
+    if (lifting > 0) std::tie(lifting_.weight1, lifting_.bias1) = add_linear("lifting.fcs.1", lifting, width);
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
       Layer layer;
@@ -88,18 +107,33 @@ class Fno final : public Network {
                       spectral_weights(width, width, config.n_modes, options), law_of_spectral_weight(width, width));
       layer.spectral_bias =
           add("fno_blocks.convs" + at + ".bias", with({width}, ones), law_of_spectral_bias(width, width));
-      PointwiseWeights& pointwise = layer.pointwise;
-      pointwise.skip = add("fno_blocks.fno_skips" + at + ".conv.weight", {width, width, 1}, law_of_linear(width));
-      std::tie(pointwise.mlp0_weight, pointwise.mlp0_bias) =
-          add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
-      std::tie(pointwise.mlp1_weight, pointwise.mlp1_bias) =
-          add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
-      pointwise.gate =
-          add("fno_blocks.channel_mlp_skips" + at + ".weight", with({1, width}, ones), {Initial::Law::constant, 1});
+      PointwiseWeights& pointwise = layer.block.pointwise;
+      pointwise.skip = add_skip("fno_blocks.fno_skips" + at, chosen.block.skip);
+      if (chosen.use_channel_mlp) {
+        std::tie(pointwise.mlp0_weight, pointwise.mlp0_bias) =
+            add_linear("fno_blocks.channel_mlp" + at + ".fcs.0", width, mlp);
+        std::tie(pointwise.mlp1_weight, pointwise.mlp1_bias) =
+            add_linear("fno_blocks.channel_mlp" + at + ".fcs.1", mlp, width);
+        (chosen.block.mlp_skip == Skip::linear ? layer.block.mlp_skip : pointwise.gate) =
+            add_skip("fno_blocks.channel_mlp_skips" + at, chosen.block.mlp_skip);
+      }
+      for (const int which : {0, 1}) {
+        const auto add_numbers = [&](const std::string& name, double value) {
+          return add(message("fno_blocks.norm.", 2 * index + which, name), {width}, {Initial::Law::constant, value});
+        };
+        if (chosen.block.norm == Norm::group_norm)
+          (which == 0 ? layer.block.first : layer.block.second) = {.weight = add_numbers(".weight", 1),
+                                                                   .bias = add_numbers(".bias", 0)};
+        if (chosen.block.norm == Norm::batch_norm)
+          batch_norms_.push_back({.weight = add_numbers(".norm.weight", 1),
+                                  .bias = add_numbers(".norm.bias", 0),
+                                  .mean = add_numbers(".norm.running_mean", 0),
+                                  .variance = add_numbers(".norm.running_var", 1)});
+      }
       layers_.push_back(layer);
     }
-    std::tie(projection_.weight0, projection_.bias0) = add_linear("projection.fcs.0", width, wide);
-    std::tie(projection_.weight1, projection_.bias1) = add_linear("projection.fcs.1", wide, config.out_channels);
+    std::tie(projection_.weight0, projection_.bias0) = add_linear("projection.fcs.0", width, projection);
+    std::tie(projection_.weight1, projection_.bias1) = add_linear("projection.fcs.1", projection, config.out_channels);
   }
 
   NetworkConfig config() const override { return config_; }
@@ -116,7 +150,7 @@ class Fno final : public Network {
   Tensor forward(const Tensor& fields, const Domain& domain) const override {
     const std::vector<int>& shape = domain.shape();
     const GridPadding padding = padding_on(domain);
-    if (fused()) return fused_forward(fields, shape, padding, padding.inside());
+    if (in_kernels()) return fused_forward(fields, shape, padding, padding.inside());
     const auto basis = basis_on(padding);
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index < layers_.size(); ++index) x = block(x, index, *basis);
@@ -126,17 +160,19 @@ class Fno final : public Network {
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
     const std::vector<int>& shape = domain.shape();
     const GridPadding padding = padding_on(domain);
-    if (fused()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
+    if (in_kernels()) return fused_forward(fields, shape, padding, padding.one(point)).squeeze(0);
     const auto basis = basis_on(padding);
     Tensor x = padding.pad(lift(fields, shape));
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) x = block(x, index, *basis);
-    const Tensor coefficients = spectral(x, layers_.back(), *basis);
+    const std::size_t last = layers_.size() - 1;
     const std::int64_t place = padding.padded_point(point);
-    const Tensor here = x.select(0, place);
-    return project(pointwise_part(basis->inverse_at(coefficients, place), here, layers_.size() - 1));
+    if (options_of_blocks().norms_whole_fields()) return project(block(x, last, *basis).select(0, place));
+    const Tensor coefficients = spectral(stabilised(x), last, *basis);
+    return project(pointwise_part(basis->inverse_at(coefficients, place), x.select(0, place), last));
   }
 
-  bool has_mean_field() const override { return true; }
+  // A norm of whole fields ties each point to the probabilities of all others.
+  bool has_mean_field() const override { return !options_of_blocks().norms_whole_fields(); }
 
   Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
                                std::int64_t point) const override {
@@ -152,10 +188,11 @@ class Fno final : public Network {
     };
     Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), shape)).repeat_interleave(batch, 1);
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
-      const Tensor shared = basis->inverse(spectral(mean(x, probability), layers_[index], *basis));
+      const Tensor shared = basis->inverse(spectral(mean(stabilised(x), probability), index, *basis));
       x = pointwise_part(torch::cat({shared, shared}, 1), x, index);
     }
-    const Tensor shared = basis->inverse_at(spectral(mean(x, probability), layers_.back(), *basis), place);
+    const Tensor shared =
+        basis->inverse_at(spectral(mean(stabilised(x), probability), layers_.size() - 1, *basis), place);
     const Tensor here = pointwise_part(torch::cat({shared, shared}), x.select(0, place), layers_.size() - 1);
     return mean(project(here), probability.select(0, place));
   }
@@ -163,6 +200,11 @@ class Fno final : public Network {
   EngineChoice engines() const override {
     if (config_.knows_volumes())
       return {.engines = nullptr, .why_not = "the engines' Fourier sums count every point as much"};
+    std::string beyond = config_.options.beyond_kernels();
+    if (beyond.empty() && !lifting_.weight1.defined()) beyond = "lifting_channel_ratio=0";
+    if (!beyond.empty()) return {.engines = nullptr, .why_not = "the engines have no " + beyond};
+    if (!options().device().is_cpu() && config_.options != FnoOptions{})
+      return {.engines = nullptr, .why_not = "the engine of GPUs has the default options alone"};
     if (!options().device().is_cpu())
       return {.engines = std::make_unique<FnoCoalitions>(config_, options(), parameters()), .why_not = {}};
     if (options().dtype() != torch::kFloat32)
@@ -187,14 +229,16 @@ class Fno final : public Network {
                                 .projection0 = packed(projection_.weight0, projection_.bias0),
                                 .projection1 = packed(projection_.weight1, projection_.bias1),
                                 .layers = {}};
-    for (const Layer& layer : layers_) {
+    for (std::size_t index = 0; index < layers_.size(); ++index) {
+      const Layer layer = in_standard_form(index);
+      const PointwiseWeights& pointwise = layer.block.pointwise;
       const std::vector<float> pairs = numbers(layer.spectral_weight);
       engines::FnoWeights::Layer packed_layer{.spectral = {},
                                               .spectral_bias = numbers(layer.spectral_bias),
-                                              .skip = packed(layer.pointwise.skip, {}),
-                                              .mlp0 = packed(layer.pointwise.mlp0_weight, layer.pointwise.mlp0_bias),
-                                              .mlp1 = packed(layer.pointwise.mlp1_weight, layer.pointwise.mlp1_bias),
-                                              .gate = numbers(layer.pointwise.gate)};
+                                              .skip = packed(pointwise.skip, {}),
+                                              .mlp0 = packed(pointwise.mlp0_weight, pointwise.mlp0_bias),
+                                              .mlp1 = packed(pointwise.mlp1_weight, pointwise.mlp1_bias),
+                                              .gate = numbers(pointwise.gate)};
       for (std::size_t i = 0; i < pairs.size(); i += 2) packed_layer.spectral.emplace_back(pairs[i], pairs[i + 1]);
       weights.layers.push_back(std::move(packed_layer));
     }
@@ -208,25 +252,70 @@ class Fno final : public Network {
   }
 
   Tensor lift(const Tensor& fields, const std::vector<int>& shape) const {
-    return lifting_(config_.knows_places() ? with_places(fields, shape) : fields, fused());
+    return lifting_(config_.knows_places() ? with_places(fields, shape) : fields, fused(),
+                    options_of_blocks().activation);
   }
-  Tensor project(const Tensor& x) const { return projection_(x, fused()); }
+  Tensor project(const Tensor& x) const { return projection_(x, fused(), options_of_blocks().activation); }
+
+  const BlockOptions& options_of_blocks() const { return config_.options.block; }
+  /// Whether the blocks run as kernels of our own.
+  bool in_kernels() const { return fused() && config_.options.beyond_kernels().empty(); }
+
+  /// A block with the matrix and the gate that its skips amount to. Norms by the numbers of a training are factors and
+  /// shifts, which the layers before them take over.
+  Layer in_standard_form(std::size_t index) const {
+    const BlockOptions& chosen = options_of_blocks();
+    Layer layer = layers_[index];
+    PointwiseWeights& pointwise = layer.block.pointwise;
+    // The kernels ask the skip whether gradients of weights are wanted, also where it has none itself.
+    const Tensor ones =
+        torch::ones({config_.hidden_channels}, options().requires_grad(layer.spectral_bias.requires_grad()));
+    if (chosen.skip == Skip::soft_gating) pointwise.skip = torch::diag(pointwise.skip.view({-1})).unsqueeze(2);
+    if (chosen.skip == Skip::identity) pointwise.skip = torch::diag(ones).unsqueeze(2);
+    if (chosen.skip == Skip::none) pointwise.skip = torch::diag(0 * ones).unsqueeze(2);
+    if (chosen.mlp_skip == Skip::identity) pointwise.gate = ones;
+    if (chosen.mlp_skip == Skip::none) pointwise.gate = torch::zeros_like(ones);
+    if (chosen.norm != Norm::batch_norm) return layer;
+    const Affine first = batch_norms_[2 * index].affine(), second = batch_norms_[2 * index + 1].affine();
+    Shape outputs(static_cast<std::size_t>(layer.spectral_weight.dim()), 1);
+    outputs[1] = -1;
+    layer.spectral_weight = layer.spectral_weight * first.weight.view(outputs);
+    layer.spectral_bias = layer.spectral_bias.view({-1}) * first.weight + first.bias;
+    if (!config_.options.use_channel_mlp) {
+      layer.block.second = second;
+      return layer;
+    }
+    const Tensor rows = second.weight.view({-1, 1, 1});
+    pointwise.mlp1_weight = pointwise.mlp1_weight * rows;
+    pointwise.mlp1_bias = pointwise.mlp1_bias * second.weight + second.bias;
+    if (pointwise.gate.defined()) pointwise.gate = pointwise.gate.view({-1}) * second.weight;
+    if (layer.block.mlp_skip.defined()) layer.block.mlp_skip = layer.block.mlp_skip * rows;
+    return layer;
+  }
+
+  /// What the spectral convolution of a block sees of the block's input.
+  Tensor stabilised(const Tensor& x) const {
+    return options_of_blocks().stabilizer == Stabilizer::tanh ? torch::tanh(x) : x;
+  }
 
   /// Mixed coefficients.
-  Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
+  Tensor spectral(const Tensor& x, std::size_t index, const FourierBasis& basis) const {
+    const Layer layer = in_standard_form(index);
     return mix(basis.transform(x), layer.spectral_weight, layer.spectral_bias, basis);
   }
 
   Tensor block(const Tensor& x, std::size_t index, const FourierBasis& basis) const {
-    return pointwise_part(basis.inverse(spectral(x, layers_[index], basis)), x, index);
+    return pointwise_part(basis.inverse(spectral(stabilised(x), index, basis)), x, index);
   }
 
-  /// What a block does at each point: `spectral` is the spectral convolution there and is overwritten, x is the block's
-  /// input. The last block has no activation before and after its channel MLP.
+  /// What a block does besides its spectral convolution: `spectral` is the convolution and is overwritten, x is the
+  /// block's input. The last block has no activation before and after its channel MLP.
   Tensor pointwise_part(const Tensor& spectral, const Tensor& x, std::size_t index) const {
+    const BlockWeights weights = in_standard_form(index).block;
+    const bool last = index + 1 == layers_.size();
+    if (!config_.options.beyond_kernels().empty()) return block_with(options_of_blocks(), spectral, x, weights, last);
     const Shape rows = {-1, x.size(-1)};
-    return pointwise_block(spectral.view(rows), x.reshape(rows), layers_[index].pointwise, index + 1 == layers_.size())
-        .view(x.sizes());
+    return pointwise_block(spectral.view(rows), x.reshape(rows), weights.pointwise, last).view(x.sizes());
   }
 
   /// The output in a box of the padded grid, [points, B, Cout], with fused layers. The padding is never stored.
@@ -238,13 +327,13 @@ class Fno final : public Network {
     Tensor x = lift(fields, shape).view({-1, width});
     Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
     for (std::size_t index = 0; index < layers_.size(); ++index) {
-      const Layer& layer = layers_[index];
+      const Layer layer = in_standard_form(index);
       const bool last = index + 1 == layers_.size();
       const Box to = last ? wanted : padding.whole();
       const Tensor mixed =
           fused_mix(basis->from_lines(lines, box.first_line), layer.spectral_weight, layer.spectral_bias, *basis);
-      std::tie(x, lines) = fused_block(basis->to_lines(mixed, to.first_line, to.lines), x, layer.pointwise, *basis,
-                                       {.from = box, .to = to}, last);
+      std::tie(x, lines) = fused_block(basis->to_lines(mixed, to.first_line, to.lines), x, layer.block.pointwise,
+                                       *basis, {.from = box, .to = to}, last);
       box = to;
     }
     return project(x.view({-1, batch, width}));
@@ -261,6 +350,7 @@ class Fno final : public Network {
 
   FnoConfig config_;
   std::vector<Layer> layers_;
+  std::vector<BatchNorm> batch_norms_;  ///< two for each layer, where there are any
   ChannelPerceptron lifting_, projection_;
 };
 
@@ -289,8 +379,11 @@ class FnoArchitecture final : public Architecture {
                      .domain_padding = reader.fraction("padding", 0, most_padding),
                      .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
                      .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
-                     .quadrature = reader.choice("quadrature", "points", quadratures)};
+                     .quadrature = reader.choice("quadrature", "points", quadratures),
+                     .options = FnoOptions::read(reader)};
     reader.finish();
+    if (config.options.block.norm == Norm::batch_norm)
+      reader.reject("norm=batch_norm", "takes its numbers from the batches of a training, which it does not do here");
     const auto axes = static_cast<std::size_t>(spaces.dimension);
     if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
     if (config.n_modes.size() != axes)
@@ -319,6 +412,7 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
   config.quadrature = reader.choice("quadrature", config.quadrature, quadratures);
+  config.options = FnoOptions::read(reader);
   reader.finish();
   return config;
 }
@@ -334,6 +428,7 @@ FnoConfig::operator NetworkConfig() const {
                                    {"domain_padding_mode", domain_padding_mode}};
   if (!knows_places()) object["positional_embedding"] = nullptr;
   if (knows_volumes()) object["quadrature"] = quadrature;
+  options.write(object);
   return {object.dump()};
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "operators/fno_options.hpp"
 #include "operators/network_config.hpp"
 
 namespace opshap::operators {
@@ -24,6 +25,7 @@ struct FnoConfig {
   /// the spacing there. "volumes": each point counts as the part of the padded axis that belongs to it, see
   /// volume_quadrature(). The sums are of second order. On a periodic domain without padding the two are the same.
   std::string quadrature = "points";
+  FnoOptions options = {};
 
   bool knows_places() const { return positional_embedding == "grid"; }
   bool knows_volumes() const { return quadrature == "volumes"; }

@@ -62,14 +62,15 @@ std::int64_t bit_reversed(std::int64_t i, int bits) {
 
 /// The transform of the averages and details that a level makes, N' = N/2, N/4, .. 1 of them.
 struct Level {
-  Tensor analysis;   ///< [2·alpha, N'], zero for the frequencies that N' points do not have
-  Tensor synthesis;  ///< [N', 2·alpha]
+  Tensor analysis;   ///< [2·frequencies, N'], zero for the frequencies that N' points do not have
+  Tensor synthesis;  ///< [N', 2·frequencies]
 };
 
 struct DyadicGrid {
-  Tensor order;               ///< [N], int64: the points in bit-reversed order
-  Tensor places;              ///< [N, 1, 1]: i/N, in that order
-  std::vector<Level> levels;  ///< from the finest to the coarsest
+  Tensor order;                  ///< [N], int64: the points in bit-reversed order
+  Tensor places;                 ///< [N, 1, 1]: i/N, in that order
+  std::int64_t frequencies = 0;  ///< of the finest level, which has the most
+  std::vector<Level> levels;     ///< from the finest to the coarsest
 
   DyadicGrid(std::int64_t points, int alpha, const torch::TensorOptions& options) {
     order = reversed_order(points).to(options.device());
@@ -77,7 +78,8 @@ struct DyadicGrid {
     for (std::int64_t half = points / 2; half >= 1; half /= 2) {
       const auto basis = fourier_basis({half}, {2 * (alpha - 1)}, options);
       const Tensor reversed = reversed_order(half).to(options.device());
-      const std::int64_t missing = 2 * (alpha - basis->columns());
+      if (levels.empty()) frequencies = basis->columns();
+      const std::int64_t missing = 2 * (frequencies - basis->columns());
       levels.push_back(
           {.analysis = torch::constant_pad_nd(basis->analysis().index_select(1, reversed), {0, 0, 0, missing}),
            .synthesis = torch::constant_pad_nd(basis->synthesis().index_select(0, reversed), {0, missing})});
@@ -217,7 +219,7 @@ class Mwt final : public Network {
 
   /// [k, N, B, c] to itself, or to [k, 1, B, c] at a point: what comes back there is all that is put together.
   Tensor block(Tensor x, const Block& of, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
-    const std::int64_t k = config_.k, c = config_.c, batch = x.size(2), row = batch * c, frequencies = config_.alpha,
+    const std::int64_t k = config_.k, c = config_.c, batch = x.size(2), row = batch * c, frequencies = grid.frequencies,
                        count = static_cast<std::int64_t>(grid.levels.size());
     std::vector<Tensor> spectra;  // of pairs
     for (const Level& level : grid.levels) {
@@ -248,15 +250,15 @@ class Mwt final : public Network {
     return x.view({k, -1, batch, c});
   }
 
-  /// Spectra of pairs [2k, 2·alpha, levels, B·c], before and after the block's matrices.
+  /// Spectra of pairs [2k, 2·frequencies, levels, B·c], before and after the block's matrices.
   Tensor mix_levels(const Tensor& spectra, const Block& of) const {
-    const std::int64_t k = config_.k, c = config_.c;
+    const std::int64_t k = config_.k, c = config_.c, frequencies = spectra.size(1) / 2;
     const Tensor pairs = spectra.view({2 * k, -1}).t();
-    const auto of_level = [&](const Tensor& filter) {  // [alpha, 2, levels·B, c·k]
-      return torch::mm(pairs, filter.t()).view({config_.alpha, 2, -1, c * k});
+    const auto of_level = [&](const Tensor& filter) {  // [frequencies, 2, levels·B, c·k]
+      return torch::mm(pairs, filter.t()).view({frequencies, 2, -1, c * k});
     };
     const auto kept = [&](const Tensor& weights) {
-      return weights.permute({2, 0, 3, 1}).reshape({config_.alpha, c * k, 2 * c * k});
+      return weights.permute({2, 0, 3, 1}).reshape({config_.alpha, c * k, 2 * c * k}).narrow(0, 0, frequencies);
     };
     const Tensor averages = of_level(averages_), details = of_level(details_);
     const Tensor to_details = mix(details, kept(of.details_to_details)) + mix(averages, kept(of.averages_to_details));

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
 #include "data/space_json.hpp"
+#include "operators/factorised_weights.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/torch_script.hpp"
@@ -131,7 +132,8 @@ torch::TensorOptions tensor_options(Precision precision, const std::string& devi
 
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options) {
   const torch::NoGradGuard no_grad;
-  const data::Safetensors content = data::read_safetensors(path);
+  data::Safetensors content = data::read_safetensors(path);
+  expand_factors(content, path.string());
   const auto config = content.metadata.find(config_key);
   require<DataError>(config != content.metadata.end(), "weights: file=", path.string(),
                      " (has no \"config\" in its metadata, so the model is unknown). Export it with its config.");
