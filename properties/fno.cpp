@@ -6,56 +6,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
+#include "support/operator_golden.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
-struct GoldenRow {
-  std::string id;
+operators::FnoConfig config_of(const OperatorGoldenRow& row) {
   operators::FnoConfig config;
-  std::vector<std::int64_t> input_shape;
-  operators::GoldenValues values;
-};
-
-std::vector<GoldenRow> golden_table() {
-  std::istringstream lines(read_file(OPSHAP_SOURCE_DIR "/reference_data/fno_golden.csv"));
-  std::string line, cell;
-  std::getline(lines, line);
-  require<DataError>(line.starts_with("# version 1"), "fno_golden.csv: ", line,
-                     " (expected version 1). Update the test.");
-  std::getline(lines, line);
-  std::vector<GoldenRow> rows;
-  while (std::getline(lines, line)) {
-    std::istringstream cells(line);
-    std::vector<std::string> row;
-    while (std::getline(cells, cell, ',')) row.push_back(cell);
-    const std::size_t axes = row.at(1) == "1" ? 1 : 2;
-    GoldenRow golden{.id = row.at(0), .config = {}, .input_shape = {std::stoi(row.at(3)), 1}, .values = {}};
-    golden.config.n_modes.assign(axes, 16);
-    golden.config.domain_padding = 0.5;
-    golden.config.domain_padding_mode = row.at(2);
-    golden.input_shape.insert(golden.input_shape.end(), axes, std::stoi(row.at(4)));
-    golden.values = {.first = std::stod(row.at(5)),
-                     .middle = std::stod(row.at(6)),
-                     .last = std::stod(row.at(7)),
-                     .mean = std::stod(row.at(8)),
-                     .l2 = std::stod(row.at(9))};
-    rows.push_back(golden);
-  }
-  return rows;
+  config.n_modes.assign(static_cast<std::size_t>(row.number("dimension")), 16);
+  config.domain_padding = 0.5;
+  config.domain_padding_mode = row.columns.at("padding_mode");
+  return config;
 }
 
 TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
@@ -66,33 +38,19 @@ TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
   EXPECT_DOUBLE_EQ(-0.33009477833339873, operators::golden_number(1000, 1));
 }
 
-/// The worst relative error of the five numbers.
-double relative_error(const operators::GoldenValues& expected, const operators::GoldenValues& found) {
-  const auto relative = [](double a, double b) { return std::abs(a - b) / std::abs(a); };
-  return std::max({relative(expected.first, found.first), relative(expected.middle, found.middle),
-                   relative(expected.last, found.last), relative(expected.mean, found.mean),
-                   relative(expected.l2, found.l2)});
-}
-
-double l2_distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, scale = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    scale += a[i] * a[i];
-  }
-  return std::sqrt(sum / scale);
-}
-
 TEST(Fno, GivesTheGoldenValues) {
-  const auto table = golden_table();
+  const auto table = operator_golden_rows("fno_golden");
   ASSERT_EQ(6U, table.size());
-  for (const GoldenRow& row : table) {
-    const FieldBatch exact = operators::golden_output(row.config, row.input_shape, operators::Precision::float64);
-    const FieldBatch single = operators::golden_output(row.config, row.input_shape, operators::Precision::float32);
+  for (const OperatorGoldenRow& row : table) {
+    const operators::FnoConfig config = config_of(row);
+    std::vector<std::int64_t> shape = {row.number("batch"), 1};
+    shape.insert(shape.end(), config.n_modes.size(), row.number("points"));
+    const FieldBatch exact = operators::golden_output(config, shape, operators::Precision::float64);
+    const FieldBatch single = operators::golden_output(config, shape, operators::Precision::float32);
     EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
-        << row.id;  // the table has ten digits, the last one rounded
+        << row.columns.at("id");  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
-        << row.id;  // a dozen layers of products of 64 float32 numbers
+        << row.columns.at("id");  // a dozen layers of products of 64 float32 numbers
   }
 }
 

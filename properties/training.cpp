@@ -345,6 +345,34 @@ TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
     EXPECT_LT(error_beside_uniform(*explainer, points, {0, 3, 15, 7, 9, 11, 14, 1}), 0.2) << points << " points";
 }
 
+operators::NetworkSettings small_multiwavelet_model() {
+  return {.model = "mwt", .json = R"({"c": 4, "k": 3, "alpha": 5, "n_cz": 2})"};
+}
+
+TEST_F(Training, OfAMultiwaveletBackboneLowersItsLossTenfold) {
+  training::BackboneRecipe recipe = small_backbone(30);
+  recipe.model = small_multiwavelet_model();
+  const training::TrainingSummary summary = training::train_backbone(recipe, small_data(32, 8), 1, folder_ / "a");
+  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
+  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
+  EXPECT_LT(summary.best_validation, first / 10);
+}
+
+// By itself, and inside the network of a density that says where the query is.
+TEST_F(Training, OfAMultiwaveletExplainerFindsTheShapleyValuesOfALinearOperator) {
+  const WeightedMeanOperator backbone(0);
+  for (const char* coordinates : {"grid", "query"}) {
+    training::ExplainerRecipe recipe = small_explainer(60);
+    recipe.model = small_multiwavelet_model();
+    recipe.coordinates = coordinates;
+    training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / coordinates);
+    const auto explainer = explainers::load_explainer(folder_ / coordinates / "model.safetensors", backbone);
+    for (const int points : {16, 32})
+      EXPECT_LT(error_beside_uniform(*explainer, points, std::vector(8, points / 2)), 0.2)
+          << coordinates << ", " << points << " points";
+  }
+}
+
 TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
   const auto refusal = [&](const training::ExplainerRecipe& recipe, const Operator& backbone) -> std::string {
     try {

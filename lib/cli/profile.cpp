@@ -411,6 +411,10 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
   const toml::table of = *settled;
   settle(table, problem, of);
   settle(over, problem, of);
+  // The settings of one architecture mean nothing to another.
+  if (over["operator"]["model"].value_or(std::string()) != table["operator"]["model"].value_or(std::string()) &&
+      over["operator"]["model"])
+    table.erase("operator");
   merge(table, over);
   if (const auto test = data["test"].value<std::int64_t>()) {
     const auto inputs = table["evaluation"]["inputs"].value<std::int64_t>();

@@ -41,12 +41,13 @@ operators::NetworkConfig config_for(const operators::NetworkSettings& settings, 
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
 
-/// Coordinates relative to the query are angles without padding where the domain is periodic. Elsewhere they are
-/// offsets, and the Fourier sums know the ends of the domain.
+/// Coordinates relative to the query are angles where the domain is periodic, and a model that pads does not. Elsewhere
+/// they are offsets, and the Fourier sums know the ends of the domain.
 ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
   if (recipe.coordinates != "query") return recipe;
   recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
-  if (domain.periodic() && !recipe.padding) recipe.padding = 0;
+  const bool pads = ordered_json::parse(recipe.model.json).contains("padding");
+  if (domain.periodic() && !recipe.padding && pads) recipe.padding = 0;
   if (!domain.periodic() && !recipe.quadrature && recipe.model.model == "fno") recipe.quadrature = "volumes";
   return recipe;
 }
