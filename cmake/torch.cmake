@@ -2,8 +2,7 @@
 #
 # Debian's libtorch-dev (1.13) by default; with -DOPSHAP_TORCH=<a wheel's torch folder> PyTorch 2.x. The wheel's own find_package(Torch) is not
 # used: with Debian's package installed too it picks up Debian's libc10 and the program aborts at start, and the CUDA wheels' one asks for a full toolkit.
-add_library(opshap_torch INTERFACE)
-add_library(opshap::torch ALIAS opshap_torch)
+add_library(opshap::torch INTERFACE IMPORTED GLOBAL)
 
 if(OPSHAP_TORCH)
   if(NOT EXISTS ${OPSHAP_TORCH}/lib/libtorch_cpu.so)
@@ -24,23 +23,23 @@ else()
   set(torch_version "Debian 1.13")
 endif()
 
-target_compile_definitions(opshap_torch INTERFACE OPSHAP_TORCH_LIBRARIES="${torch_libraries}")
-target_include_directories(opshap_torch SYSTEM INTERFACE ${torch_includes})
-target_link_libraries(opshap_torch INTERFACE ${torch_libraries}/libtorch_cpu.so ${torch_libraries}/libc10.so)
+target_compile_definitions(opshap::torch INTERFACE OPSHAP_TORCH_LIBRARIES="${torch_libraries}")
+target_include_directories(opshap::torch SYSTEM INTERFACE ${torch_includes})
+target_link_libraries(opshap::torch INTERFACE ${torch_libraries}/libtorch_cpu.so ${torch_libraries}/libc10.so)
 if(OPSHAP_TORCH AND EXISTS ${torch_libraries}/libtorch_cuda.so)
   # Kernels register themselves: without a reference to a symbol the linker would drop the CUDA library.
   # The libraries of the CUDA wheel are packages of their own beside it, which only the loader finds by itself.
   file(GLOB cuda_folders ${OPSHAP_TORCH}/../nvidia/*/lib)
   list(TRANSFORM cuda_folders PREPEND -Wl,-rpath-link,)
-  target_link_options(opshap_torch INTERFACE ${cuda_folders})
-  target_link_libraries(opshap_torch INTERFACE
+  target_link_options(opshap::torch INTERFACE ${cuda_folders})
+  target_link_libraries(opshap::torch INTERFACE
     -Wl,--push-state,--no-as-needed ${torch_libraries}/libtorch_cuda.so ${torch_libraries}/libc10_cuda.so -Wl,--pop-state)
 endif()
 if(OPSHAP_TORCH)
-  target_link_options(opshap_torch INTERFACE -Wl,-rpath,${torch_libraries})
+  target_link_options(opshap::torch INTERFACE -Wl,-rpath,${torch_libraries})
   # A wheel has headers of a {fmt} of its own, which come first, and no library for them.
   if(EXISTS ${OPSHAP_TORCH}/include/fmt/format.h)
-    target_compile_definitions(opshap_torch INTERFACE FMT_HEADER_ONLY)
+    target_compile_definitions(opshap::torch INTERFACE FMT_HEADER_ONLY)
   endif()
 endif()
 message(STATUS "LibTorch: ${torch_version} in ${torch_libraries}")

@@ -44,9 +44,11 @@ std::vector<std::string> commands() {
   return found;
 }
 
-/// Whether a command builds the project, which is what CI does with it, or needs a LibTorch that is not here.
+/// Whether a command builds the project, which is what CI does with it, needs a LibTorch that is not here, or installs,
+/// which is a test of its own.
 bool builds(const std::string& command) {
-  return command == "./reproduce" || command == "./verify" || command.starts_with("cmake --preset ");
+  return command == "./reproduce" || command == "./verify" || command.starts_with("cmake --preset ") ||
+         command.starts_with("cmake --install ");
 }
 
 using ReadmeCommands = Program;

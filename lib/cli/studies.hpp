@@ -5,7 +5,7 @@
 
 namespace opshap::cli {
 
-/// A convergence study: convergence/<name>.cpp, run by CTest.
+/// A convergence study: `convergence/<name>.cpp`, run by CTest.
 struct StudyName {
   std::string name;
   std::string summary;  ///< the first line of its file

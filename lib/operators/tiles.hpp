@@ -11,7 +11,7 @@ namespace opshap::operators {
 
 constexpr std::int64_t tile_rows = 64;  // a tile of 64 channels takes 16 KiB
 
-/// Calls work.operator()<T>() with the tensor's type.
+/// Calls `work.operator()<T>()` with the tensor's type.
 template <typename Work>
 auto with_type(const torch::Tensor& tensor, const Work& work) {
   if (tensor.scalar_type() == torch::kFloat32) return work.template operator()<float>();

@@ -29,8 +29,8 @@ struct Evidence {
   std::string svg() const;
 };
 
-/// Writes <folder>/<name>.md, for studies .csv and .svg, and <name>_<table>.csv for each table. Throws as write_file
-/// and Evidence::svg.
+/// Writes `<folder>/<name>.md`, for studies .csv and .svg, and `<name>_<table>.csv` for each table. Throws as
+/// write_file and Evidence::svg.
 void write(const Evidence& evidence, const std::filesystem::path& folder);
 
 /// Prints the Markdown on standard output, and writes the files when the environment variable OPSHAP_REPORTS names a

@@ -18,8 +18,8 @@ struct Panel {
 
 inline constexpr int panel_width = 460, panel_height = 300;
 
-/// The panel as one <svg role="img"> element with <title> and <desc>: black is currentColor, nothing has a background,
-/// so it suits light, dark and print.
+/// The panel as one `<svg role="img">` element with `<title>` and `<desc>`: black is currentColor, nothing has a
+/// background, so it suits light, dark and print.
 ///
 /// Same script, same bytes. Cost: one gnuplot process, about 30 ms. Throws EnvironmentError when gnuplot is not
 /// installed, std::logic_error when the script is wrong.

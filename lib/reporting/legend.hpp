@@ -18,7 +18,7 @@ struct LegendEntry {
 /// Of a method: its label, colour, dash and marker.
 LegendEntry legend_of(std::string_view method);
 
-/// <ul class="legend"> that wraps with the page.
+/// `<ul class="legend">` that wraps with the page.
 std::string legend_html(const std::vector<LegendEntry>& entries);
 
 /// The same as SVG rows of `columns` entries in a box of this width; `height` gets the rows' height.

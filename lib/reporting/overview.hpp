@@ -28,7 +28,7 @@ struct Overview {
 };
 
 /// The page over all: verdicts summed and by problem, the paper's table beside ours, an input of each problem, and what
-/// is known of the paper's data. Each chapter's own page is <pde>/report.html beside it.
+/// is known of the paper's data. Each chapter's own page is `<pde>/report.html` beside it.
 std::string overview_page(const Overview& overview);
 
 }  // namespace opshap::reporting

@@ -15,10 +15,10 @@ namespace opshap::reporting {
 struct DrawnFigure {
   std::string name;
   Figure figure;
-  std::vector<std::string> panels;  ///< one <svg> each
+  std::vector<std::string> panels;  ///< one `<svg>` each
 };
 
-/// From the first byte to <body>, with the style in it.
+/// From the first byte to `<body>`, with the style in it.
 std::string page_head(const std::string& title);
 
 /// A term of a list of facts; nothing without a value.

@@ -1,0 +1,69 @@
+// What `cmake --install` leaves serves a project that knows nothing of this tree.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using Installation = Program;
+
+TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
+  const std::string installed = path("installed"), build = path("build");
+  Outcome outcome = shell("cmake --install " OPSHAP_BINARY_DIR " --prefix " + installed);
+  ASSERT_EQ(0, outcome.code) << outcome.out << outcome.err;
+  outcome = shell("cmake -S " OPSHAP_SOURCE_DIR "/properties/consumer -B " + build +
+                  " -G Ninja -DCMAKE_PREFIX_PATH=" + installed + " && cmake --build " + build);
+  ASSERT_EQ(0, outcome.code) << outcome.out << outcome.err;
+
+  outcome = shell(build + "/consumer");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  std::istringstream lines(outcome.out);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const auto row = nlohmann::json::parse(line);
+    // Pairs are what the consumer's estimator promises to be exact on; one that samples orderings is not.
+    if (row["method"] == "first_and_last")
+      EXPECT_EQ("guarantee", row["exact"]) << line;
+    else
+      EXPECT_GT(row["nrmse"].get<double>(), 1e-3) << line;
+  }
+  EXPECT_EQ(6, rows) << outcome.out;
+
+  outcome = shell(installed + "/bin/opshap list estimators");
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.out.find("kernel_shap_paired"));
+}
+
+TEST(Readme, ShowsTheLinesOfTheConsumer) {
+  const std::string page = read_file(OPSHAP_SOURCE_DIR "/README.md"),
+                    project = read_file(OPSHAP_SOURCE_DIR "/properties/consumer/CMakeLists.txt");
+  const std::size_t from = page.find("```cmake\n");
+  ASSERT_NE(std::string::npos, from);
+  std::istringstream lines(page.substr(from + 9, page.find("```", from + 9) - from - 9));
+  int shown = 0;
+  for (std::string line; std::getline(lines, line); ++shown)
+    EXPECT_NE(std::string::npos, project.find(line + "\n")) << line;
+  EXPECT_EQ(3, shown);
+}
+
+TEST_F(Installation, RefusesAFolderThatIsNotThere) {
+  const std::string installed = path("installed");
+  ASSERT_EQ(0, shell("cmake --install " OPSHAP_BINARY_DIR " --prefix " + installed).code);
+  std::filesystem::create_directories(path("asker"));
+  file("asker/CMakeLists.txt",
+       "cmake_minimum_required(VERSION 3.25)\nproject(asker LANGUAGES C CXX)\n"
+       "find_package(opshap REQUIRED COMPONENTS core estimator)\n");
+  const Outcome outcome =
+      shell("cmake -S " + path("asker") + " -B " + path("asker/build") + " -G Ninja -DCMAKE_PREFIX_PATH=" + installed);
+  EXPECT_NE(0, outcome.code);
+  EXPECT_NE(std::string::npos, outcome.err.find("COMPONENTS estimator (installed are:")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace opshap
