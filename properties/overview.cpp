@@ -12,8 +12,11 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "metrics/registry.hpp"
 #include "reporting/paper.hpp"
+#include "reporting/problem_tables.hpp"
 #include "reporting/report.hpp"
+#include "runs/run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 #include "support/text.hpp"
@@ -104,6 +107,31 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
     EXPECT_EQ(1u, count(row, "href=\"heat1d/report.html#claim-" + id + "\"")) << row;
   }
   EXPECT_GT(rows, 10);
+}
+
+TEST_F(Overview, HasEveryMethodAndStageOfEveryProblem) {
+  for (const char* pde : {"heat1d", "burgers1d"}) add(pde);
+  reporting::write_report(folder_);
+  const runs::Run run = runs::read_run(folder_ / "heat1d");
+  const reporting::Scoreboard scores(run);
+  const reporting::Table medians = reporting::tables::medians({&scores, &scores}, metrics::find("nrmse"));
+  ASSERT_EQ(2 * scores.discretisations().size(), medians.rows.size());
+  ASSERT_EQ(2 + scores.methods().size(), medians.columns.size());
+  for (std::size_t method = 0; method < scores.methods().size(); ++method) {
+    const auto cell = scores.cell(scores.discretisations().front(), scores.methods()[method])->quartiles("nrmse");
+    EXPECT_TRUE(medians.rows.front()[2 + method].starts_with(reporting::show(cell->median)))
+        << scores.methods()[method] << ": " << medians.rows.front()[2 + method];
+  }
+  for (const char* name : {"medians_nrmse", "medians_r2", "medians_pearson", "stages"})
+    EXPECT_TRUE(fs::exists(folder_ / "tables" / (std::string(name) + ".csv"))) << name;
+
+  const reporting::Table stages = reporting::tables::stages({&scores});
+  ASSERT_EQ(1u, stages.rows.size());
+  EXPECT_EQ(reporting::show_seconds(run.total_seconds()), stages.rows.front().back());
+  for (const char* section : {"methods", "times"}) {
+    EXPECT_EQ(1u, count(page(), std::string("<section id=\"") + section + "\">"));
+    EXPECT_EQ(1u, count(page(), std::string("href=\"#") + section + "\""));
+  }
 }
 
 TEST_F(Overview, TheSameRowsGiveTheSameBytesAndThePageStandsAlone) {

@@ -231,6 +231,16 @@ std::string paper_section(const Overview& overview) {
   return text + "</section>\n";
 }
 
+std::string methods_section(const Overview& overview) {
+  std::string text =
+      "<section id=\"methods\">\n<h2>Every method</h2>\n<p>What the paper's table has no column for, too: further "
+      "explainers, other ways to sample, quadratures of gradients, and the attribution that knows nothing. Quartiles "
+      "are on the problems' own pages.</p>\n";
+  for (const Table& table : overview.medians) text += table.html_with_caption();
+  return text + "</section>\n<section id=\"times\">\n<h2>Times</h2>\n" + overview.stages.html_with_caption() +
+         "</section>\n";
+}
+
 std::string examples_section(const Overview& overview) {
   std::string text = "<section id=\"examples\">\n<h2>One input of each problem</h2>\n";
   for (const Chapter& chapter : overview.chapters) text += figure_html(chapter.example);
@@ -281,16 +291,16 @@ std::string header(const Overview& overview) {
           fact("Wall time", show_seconds(seconds)) + fact("Commit", commit);
   return text +
          "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">Verdicts</a><a "
-         "href=\"#paper\">Paper against these runs</a><a href=\"#examples\">Inputs</a><a "
-         "href=\"#data\">Data</a></nav>\n</header>\n";
+         "href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
+         "href=\"#times\">Times</a><a href=\"#examples\">Inputs</a><a href=\"#data\">Data</a></nav>\n</header>\n";
 }
 
 }  // namespace
 
 std::string overview_page(const Overview& overview) {
   return page_head("OperatorSHAP, profile " + overview.profile) + header(overview) + "<main>\n" +
-         problems_section(overview) + claims_section(overview) + paper_section(overview) + examples_section(overview) +
-         data_section(overview) +
+         problems_section(overview) + claims_section(overview) + paper_section(overview) + methods_section(overview) +
+         examples_section(overview) + data_section(overview) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of these runs alone. Commands, "
          "settings and environments are on the problems' own pages.</p></footer>\n</body>\n</html>\n";
 }

@@ -8,6 +8,7 @@
 #include "reporting/comparison.hpp"
 #include "reporting/page_parts.hpp"
 #include "reporting/scoreboard.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
@@ -25,10 +26,13 @@ struct Overview {
   std::string profile;
   std::vector<Chapter> chapters;        ///< in the order of display
   std::vector<std::string> unfinished;  ///< names of folders of runs that have no attributions yet
+  std::vector<Table> medians;           ///< of every method, a table a metric
+  Table stages;                         ///< what the runs took
 };
 
-/// The page over all: verdicts summed and by problem, the paper's table beside ours, an input of each problem, and what
-/// is known of the paper's data. Each chapter's own page is `<pde>/report.html` beside it.
+/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, what
+/// the runs took, an input of each problem, and what is known of the paper's data. Each chapter's own page is
+/// `<pde>/report.html` beside it.
 std::string overview_page(const Overview& overview);
 
 }  // namespace opshap::reporting

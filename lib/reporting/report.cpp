@@ -9,7 +9,9 @@
 #include "reporting/methods.hpp"
 #include "reporting/overview.hpp"
 #include "reporting/page.hpp"
+#include "reporting/page_comparison.hpp"
 #include "reporting/paper.hpp"
+#include "reporting/problem_tables.hpp"
 #include "reporting/report_tables.hpp"
 
 namespace opshap::reporting {
@@ -122,7 +124,16 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
                      " (no run in it has attributions yet). Let `opshap reproduce` finish; the same command resumes "
                      "it.");
   std::vector<ClaimsOfRun> claims;
-  for (const Chapter& chapter : overview.chapters) claims.push_back({chapter.run.get(), &chapter.claims});
+  tables::Problems problems;
+  for (const Chapter& chapter : overview.chapters) {
+    claims.push_back({chapter.run.get(), &chapter.claims});
+    problems.push_back(chapter.scores.get());
+  }
+  for (const metrics::Metric& metric : compared_metrics(overview.chapters.front().comparisons))
+    overview.medians.push_back(tables::medians(problems, metric));
+  overview.stages = tables::stages(problems);
+  for (const Table& table : overview.medians) write_table(folder / "tables", table);
+  write_table(folder / "tables", overview.stages);
   write_file(folder / "claims.json", claims_json(claims));
   write_file(page_file, overview_page(overview));
   return written;
