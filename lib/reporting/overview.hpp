@@ -30,8 +30,8 @@ struct Overview {
   Table stages;                         ///< what the runs took
 };
 
-/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, what
-/// the runs took, an input of each problem, and what is known of the paper's data. Each chapter's own page is
+/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, the
+/// times, an input of each problem, and what is known of the paper's data. Each chapter's own page is
 /// `<pde>/report.html` beside it.
 std::string overview_page(const Overview& overview);
 
