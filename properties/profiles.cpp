@@ -227,6 +227,27 @@ TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
   EXPECT_GT(line.explainer.fine_from, plane.explainer.fine_from) << "points per axis";
 }
 
+TEST(Profiles, AnOverlayOfAnArchitectureReplacesTheOperatorAndSaysSo) {
+  const auto says = [](const cli::Profile& profile, const std::string& start) {
+    return std::ranges::any_of(cli::departures(profile),
+                               [&](const std::string& sentence) { return sentence.starts_with(start); });
+  };
+  const cli::Profile mwt = cli::load_profile("smoke", "mwt", "burgers1d");
+  EXPECT_EQ("mwt", mwt.backbone.model.model);
+  EXPECT_EQ(mwt.backbone.model.json, mwt.explainer.model.json);
+  EXPECT_TRUE(says(mwt, "operator: mwt (alpha = 10, c = 8, k = 4, n_cz = 2) instead of the paper's fno"));
+  EXPECT_FALSE(says(mwt, "operator width")) << "a setting of another architecture";
+
+  const cli::Profile local = cli::load_profile("smoke", "local_no", "heat2d");
+  EXPECT_EQ("local_no", local.backbone.model.model);
+  EXPECT_NE(std::string::npos, local.backbone.model.json.find(R"("modes":8)")) << local.backbone.model.json;
+
+  const cli::Profile relu = cli::load_profile("smoke", "relu", "burgers1d");
+  EXPECT_EQ("fno", relu.backbone.model.model);
+  EXPECT_TRUE(says(relu, "operator width: 24 instead of the paper's 64"));
+  EXPECT_TRUE(says(relu, "operator non_linearity: \"relu\", which the paper's settings do not have"));
+}
+
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {
   cli::Profile profile = embedded().front();
   profile.evaluation.unseen = {48, 384};

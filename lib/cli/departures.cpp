@@ -34,6 +34,27 @@ std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe
   return settings;
 }
 
+/// How an operator differs from the paper's. The settings of two architectures cannot be compared one by one.
+std::vector<std::string> operator_departures(const operators::NetworkSettings& ours,
+                                             const operators::NetworkSettings& theirs) {
+  const auto settings = nlohmann::ordered_json::parse(ours.json), papers = nlohmann::ordered_json::parse(theirs.json);
+  if (ours.model != theirs.model) {
+    std::string with;
+    for (const auto& [key, value] : settings.items()) with += message(with.empty() ? "" : ", ", key, " = ", value);
+    return {message("operator: ", ours.model, " (", with, ") instead of the paper's ", theirs.model)};
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [key, value] : papers.items()) {
+    const auto own = settings.value(key, nlohmann::ordered_json("none"));
+    if (own != value) sentences.push_back(message("operator ", key, ": ", own, " instead of the paper's ", value));
+  }
+  for (const auto& [key, value] : settings.items()) {
+    if (!papers.contains(key))
+      sentences.push_back(message("operator ", key, ": ", value, ", which the paper's settings do not have"));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<std::string> departures(const Profile& profile) {
@@ -60,11 +81,8 @@ std::vector<std::string> departures(const Profile& profile) {
               theirs.value);
   }
   differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
-  differs("operator", profile.backbone.model.model, paper.backbone.model.model);
-  const auto theirs = nlohmann::ordered_json::parse(paper.backbone.model.json);
-  const auto ours = nlohmann::ordered_json::parse(profile.backbone.model.json);
-  for (const auto& [key, value] : theirs.items())
-    differs("operator " + key, ours.value(key, nlohmann::ordered_json("none")).dump(), value.dump());
+  const std::vector<std::string> of_operator = operator_departures(profile.backbone.model, paper.backbone.model);
+  sentences.insert(sentences.end(), of_operator.begin(), of_operator.end());
   differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
   differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
   differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
