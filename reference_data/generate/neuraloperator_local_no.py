@@ -23,7 +23,7 @@ folder = root / "reference_data" / "neuraloperator"
 
 
 def write(path, config, state_dict):
-    arrays = _arrays(state_dict)
+    arrays = _arrays({name: tensor.clone() for name, tensor in state_dict.items() if name != "_metadata"})  # both names stay
     header = {"__metadata__": {"config": json.dumps(config)}}
     offset = 0
     for name, array in arrays.items():
