@@ -115,6 +115,32 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
   }
 }
 
+/// Each field moved on by one point along its last axis.
+FieldBatch shifted(FieldBatch fields) {
+  const auto line = static_cast<std::ptrdiff_t>(fields.domain.shape().back());
+  for (auto begin = fields.values.begin(); begin != fields.values.end(); begin += line)
+    std::rotate(begin, begin + line - 1, begin + line);
+  return fields;
+}
+
+TEST(Fno, WithoutPaddingAndPlacesCommutesWithShifts) {
+  const std::vector<std::vector<int>> shapes = {{16}, {5}, {4, 6}};
+  for (const std::vector<int>& shape : shapes) {
+    operators::FnoConfig config = small_config(static_cast<int>(shape.size()), 2, 2);
+    config.domain_padding = 0;
+    for (const char* places : {"none", "grid"}) {
+      config.positional_embedding = places;
+      const auto op = operators::untrained_operator(config, 1, operators::Precision::float64);
+      const FieldBatch inputs = random_fields(shape, 2, 2);
+      const double apart = l2_distance(shifted(op->apply(inputs)).values, op->apply(shifted(inputs)).values);
+      if (config.knows_places())
+        EXPECT_GT(apart, 1e-4) << "places do not move with the field";
+      else
+        EXPECT_LT(apart, 1e-12);  // the same sums in another order
+    }
+  }
+}
+
 TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
   const auto op = operators::untrained_operator(small_config(1), 1);
   const FieldBatch inputs = random_fields({64}, 32, 1);
