@@ -3,8 +3,15 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "data/npy.hpp"
+#include "data/safetensors.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
@@ -45,6 +52,168 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
   EXPECT_NE(std::string::npos, run.out.find("grid [64]: taken, changes by 0 on twice as many points")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("grid [256]: not taken (")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("too many points")) << run.out;
+}
+
+/// A file of weights as it comes from a state_dict, without a CONFIG.
+class ImportedOperators : public OperatorCommands {
+ protected:
+  static constexpr const char* config =
+      R"({"n_modes": [4], "hidden_channels": 6, "n_layers": 1, "norm": "batch_norm"})";
+  static constexpr const char* spectral = "fno_blocks.convs.0.weight.tensor";
+
+  void SetUp() override {
+    OperatorCommands::SetUp();
+    const auto network = operators::make_network({config}, torch::kFloat32);
+    operators::initialise(*network, 1);
+    operators::save_network(*network, path("original.safetensors"));
+    write_bare("original.safetensors", [](data::Safetensors&) {});
+  }
+
+  /// bare.safetensors: the tensors of a file after a change.
+  void write_bare(const std::filesystem::path& from, const std::function<void(data::Safetensors&)>& change) const {
+    data::Safetensors content = data::read_safetensors(folder_ / from);
+    content.metadata = {{"format", "pt"}};
+    change(content);
+    data::write_safetensors(path("bare.safetensors"), content);
+  }
+
+  std::string import(const std::string& settings) const {
+    return "operator import " + path("bare.safetensors") + " --config '" + settings + "' --out " +
+           path("made.safetensors");
+  }
+};
+
+TEST_F(ImportedOperators, AreThoseOfTheirTensorsAndTheirConfig) {
+  write_bare("original.safetensors", [](data::Safetensors& content) {
+    data::StoredTensor counter{.shape = {}, .dtype = "I64", .bytes = std::vector<std::byte>(8)};
+    content.tensors.emplace("fno_blocks.norm.0.norm.num_batches_tracked", counter);
+    data::StoredTensor& weight = content.tensors.at(spectral);
+    weight.dtype = "C64";
+    weight.shape.pop_back();
+  });
+  for (const std::string& settings : {std::string(config), file("config.json", config)}) {
+    const Outcome run = opshap(import(settings) + " --json");
+    ASSERT_EQ(0, run.code) << run.err;
+    EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", Json::parse(run.out)["operator"]);
+    EXPECT_EQ(read_file(path("original.safetensors")), read_file(path("made.safetensors")));
+    std::filesystem::remove(path("made.safetensors"));
+  }
+}
+
+TEST_F(ImportedOperators, MayHaveFactorsAndNamesOfOlderVersions) {
+  const std::filesystem::path references = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data";
+  const auto imported = [&](const std::string& from, const std::function<void(data::Safetensors&)>& change) {
+    write_bare(references / from, change);
+    const Outcome run = opshap(import(data::read_safetensors(references / from).metadata.at("config")));
+    EXPECT_EQ(0, run.code) << run.err;
+    return operators::load_network(path("made.safetensors"), torch::kFloat32);
+  };
+  const auto tucker = imported("fno_options/tucker_factors.safetensors", [](data::Safetensors&) {});
+  const auto dense = operators::load_network(references / "fno_options/tucker.safetensors", torch::kFloat32);
+  ASSERT_EQ(dense->parameters().size(), tucker->parameters().size());
+  for (std::size_t i = 0; i < dense->parameters().size(); ++i) {
+    // Sums of at most 6·6·4·3 products in float32.
+    constexpr double sums = 432 * 0x1p-24;
+    EXPECT_TRUE(torch::allclose(dense->parameters()[i].value, tucker->parameters()[i].value, sums, sums))
+        << dense->parameters()[i].name;
+  }
+
+  const std::string file = "neuraloperator/local_no_differences.safetensors";
+  const auto old = imported(file, [](data::Safetensors& content) {
+    std::map<std::string, data::StoredTensor> renamed;
+    for (auto& [name, tensor] : content.tensors)
+      renamed.emplace(
+          name.starts_with("local_no_blocks.") ? name.substr(std::strlen("local_no_")).insert(0, "fno_") : name,
+          std::move(tensor));
+    content.tensors = std::move(renamed);
+  });
+  const auto today = operators::load_network(references / file, torch::kFloat32);
+  ASSERT_EQ(today->parameters().size(), old->parameters().size());
+  for (std::size_t i = 0; i < today->parameters().size(); ++i)
+    EXPECT_TRUE(torch::equal(today->parameters()[i].value, old->parameters()[i].value)) << today->parameters()[i].name;
+}
+
+TEST_F(ImportedOperators, AreRefusedWithAllThatDoesNotFit) {
+  expect_refusal("operator import " + path("bare.safetensors"), 2, "--out");
+  expect_refusal("operator import " + path("bare.safetensors") + " --out " + path("made.safetensors"), 2, "--config");
+  expect_refusal("operator import " + path("original.safetensors") + " --config '" + config + "' --out " +
+                     path("made.safetensors"),
+                 2, "Leave it out");
+  expect_refusal(import(R"({"model": "fnoo"})"), 2, "fnoo");
+  expect_refusal(import(path("no.json")), 3, "no.json");
+  expect_refusal(import(R"({"n_mode": [4]})"), 3, "Did you mean n_modes?");
+  expect_refusal("operator inspect " + path("bare.safetensors"), 3, "operator import");
+
+  const std::string without_norm = R"({"n_modes": [4], "hidden_channels": 6, "n_layers": 2})";
+  for (const char* name : {"missing: fno_blocks.channel_mlp.1.fcs.0.bias", "fno_blocks.fno_skips.1.conv.weight; ",
+                           "unexpected: fno_blocks.norm.0.norm.bias", "fno_blocks.norm.1.norm.weight)"})
+    expect_refusal(import(without_norm), 3, name);
+  const std::string other_sizes = R"({"n_modes": [8], "hidden_channels": 6, "in_channels": 2, "n_layers": 1, )"
+                                  R"("norm": "batch_norm"})";
+  for (const char* name : {"fno_blocks.convs.0.weight.tensor=F32 [6, 6, 3, 2] where C64 [6, 6, 5] or F32 [6, 6, 5, 2]",
+                           "lifting.fcs.0.weight=F32 [12, 2, 1] where F32 [12, 3, 1]"})
+    expect_refusal(import(other_sizes), 3, name);
+}
+
+// A network of this config has 256 times 275 gigabytes of weights.
+TEST_F(ImportedOperators, AreRefusedBeforeMemoryIsTaken) {
+  expect_refusal(import(R"({"n_modes": [4096], "hidden_channels": 4096, "n_layers": 256})"), 3,
+                 "fno_blocks.convs.0.weight.tensor=F32 [6, 6, 3, 2] where C64 [4096, 4096, 2049]");
+}
+
+TEST_F(ImportedOperators, ThatGiveNoFiniteNumbersAreRefusedWhenTheyRun) {
+  data::Safetensors content = data::read_safetensors(path("original.safetensors"));
+  for (const char* name : {"lifting.fcs.0.weight", "lifting.fcs.1.weight"}) {
+    std::vector<std::byte>& bytes = content.tensors.at(name).bytes;
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+      const float large = 1e30F;
+      std::memcpy(bytes.data() + at, &large, sizeof large);
+    }
+  }
+  data::write_safetensors(path("large.safetensors"), content);
+  data::write_npy(path("u.npy"), {.shape = {8}, .dtype = data::Dtype::float32, .values = std::vector<double>(8, 1.0)});
+  expect_refusal("operator run " + path("large.safetensors") + " --input " + path("u.npy") + " --out " + path("y.npy"),
+                 3, "operator run: output=");
+}
+
+TEST_F(ImportedOperators, AreRefusedForTensorsThatAreNoWeights) {
+  const auto refused = [this](const std::string& why, const std::function<void(data::Safetensors&)>& change) {
+    write_bare("original.safetensors", change);
+    expect_refusal(import(config), 3, why);
+  };
+  refused(std::string(spectral) + "=F32 [6, 6, 3] where", [](data::Safetensors& content) {  // the real parts alone
+    data::StoredTensor& tensor = content.tensors.at(spectral);
+    tensor.shape.pop_back();
+    tensor.bytes.resize(tensor.bytes.size() / 2);
+  });
+  refused("lifting.fcs.1.weight=C64 [6, 6, 1] where F32 [6, 12, 1]", [](data::Safetensors& content) {
+    data::StoredTensor& tensor = content.tensors.at("lifting.fcs.1.weight");
+    tensor = {.shape = {6, 6, 1}, .dtype = "C64", .bytes = tensor.bytes};
+  });
+  refused("whole numbers", [](data::Safetensors& content) {
+    data::StoredTensor& tensor = content.tensors.at("lifting.fcs.0.bias");
+    tensor = {.shape = {6}, .dtype = "I64", .bytes = tensor.bytes};
+  });
+  refused("projection.fcs.0.bias", [](data::Safetensors& content) {
+    const float bad = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data(), &bad, sizeof bad);
+  });
+}
+
+TEST_F(ImportedOperators, ArePicklesNeverAndTorchScriptNotNeeded) {
+  const auto refused = [this](const std::string& name, const std::string& why) {
+    expect_refusal("operator import " + path(name) + " --config '" + config + "' --out " + path("made.safetensors"), 3,
+                   why);
+  };
+  file("old.pth", std::string("\x80\x02\x8a\x0al", 5) + "a pickle of torch before 1.6");
+  refused("old.pth", "tools/export_model.py");
+  const auto saved = torch::jit::pickle_save(torch::ones({3}));
+  file("saved.pt", std::string(saved.begin(), saved.end()));
+  refused("saved.pt", "tools/export_model.py");
+  torch::jit::Module module("model");
+  module.define("def forward(self, x: Tensor) -> Tensor:\n    return x\n");
+  module.save(path("script.pt"), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
+  refused("script.pt", "--operator");
 }
 
 }  // namespace

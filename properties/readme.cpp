@@ -11,6 +11,7 @@
 
 #include "core/file.hpp"
 #include "data/npy.hpp"
+#include "data/safetensors.hpp"
 #include "estimators/registry.hpp"
 #include "support/program.hpp"
 
@@ -56,8 +57,10 @@ using ReadmeCommands = Program;
 TEST_F(ReadmeCommands, Run) {
   file("game.json",
        R"({"players":8,"terms":[{"coalition":[0,1],"coefficient":2},{"coalition":[2],"coefficient":-1}]})");
-  fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/neuraloperator/plain.safetensors",
-                path("fno.safetensors"));
+  data::Safetensors network =
+      data::read_safetensors(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/neuraloperator/plain.safetensors");
+  file("config.json", network.metadata.extract("config").mapped());
+  data::write_safetensors(path("state_dict.safetensors"), network);  // the page makes an operator of the two
   std::vector<double> field(1024);
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = std::sin(0.01 * static_cast<double>(i));
   data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
@@ -82,7 +85,7 @@ TEST_F(ReadmeCommands, Run) {
     if (builds(command)) continue;
     ASSERT_TRUE(command.starts_with("opshap ")) << command << ": say here how to run it";
 #ifndef OPSHAP_WITH_NETWORKS
-    if (command.find("--operator") != std::string::npos) continue;
+    if (command.find("operator") != std::string::npos) continue;
 #endif
     const bool trains = command.starts_with("opshap train ");  // for minutes
     const Outcome outcome =

@@ -43,6 +43,7 @@ data::Safetensors example() {
   content.tensors["blocks.0.weight"] = tensor({2, 3, 2}, "F32", 48);
   content.tensors["blocks.0.bias"] = tensor({3}, "F64", 24);
   content.tensors["spectral"] = tensor({2, 1}, "C64", 16);
+  content.tensors["counter"] = tensor({}, "I64", 8);
   content.tensors["scalar"] = tensor({}, "F32", 4);
   content.tensors["nothing"] = tensor({0, 7}, "F32", 0);
   return content;

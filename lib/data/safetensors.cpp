@@ -35,7 +35,7 @@ struct Format {
   std::size_t bytes;
 };
 
-constexpr Format formats[] = {{"F32", 4}, {"F64", 8}, {"C64", 8}};
+constexpr Format formats[] = {{"F32", 4}, {"F64", 8}, {"C64", 8}, {"I64", 8}};
 
 std::string hexadecimal(std::uint32_t value) {
   char text[9];
@@ -154,7 +154,7 @@ class Reader {
                                     [&](const Format& format) { return dtype == format.name; });
     require<DataError>(known != std::end(formats), "safetensors: file=", who_, " (", tensor, " has the type ",
                        dtype.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 20),
-                       "; F32, F64 and C64 can be read). Convert it to float32.");
+                       "; F32, F64, C64 and I64 can be read). Convert it to float32.");
     entry.tensor.dtype = known->name;
 
     const Json& shape = value["shape"];

@@ -13,7 +13,7 @@ namespace opshap::data {
 /// One tensor, row-major, little endian.
 struct StoredTensor {
   std::vector<std::int64_t> shape;
-  std::string dtype = "F32";  ///< "F32", "F64", or "C64": pairs of float32 (re, im)
+  std::string dtype = "F32";  ///< "F32", "F64", "C64": pairs of float32 (re, im), or "I64": counters of a training
   std::vector<std::byte> bytes;
 };
 
@@ -28,8 +28,8 @@ struct Safetensors {
 /// bytes.
 ///
 /// Files written by us carry a CRC-32C of header and data in the metadata, so that any flipped bit is noticed; files
-/// without one are accepted. Throws DataError for anything that is not a complete, gapless file of F32, F64 and C64
-/// tensors.
+/// without one are accepted. Throws DataError for anything that is not a complete, gapless file of F32, F64, C64 and
+/// I64 tensors.
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& who);
 /// The bytes of a file with a checksum; the same content always gives the same bytes.
 std::string serialise_safetensors(const Safetensors& content);

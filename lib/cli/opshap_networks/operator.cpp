@@ -1,7 +1,9 @@
-// `opshap operator`: run an operator on fields, look at it, or print its golden values.
+// `opshap operator`: run an operator on fields, look at it, make a file of one, or print its golden values.
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "operators/torch_script.hpp"
+#include "operators/weight_import.hpp"
 #include "operators/weights.hpp"
 
 namespace opshap::cli {
@@ -30,6 +33,11 @@ struct GoldenOptions {
 struct RunOptions {
   std::filesystem::path weights, input, mesh;
   std::string dtype = "float32";
+};
+
+struct ImportOptions {
+  std::filesystem::path tensors;
+  std::string config;  ///< JSON text, or the name of a file of it
 };
 
 operators::Precision parse_precision(const std::string& dtype) {
@@ -57,6 +65,10 @@ void run_operator(const RunOptions& options, const Globals& globals) {
   const data::NpyArray input = data::read_npy(options.input);
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *op);
   FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed, mesh));
+  const auto bad = std::ranges::find_if(outputs.values, [](double value) { return !std::isfinite(value); });
+  require<NumericalError>(bad == outputs.values.end(), "operator run: output=", bad == outputs.values.end() ? 0 : *bad,
+                          " (", op->describe(), " gives it at entry ", bad - outputs.values.begin(), " for ",
+                          options.input.string(), "). Check the weights, and whether the input is of their size.");
   data::NpyArray output{.shape = {outputs.batch, outputs.channels},
                         .dtype = options.dtype == "float64" ? data::Dtype::float64 : data::Dtype::float32,
                         .values = std::move(outputs.values)};
@@ -125,10 +137,19 @@ void inspect(const std::filesystem::path& weights, const Globals& globals) {
   }
 }
 
+void import_file(const ImportOptions& options, const Globals& globals) {
+  std::optional<operators::NetworkConfig> config;
+  if (!options.config.empty())
+    config = {options.config.find('{') == std::string::npos ? read_file(options.config) : options.config};
+  operators::import_weights(options.tensors, config, globals.out);
+  inspect(globals.out, globals);
+}
+
 }  // namespace
 
 void add_network_operator(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand("operator", "Run an operator on fields, look at it, or print its golden values");
+  auto* command = app.add_subcommand(
+      "operator", "Run an operator on fields, look at it, make a file of one, or print its golden values");
   command->require_subcommand(1);
   const std::vector<std::string> precisions = {"float32", "float64"};
 
@@ -165,6 +186,19 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   inspect_command->add_option("weights", *inspected_file, "Operator (.safetensors, or a TorchScript archive)")
       ->required();
   inspect_command->callback([inspected_file, &globals] { inspect(*inspected_file, globals); });
+
+  auto* import_command = command->add_subcommand(
+      "import",
+      "Make an operator of a state_dict in safetensors, checked against its configuration; --out F.safetensors");
+  const auto import_options = std::make_shared<ImportOptions>();
+  import_command->add_option("tensors", import_options->tensors, "Tensors of a state_dict (.safetensors)")->required();
+  import_command->add_option("--config", import_options->config,
+                             "CONFIG of the model, as JSON text or a file of it, for tensors that come without one");
+  import_command->callback([import_options, &globals] {
+    require(!globals.out.empty(),
+            "operator import: --out (is missing: the operator needs a file). Give --out F.safetensors.");
+    import_file(*import_options, globals);
+  });
 }
 
 }  // namespace opshap::cli

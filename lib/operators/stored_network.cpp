@@ -1,0 +1,170 @@
+#include "operators/stored_network.hpp"
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.hpp"
+#include "data/space_json.hpp"
+#include "operators/factorised_weights.hpp"
+#include "operators/registry.hpp"
+
+namespace opshap::operators {
+
+namespace {
+
+constexpr const char* domain_key = "domain";
+
+/// All of them, up to a length that only a file made to annoy has.
+std::string list(const std::set<std::string>& entries) {
+  constexpr std::size_t longest = 1 << 16;
+  std::string text;
+  for (const std::string& entry : entries) {
+    if (!text.empty()) text += ", ";
+    if (text.size() > longest) return message(text, "... (", entries.size(), " in all)");
+    text += entry;
+  }
+  return text;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t size : shape) text += message(text.size() > 1 ? ", " : "", size);
+  return text + "]";
+}
+
+/// Leaves out how many batches a norm has seen in training. Throws unless the rest are floating-point numbers.
+void keep_weights(data::Safetensors& content, const std::string& who) {
+  std::erase_if(content.tensors, [](const auto& entry) { return entry.first.ends_with("num_batches_tracked"); });
+  for (const auto& [name, tensor] : content.tensors)
+    require<DataError>(tensor.dtype != "I64", "weights: ", name, "=I64 (", who,
+                       " has whole numbers there, and weights are F32, F64 or C64). Convert it to float32.");
+}
+
+using StoredParameters = std::map<std::string, const data::StoredTensor*>;
+
+/// The tensors of a file under the names that they have in its architecture. One tensor may be stored under several.
+StoredParameters stored_parameters(const data::Safetensors& content, const NetworkConfig& config,
+                                   const std::string& who) {
+  const auto kind = architecture_of(config);
+  StoredParameters found;
+  for (const auto& [stored, tensor] : content.tensors) {
+    const std::string name = kind->parameter_name(stored, config);
+    const auto [known, added] = found.emplace(name, &tensor);
+    require<DataError>(added || (known->second->dtype == tensor.dtype && known->second->shape == tensor.shape &&
+                                 known->second->bytes == tensor.bytes),
+                       "weights: ", stored, " (", who, " has other numbers under another name of this tensor, ", name,
+                       "). Export the model again.");
+  }
+  return found;
+}
+
+/// The sizes that the numbers have as real ones, complex ones as pairs.
+std::vector<std::int64_t> real_shape(const data::StoredTensor& stored) {
+  std::vector<std::int64_t> shape = stored.shape;
+  if (stored.dtype == "C64") shape.push_back(2);
+  return shape;
+}
+
+/// Whether a tensor of the file is of the parameter's kind and shape. Pairs may stand for complex numbers, but complex
+/// numbers are never pairs of real weights.
+bool fits(const Parameter& parameter, const data::StoredTensor& stored) {
+  return (parameter.complex || stored.dtype != "C64") && parameter.value.sizes() == real_shape(stored);
+}
+
+/// Throws where names, shapes or types are not those of the network. The message lists all of them.
+void check_fit(const Network& network, const StoredParameters& stored, const std::string& who) {
+  std::set<std::string> missing, unexpected, others;
+  for (const auto& [name, tensor] : stored) unexpected.insert(name);
+  for (const Parameter& parameter : network.parameters()) {
+    if (unexpected.erase(parameter.name) == 0) {
+      missing.insert(parameter.name);
+    } else if (const data::StoredTensor& found = *stored.at(parameter.name); !fits(parameter, found)) {
+      const std::string pairs = "F32 " + shape_text(parameter.value.sizes().vec());
+      others.insert(message(parameter.name, "=", found.dtype, " ", shape_text(found.shape), " where ",
+                            parameter.complex ? message("C64 ", shape_text(parameter.shape), " or ", pairs) : pairs,
+                            " is needed"));
+    }
+  }
+  for (const Constant& constant : network.constants()) unexpected.erase(constant.name);
+  std::string problems;
+  for (const auto& [what, entries] :
+       {std::pair{"missing", &missing}, std::pair{"unexpected", &unexpected}, std::pair{"of other shapes", &others}})
+    if (!entries->empty()) problems += message("; ", what, ": ", list(*entries));
+  require<DataError>(problems.empty(), "weights: file=", who, " (does not fit its config", problems,
+                     "). Correct the config, or export the model again.");
+}
+
+/// The stored numbers in their own precision, complex ones as pairs.
+torch::Tensor stored_values(const data::StoredTensor& stored) {
+  torch::Tensor tensor = torch::empty(real_shape(stored), stored.dtype == "F64" ? torch::kFloat64 : torch::kFloat32);
+  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+  return tensor;
+}
+
+Domain stored_domain(const std::string& text, const std::string& file) {
+  return data::domain_from_json(nlohmann::ordered_json::parse(text, nullptr, false), message("weights: file=", file));
+}
+
+void set_parameter(Parameter& parameter, const data::StoredTensor& stored, const std::string& who) {
+  parameter.value.copy_(stored_values(stored));
+  require<DataError>(torch::isfinite(parameter.value).all().item<bool>(), "weights: ", parameter.name, " (", who,
+                     " has values there that are NaN or infinite). Train or export the model again.");
+}
+
+void check_constant(const Constant& constant, const data::StoredTensor& stored, const std::string& who) {
+  // The reference computes its constants in float64 to about 1e-8 and keeps them in float32.
+  constexpr double accuracy = 1e-6;
+  const torch::Tensor expected = constant.value.to(torch::kCPU, torch::kFloat64),
+                      found = stored_values(stored).to(torch::kFloat64);
+  require<DataError>(found.sizes() == expected.sizes() && torch::allclose(found, expected, 0, accuracy),
+                     "weights: ", constant.name, "=", shape_text(stored.shape), " (", who,
+                     " has other values there than its config asks for). Export a model of this config.");
+}
+
+data::StoredTensor stored_tensor(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.detach().to(torch::kCPU).contiguous();
+  data::StoredTensor made{
+      .shape = values.sizes().vec(), .dtype = values.scalar_type() == torch::kFloat64 ? "F64" : "F32", .bytes = {}};
+  made.bytes.resize(values.nbytes());
+  std::memcpy(made.bytes.data(), values.data_ptr(), values.nbytes());
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Network> network_of(data::Safetensors content, const std::string& who,
+                                    const torch::TensorOptions& options) {
+  const torch::NoGradGuard no_grad;
+  keep_weights(content, who);
+  expand_factors(content, who);
+  const auto config = content.metadata.find(stored_config_key);
+  require<DataError>(config != content.metadata.end(), "weights: file=", who,
+                     " (has no \"config\" in its metadata, so the model is unknown). Give it one: opshap operator "
+                     "import FILE --config CONFIG --out FILE.safetensors.");
+  const StoredParameters stored = stored_parameters(content, {config->second}, who);
+  // A config may ask for more memory than there is. The check comes first, on a network without any.
+  check_fit(*make_network({config->second}, options.device(torch::kMeta)), stored, who);
+  auto network = make_network({config->second}, options);
+  if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
+    network->set_native_domain(stored_domain(domain->second, who));
+  for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);
+  for (const Constant& constant : network->constants())
+    if (const auto found = stored.find(constant.name); found != stored.end())
+      check_constant(constant, *found->second, who);
+  return network;
+}
+
+data::Safetensors content_of(const Network& network) {
+  data::Safetensors content;
+  content.metadata[stored_config_key] = network.config().json;
+  if (network.native_domain()) content.metadata[domain_key] = data::to_json(*network.native_domain()).dump();
+  for (const Parameter& parameter : network.parameters())
+    content.tensors.emplace(parameter.name, stored_tensor(parameter.value));
+  for (const Constant& constant : network.constants())
+    content.tensors.emplace(constant.name, stored_tensor(constant.value));
+  return content;
+}
+
+}  // namespace opshap::operators
