@@ -1,19 +1,13 @@
-"""Writes reference_data/fno_options/, or compares random networks: FNOs of neuraloperator 2.0.0 with the options of its constructor.
+"""Writes reference_data/fno_options/: FNOs of neuraloperator 2.0.0 with the options of its constructor.
 
-    python3 reference_data/generate/fno_options.py                                              (neuraloperator 2.0.0; numpy; any torch it runs with)
-    python3 reference_data/generate/fno_options.py --random 20 --seed 1 --opshap build/release/opshap
+    python3 reference_data/generate/fno_options.py        (neuraloperator 2.0.0; numpy; any torch it runs with)
 
-The first form makes one small network for each option that changes what a network computes, with an input and its output. The second draws as many networks of
-random options, has `opshap operator run` apply each, and says how far the two are apart. It ends with exit code 1 when one differs by more than 1e-5 (relative L2).
+There is one small network for each option that changes what a network computes, with an input and its output.
 """
 
-import argparse
 import json
 import pathlib
-import random
-import subprocess
 import sys
-import tempfile
 
 import numpy
 import torch
@@ -100,58 +94,5 @@ def write_folder():
         numpy.save(folder / f"{name}_output.npy", y.numpy())
 
 
-def random_options(draw):
-    axes = draw.choice([1, 2])
-    options = {
-        "n_modes": tuple(draw.choice([2, 4, 5, 6, 8]) for _ in range(axes)), "in_channels": draw.choice([1, 2]), "out_channels": draw.choice([1, 3]),
-        "hidden_channels": draw.choice([6, 12, 32]), "n_layers": draw.choice([1, 2, 4]), "domain_padding": draw.choice([None, 0.25, 0.5]),
-        "lifting_channel_ratio": draw.choice([0, 1, 2, 2.5]), "projection_channel_ratio": draw.choice([1, 2, 3]),
-        "positional_embedding": draw.choice(["grid", None]), "norm": draw.choice([None, None, "instance_norm", "group_norm", "batch_norm"]),
-        "use_channel_mlp": draw.choice([True, True, False]), "channel_mlp_expansion": draw.choice([0.5, 1, 0.25]),
-        "channel_mlp_skip": draw.choice(["soft-gating", "linear", "identity", None]), "fno_skip": draw.choice(["linear", "soft-gating", "identity", None]),
-        "non_linearity": draw.choice(list(functions)), "stabilizer": draw.choice([None, None, "tanh"]),
-        "factorization": draw.choice([None, None, "Tucker", "CP", "TT"]), "rank": draw.choice([0.2, 0.5]),
-        # What is not supported, now and then.
-        "preactivation": draw.random() < 0.05, "separable": False, "resolution_scaling_factor": draw.choice([None] * 19 + [2]),
-    }
-    return options
-
-
-def compare_random(count, seed, program):
-    """Whether all networks are the same to 1e-5, or refused by name."""
-    draw, worst = random.Random(seed), 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        file, given, got = (pathlib.Path(folder) / name for name in ("model.safetensors", "x.npy", "y.npy"))
-        for number in range(count):
-            options = random_options(draw)
-            said = {name: value for name, value in options.items() if value is not None}
-            try:
-                configuration(constructed(options))
-            except ValueError as refusal:
-                print(f"{number}: refused ({refusal})")
-                continue
-            model, x, y = drawn(options, seed * 1000 + number)
-            export(model, file)
-            numpy.save(given, x.numpy())
-            subprocess.run([program, "operator", "run", file, "--input", given, "--out", got], check=True, capture_output=True)
-            error = float(numpy.linalg.norm(numpy.load(got) - y.numpy()) / numpy.linalg.norm(y.numpy()))
-            worst = max(worst, error)
-            print(f"{number}: {error:.1e} {said}", flush=True)
-    print(f"largest relative L2 error: {worst:.1e}")
-    return worst <= 1e-5
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--random", type=int, default=0, metavar="COUNT")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--opshap", default="build/release/opshap")
-    arguments = parser.parse_args()
-    if not arguments.random:
-        write_folder()
-    elif not compare_random(arguments.random, arguments.seed, arguments.opshap):
-        sys.exit(1)
-
-
 if __name__ == "__main__":
-    main()
+    write_folder()
