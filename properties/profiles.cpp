@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/departures.hpp"
+#include "cli/problem_profiles.hpp"
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -246,6 +247,42 @@ TEST(Profiles, AnOverlayOfAnArchitectureReplacesTheOperatorAndSaysSo) {
   EXPECT_EQ("fno", relu.backbone.model.model);
   EXPECT_TRUE(says(relu, "operator width: 24 instead of the paper's 64"));
   EXPECT_TRUE(says(relu, "operator non_linearity: \"relu\", which the paper's settings do not have"));
+}
+
+TEST(Profiles, AnOverlayLeavesOutAnExplainer) {
+  ASSERT_TRUE(cli::load_profile("desk", {}).explainers.contains("mean_field_labels"));
+  const cli::Profile mwt = cli::load_profile("desk", "desk_mwt", "burgers1d");
+  EXPECT_TRUE(mwt.explainers.empty());
+  EXPECT_TRUE(mwt.evaluation.unseen.empty()) << "48 points are no power of two";
+  const cli::Profile local = cli::load_profile("desk", "desk_local_no", "heat2d");
+  EXPECT_TRUE(local.explainers.empty());
+  EXPECT_EQ((std::vector<int>{4, 8, 16}), local.resolutions);
+  EXPECT_EQ(5, local.evaluation.curves.front().inputs);
+  const fs::path file = fs::temp_directory_path() / "opshap_profiles_left_out.toml";
+  write_file(file, "[explainers]\nmean_field_labels = true\n");
+  EXPECT_THROW(cli::load_profile("desk", file), InvalidArgument) << "true makes none";
+  fs::remove(file);
+}
+
+TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
+  const cli::Profile gino = cli::load_profile("smoke", "gino", "heat2d");
+  EXPECT_EQ("gino", gino.explainer.model.model);
+  EXPECT_EQ(256, gino.data.scattered);
+  EXPECT_EQ((std::vector<int>{256}), gino.evaluation.resolutions);
+  EXPECT_EQ(64, gino.explainer.scenario.blocks);
+  EXPECT_TRUE(cli::data_request(gino, 1).layout.resolutions.empty()) << "the data set itself is on its grid";
+  EXPECT_EQ("data: at 256 scattered points of the grid instead of the grid", cli::departures(gino).front());
+  const std::string stored = cli::to_toml(gino);
+  EXPECT_EQ(256, cli::parse_profile(stored, "stored.toml").data.scattered);
+  EXPECT_EQ(stored, cli::to_toml(cli::parse_profile(stored, "stored.toml")));
+
+  const fs::path file = fs::temp_directory_path() / "opshap_profiles_scattered.toml";
+  for (const char* wrong : {"[data]\nscattered = 400\n", "resolutions = [3]\n[data]\nscattered = 3\n",
+                            "resolutions = [400]\n[data]\nscattered = 400\n[evaluation]\nunseen = [100]\n"}) {
+    write_file(file, wrong);
+    EXPECT_THROW(cli::load_profile("smoke", file, "heat2d"), InvalidArgument) << wrong;
+  }
+  fs::remove(file);
 }
 
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {

@@ -65,6 +65,8 @@ std::vector<std::string> departures(const Profile& profile) {
                             ? message("data: the data set ", data.file->path, ", which this run did not make")
                             : message("data: imported from ", data.file->imported_from, "; not the paper's"));
   }
+  if (data.scattered > 0)
+    sentences.push_back(message("data: at ", data.scattered, " scattered points of the grid instead of the grid"));
   const Profile paper = data.file ? load_profile("paper", {}, data) : load_profile("paper", {}, data.pde);
   // A file has its own counts and parameters. Those of the paper are in the profile without it.
   const Profile papers = data.file ? load_profile("paper", {}, data.has_problem() ? data.pde : "") : paper;

@@ -1,5 +1,8 @@
 #include "cli/problem_profiles.hpp"
 
+#include <utility>
+
+#include "data/scattered.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {
@@ -31,8 +34,12 @@ data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed) {
                      .train = profile.data.train,
                      .validation = profile.data.validation,
                      .test = profile.data.test,
-                     .resolutions = profile.resolutions},
+                     .resolutions = profile.data.scattered > 0 ? std::vector<int>{} : profile.resolutions},
           .seed = seed};
+}
+
+data::Dataset at_points_of(const Profile& profile, data::Dataset data) {
+  return profile.data.scattered > 0 ? data::scattered(std::move(data), profile.data.scattered) : std::move(data);
 }
 
 }  // namespace opshap::cli

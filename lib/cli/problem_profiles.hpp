@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/profile.hpp"
+#include "data/dataset.hpp"
 #include "data/generate.hpp"
 
 namespace opshap::cli {
@@ -17,5 +18,8 @@ std::vector<Profile> load_profiles(const std::string& name_or_file, const std::f
 
 /// The data set that a run of this profile needs.
 data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed);
+
+/// A data set at the scattered points that a profile asks for, else as it is. Throws as data::scattered().
+data::Dataset at_points_of(const Profile& profile, data::Dataset data);
 
 }  // namespace opshap::cli

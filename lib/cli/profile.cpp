@@ -182,6 +182,16 @@ evaluation::EvaluationSettings read_evaluation(Section section) {
   return settings;
 }
 
+/// A cloud of points has one resolution, which is all of its points.
+void require_cloud(const Profile& profile) {
+  const int points = profile.data.scattered;
+  require(profile.resolutions == std::vector{points}, "profile: data.scattered=", points,
+          fmt::format(", resolutions=[{}]", fmt::join(profile.resolutions, ", ")),
+          " (fields at scattered points have one resolution). Write resolutions = [", points, "].");
+  require(profile.evaluation.unseen.empty(), "profile: evaluation.unseen (with data.scattered=", points,
+          " there are no other grids). Leave it out.");
+}
+
 /// Lays an explainer's table over the settings, after those of the explainers that it is like.
 void lay_over(toml::table& settings, Section& all, const std::string& name, std::size_t depth = 0) {
   require(all.has(name), "profile: explainers.", name,
@@ -211,6 +221,7 @@ Profile read(const toml::table& table, const std::string& name) {
                   .test = data.count("test")};
   if (data.has("parameters")) profile.data.parameters = read_parameters(data.section("parameters"), profile.data.pde);
   if (data.has("file")) profile.data.file = read_file_of_data(data.section("file"));
+  if (data.has("scattered")) profile.data.scattered = data.count("scattered", 4);
   data.finish();
 
   const operators::NetworkSettings model = read_operator(root.section("operator"));
@@ -228,6 +239,7 @@ Profile read(const toml::table& table, const std::string& name) {
   if (root.has("explainers")) {
     Section further = root.section("explainers");
     for (const std::string& name : further.names()) {
+      if (further.node(name).value<bool>() == false) continue;  // an overlay leaves it out
       toml::table settings = *root.node("explainer").as_table();
       lay_over(settings, further, name);
       profile.explainers[name] =
@@ -241,11 +253,13 @@ Profile read(const toml::table& table, const std::string& name) {
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
   for (auto& [name, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
-  if (!profile.data.has_problem()) {  // nothing draws further inputs of data from elsewhere
+  // Nothing draws further inputs of data from elsewhere, nor any at scattered points.
+  if (!profile.data.has_problem() || profile.data.scattered > 0) {
     profile.explainer.unlabelled = 0;
     for (auto& [name, recipe] : profile.explainers) recipe.unlabelled = 0;
   }
   profile.evaluation.resolutions = profile.resolutions;
+  if (profile.data.scattered > 0) require_cloud(profile);
   for (const int size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
             "profile: evaluation.unseen=", size, " (the explainer is trained at this size). Take it out of the list.");
@@ -332,6 +346,7 @@ toml::table table_of(const ScenarioRule& rule, const ScenarioRule& usual) {
 toml::table table_of(const DataSettings& data) {
   toml::table table{{"pde", data.pde}, {"train", data.train}, {"validation", data.validation}, {"test", data.test}};
   if (!data.parameters.empty()) table.insert("parameters", table_of(data.parameters));
+  if (data.scattered > 0) table.insert("scattered", data.scattered);
   if (data.file) {
     table.insert("file", toml::table{{"path", data.file->path},
                                      {"content", data.file->content_hash},

@@ -37,6 +37,8 @@ struct DataSettings {
   pde::ParameterValues parameters = {};  ///< those that differ from the problem's defaults
   int train = 0, validation = 0, test = 0;
   std::optional<DataFile> file = {};  ///< then pde, parameters and counts are the file's
+  /// The fields are taken at so many scattered points of their grid, as data::scattered() does it. 0: on the grid.
+  int scattered = 0;
 
   int samples() const { return train + validation + test; }
   /// Whether the data are made from a problem of ours. Nothing of ours knows the problem of imported data.
@@ -46,8 +48,8 @@ struct DataSettings {
 };
 
 /// Everything that decides a run's size: one TOML file. Every key is needed but for those of [scenario], which has the
-/// problem's default rule without them, `parameters` of [data], `unseen` of [evaluation], and what the paper's recipe
-/// of an explainer does not have.
+/// problem's default rule without them, `parameters` and `scattered` of [data], `unseen` of [evaluation], and what the
+/// paper's recipe of an explainer does not have.
 ///
 /// One file serves many problems: what [plane] has is laid over the rest for a problem in two dimensions, and then what
 /// [pde.NAME] has for that problem.
@@ -57,11 +59,11 @@ struct Profile {
   std::string name;
   std::string summary;
   DataSettings data;
-  std::vector<int> resolutions;  ///< players n = points per axis, for training and evaluation
+  std::vector<int> resolutions;  ///< points per axis, for training and evaluation; with scattered points their number
   training::BackboneRecipe backbone;
   training::ExplainerRecipe explainer;
   /// Further explainers by name, which are scored beside it: tables [explainers.NAME], each laid over [explainer], or
-  /// over the explainer that its key `like` names.
+  /// over the explainer that its key `like` names. `NAME = false` in an overlay's [explainers] leaves one out.
   std::map<std::string, training::ExplainerRecipe> explainers;
   evaluation::EvaluationSettings evaluation;
 };

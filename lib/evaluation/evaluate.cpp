@@ -15,6 +15,7 @@
 #include "core/interpolation.hpp"
 #include "core/kernel_law.hpp"
 #include "core/progress.hpp"
+#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "core/stop.hpp"
 #include "evaluation/certified_reference.hpp"
@@ -40,25 +41,20 @@ double relative_error(std::span<const double> prediction, std::span<const double
   return std::sqrt(difference / size);
 }
 
-/// Points per axis at a resolution.
-std::vector<int> shape_of(const data::Dataset& data, int resolution) {
-  return std::vector<int>(data.inputs.domain.shape().size(), resolution);
-}
-
 bool unseen(const Evaluation& evaluation, int resolution) {
   const std::vector<int>& all = evaluation.settings.unseen;
   return std::find(all.begin(), all.end(), resolution) != all.end();
 }
 
-/// The fields of a sample at a resolution: every s-th point, or interpolated to a grid that the data were not made for.
-FieldBatch at_resolution(const Evaluation& evaluation, const FieldBatch& native, int resolution) {
-  const std::vector<int> shape = shape_of(evaluation.data, resolution);
-  return unseen(evaluation, resolution) ? interpolated(native, shape) : strided(native, shape);
+/// The fields of a sample at a resolution, interpolated to a grid that the data were not made for.
+FieldBatch served(const Evaluation& evaluation, const FieldBatch& native, int resolution) {
+  if (!unseen(evaluation, resolution)) return at_resolution(native, resolution);
+  return interpolated(native, std::vector<int>(native.domain.shape().size(), resolution));
 }
 
 Scenario scenario_of(const Evaluation& evaluation, int resolution, std::int64_t sample) {
   return make_scenario(data::rule_for(evaluation.settings.scenario, evaluation.data),
-                       at_resolution(evaluation, evaluation.data.inputs.one(sample), resolution));
+                       served(evaluation, evaluation.data.inputs.one(sample), resolution));
 }
 
 std::vector<int> all_resolutions(const EvaluationSettings& settings) {
@@ -182,7 +178,7 @@ class Unit {
                               std::uint64_t seed) const {
     runs::AttributionRow row;
     row.pde = evaluation_.data.pde;
-    row.shape = scenario_.input.domain.shape();
+    row.shape = shape_of(scenario_.input.domain);
     row.players = players_;
     row.sample = sample_;
     row.method = method.name();
@@ -207,7 +203,7 @@ class Unit {
                         .grand = attribution.grand,
                         .values = attribution.values,
                         .standard_errors = attribution.standard_errors.value_or(std::vector<double>{}),
-                        .shape = scenario_.input.domain.shape(),
+                        .shape = shape_of(scenario_.input.domain),
                         .explainer = explainer};
     attributions_ += runs::to_json_line(row) + '\n';
   }
@@ -246,14 +242,15 @@ std::vector<std::string> names_of(const std::vector<pde::Channel>& channels) {
 void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
                        std::string& fields) {
   for (const int resolution : all_resolutions(evaluation.settings)) {
-    const std::vector<int> shape = shape_of(evaluation.data, resolution);
-    runs::OperatorRow row{.pde = evaluation.data.pde, .points = 1, .relative_errors = {}, .shape = shape};
-    for (const int points : shape) row.points *= points;
+    runs::OperatorRow row{.pde = evaluation.data.pde, .points = 0, .relative_errors = {}, .shape = {}};
     for (const std::int64_t sample : samples) {
       const Scenario scenario = scenario_of(evaluation, resolution, sample);
-      const FieldBatch solution = at_resolution(evaluation, evaluation.data.targets.one(sample), resolution);
+      const FieldBatch solution = served(evaluation, evaluation.data.targets.one(sample), resolution);
       const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
+      row.points = static_cast<int>(solution.domain.points());
+      row.shape = shape_of(solution.domain);
       row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
+      if (!solution.domain.is_grid()) continue;  // the report draws fields on grids
       runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
       shown.pde = evaluation.data.pde;
       shown.sample = sample;
@@ -265,8 +262,9 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
   }
 }
 
-/// How far the explainers' answers depend on the grid, from what is stored.
+/// How far the explainers' answers depend on the grid, from what is stored. A mesh has no other grid beside it.
 std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, const std::filesystem::path& run) {
+  if (!evaluation.data.inputs.domain.is_grid()) return {};
   std::vector<ExplainedGrid> grids;
   for (const int resolution : evaluation.settings.resolutions) {
     const Scenario scenario = scenario_of(evaluation, resolution, any_sample);

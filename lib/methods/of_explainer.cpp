@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/resolution.hpp"
 #include "methods/of_density.hpp"
 
 namespace opshap::methods {
@@ -20,7 +21,7 @@ class OfExplainer final : public Method {
   bool any_query() const override { return explainer_->any_query(); }
   std::string remark(const Question& question) const override {
     const std::vector<int> known = explainer_->trained_at();
-    const std::vector<int>& shape = scenario_of(name(), question).input.domain.shape();
+    const std::vector<int> shape = shape_of(scenario_of(name(), question).input.domain);
     const bool seen = std::ranges::all_of(shape, [&](int points) { return std::ranges::count(known, points) > 0; });
     if (known.empty() || seen) return "";
     std::string sizes, asked;

@@ -1,6 +1,7 @@
 // Training of a backbone: MSE against the solution at the target time.
 
 #include "core/error.hpp"
+#include "core/resolution.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"
@@ -28,13 +29,13 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset
   const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
   const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
   const auto network = operators::make_network(backbone_config(recipe, data), options);
-  network->set_native_domain(data.inputs.domain);
+  if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed);
   // A batch's loss is its mean squared error; a part of it, for chunks of fields, is given to `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
                            const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
                            const Batch& batch) {
-    const Domain domain = data.inputs.domain.strided(grid(data.inputs, groups[batch.group].points));
+    const Domain domain = at_resolution(data.inputs.domain, groups[batch.group].points);
     const torch::Tensor batch_inputs = select(inputs, batch), batch_targets = select(targets, batch);
     return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), domain);

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "core/error.hpp"
+#include "core/resolution.hpp"
 #include "core/rng.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
@@ -27,7 +28,7 @@ std::vector<std::vector<std::int64_t>> queries_of(const ExplainerRecipe& recipe,
   const Rng rng(seed, "explainer queries");
   std::vector<std::vector<std::int64_t>> queries(groups.size());
   for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
-    const std::int64_t points = fields.domain.strided(grid(fields, groups[group].points)).points();
+    const std::int64_t points = at_resolution(fields.domain, groups[group].points).points();
     for (const std::int64_t sample : groups[group].samples) {
       queries[group].push_back(static_cast<std::int64_t>(
           rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));
@@ -123,7 +124,7 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
   Material train(recipe, backbone, data, data::Split::train, seed);
   const Material validation(recipe, backbone, data, data::Split::validation, seed);
   const auto network = operators::make_network(explainer_config(recipe, data), torch::kFloat32);
-  network->set_native_domain(data.inputs.domain);
+  if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
 
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {

@@ -5,8 +5,8 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "core/resolution.hpp"
 #include "operators/network.hpp"
-#include "training/samples.hpp"
 #include "training/training.hpp"
 
 namespace opshap::training {
@@ -68,7 +68,7 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
   network["model"] = recipe.model.model;
   ordered_json query = "any";
   if (!recipe.any_query) {
-    const Scenario probe = make_scenario(recipe.scenario, inputs.one(0), grid(inputs, recipe.resolutions.front()));
+    const Scenario probe = scenario_at(recipe.scenario, inputs.one(0), recipe.resolutions.front());
     query = recipe.scenario.query == ScenarioRule::Where::centre
                 ? ordered_json("centre")
                 : ordered_json(probe.input.domain.position(probe.query.point));
@@ -113,8 +113,7 @@ std::string training_identity(const ExplainerRecipe& recipe, const Target& targe
   if (recipe.clipping > 0) json["clipping"] = recipe.clipping;
   if (recipe.averaging > 0) json["averaging"] = recipe.averaging;
   json.update(ordered_json::parse(target.identity()));
-  const Scenario probe =
-      make_scenario(recipe.scenario, data.inputs.one(0), grid(data.inputs, recipe.resolutions.front()));
+  const Scenario probe = scenario_at(recipe.scenario, data.inputs.one(0), recipe.resolutions.front());
   json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.query).front()}};
   // Trainings from before there were targets and scenarios have the defaults, which go without saying.
   const ExplainerRecipe defaults;

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/coalitions.hpp"
+#include "core/resolution.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
-#include "training/samples.hpp"
 
 namespace opshap::training {
 
@@ -52,7 +52,7 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
 
 Scenario SampleGames::scenario(std::int64_t member) const {
   const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
-  Scenario made = make_scenario(rule_, fields_.one(sample), grid(fields_, group_.points));
+  Scenario made = scenario_at(rule_, fields_.one(sample), group_.points);
   if (!queries_.empty()) made.query.point = queries_[static_cast<std::size_t>(member)];
   return made;
 }

@@ -1,17 +1,10 @@
 #include "training/samples.hpp"
 
+#include "core/resolution.hpp"
 #include "explainers/operator_shap.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::training {
-
-std::vector<int> grid(const FieldBatch& fields, int points) {
-  return std::vector<int>(fields.domain.shape().size(), points);
-}
-
-FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points) {
-  return strided(fields.one(sample), grid(fields, points));
-}
 
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options,
@@ -21,7 +14,7 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
     const ResolutionGroup& group = groups[number];
     std::vector<torch::Tensor> samples;
     for (std::size_t member = 0; member < group.samples.size(); ++member) {
-      FieldBatch field = at_resolution(fields, group.samples[member], group.points);
+      FieldBatch field = at_resolution(fields.one(group.samples[member]), group.points);
       if (number < queries.size() && !queries[number].empty())
         field = explainers::with_query(field, {queries[number][member]});
       samples.push_back(operators::to_tensor(field, 0, 1, options));

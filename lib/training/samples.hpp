@@ -18,10 +18,4 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
 /// The members of a batch, [points, B, C].
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch);
 
-/// The group's grid: that many points on every axis.
-std::vector<int> grid(const FieldBatch& fields, int points);
-
-/// One sample of the data set at a resolution, as a batch of one.
-FieldBatch at_resolution(const FieldBatch& fields, std::int64_t sample, int points);
-
 }  // namespace opshap::training

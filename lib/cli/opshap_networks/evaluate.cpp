@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
-#include "cli/profile.hpp"
+#include "cli/problem_profiles.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -55,7 +55,7 @@ nlohmann::ordered_json settings_of(const Options& options, const Profile& profil
 void run(const Options& options, const Globals& globals) {
   require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
   const Profile profile = load_profile(options.profile, globals.config);
-  const data::Dataset data = data::read_dataset(options.data);
+  const data::Dataset data = at_points_of(profile, data::read_dataset(options.data));
   const auto backbone =
       operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
   const auto explainers = trained_explainers(options, *backbone, globals);

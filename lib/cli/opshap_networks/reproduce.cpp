@@ -86,6 +86,7 @@ std::optional<data::Dataset> given_data(const Profile& profile) {
   require(data.content_hash == profile.data.file->content_hash, "reproduce: data=", profile.data.file->path,
           ", content_xxh64=", data.content_hash, " (the run was begun with ", profile.data.file->content_hash,
           "). Give the file of that time, or choose another --out.");
+  if (profile.data.scattered > 0) return at_points_of(profile, std::move(data));
   return data::served_at(std::move(data), profile.resolutions);
 }
 
@@ -118,7 +119,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
-  const data::Dataset data = given ? std::move(*given) : data::read_dataset(data_file);
+  const data::Dataset data = given ? std::move(*given) : at_points_of(profile, data::read_dataset(data_file));
 
   const training::TrainingSummary backbone_summary = manifest.stage(
       "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/studies.hpp"
+#include "cli/problem_profiles.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -43,7 +44,7 @@ StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, cons
                      .op = nullptr,
                      .op_checksum = {}};
   const fs::path weights = run / "backbone" / "model.safetensors";
-  studied.data = data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5"));
+  studied.data = at_points_of(studied.profile, data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5")));
   studied.op = operators::load_operator(weights, "cpu", operators::Precision::float32, globals.engine);
   studied.op_checksum = xxh64(read_file(weights));
   return studied;

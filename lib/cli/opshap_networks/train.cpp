@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/opshap_networks/own_operator.hpp"
-#include "cli/profile.hpp"
+#include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "operators/weights.hpp"
@@ -60,8 +60,8 @@ void add_network_train(CLI::App& app, const Globals& globals) {
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
     check();
     const Profile profile = load_profile(options->profile, globals.config);
-    report(training::train_backbone(profile.backbone, data::read_dataset(options->data), globals.seed, globals.out),
-           globals);
+    const data::Dataset data = at_points_of(profile, data::read_dataset(options->data));
+    report(training::train_backbone(profile.backbone, data, globals.seed, globals.out), globals);
   });
 
   auto* explainer = add_training(*train, "explainer", "An explainer of a trained operator", *options);
@@ -94,7 +94,7 @@ void add_network_train(CLI::App& app, const Globals& globals) {
     const Profile profile = load_profile(options->profile, globals.config);
     const auto backbone =
         operators::load_operator(options->operator_file, "cpu", operators::Precision::float32, globals.engine);
-    const data::Dataset data = data::read_dataset(options->data);
+    const data::Dataset data = at_points_of(profile, data::read_dataset(options->data));
     report(training::train_explainer(profile.explainer, *backbone,
                                      explainer_data(data, profile, profile.explainer, globals.seed), globals.seed,
                                      globals.out),
