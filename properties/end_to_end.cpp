@@ -56,7 +56,7 @@ class EndToEnd : public Program {
 /// points. A marginal contribution has two values. The weights of a player's marginal contributions sum to 1, and so do
 /// those of a path's gradients, each of which goes through all layers twice.
 Tolerance float32_values(const Json& fixture) {
-  constexpr double roundings = 200, single = 0x1p29;  // 2^-23 in units of 2^-52
+  constexpr double roundings = 40, single = 0x1p29;  // 2^-23 in units of 2^-52
   return rounding(roundings * single, fixture["largest_value"]);
 }
 

@@ -174,7 +174,7 @@ def end_to_end(report, program, folder, _):
         "`reference_data/end_to_end`: `opshap attribute` against Shapley values of all coalitions and integrated gradients that Python computed (float32 on both "
         "sides). Errors are the largest of all players, in units of the game's largest value.", "",
     )
-    report.table("model", "players", "exact (at most 2.4e-5)", "exact, without the engine", "integrated gradients")
+    report.table("model", "players", "exact (at most 4.8e-6)", "exact, without the engine", "integrated gradients")
     for case in json.loads((root / "reference_data" / "end_to_end" / "cases.json").read_text())["cases"]:
         name, cells = case["name"], []
         start = root / "reference_data" / "end_to_end" / name
@@ -189,7 +189,7 @@ def end_to_end(report, program, folder, _):
         for key, method in (("shapley_values", ("exact",)), ("shapley_values", ("exact", "--no-engine")), ("integrated_gradients", midpoint)):
             found = json.loads(command(program, "attribute", *flags, "--query", query, "--method", *method))["values"]
             error = numpy.abs(numpy.subtract(found, case[key])).max() / case["largest_value"]
-            cells.append(report.within(error, 200 * 2**-23, f"{name} {method[0]}"))
+            cells.append(report.within(error, 40 * 2**-23, f"{name} {method[0]}"))
         report.row(name, len(case["shapley_values"]), *cells)
 
 
