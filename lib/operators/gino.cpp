@@ -24,7 +24,7 @@ using torch::Tensor;
 namespace {
 
 constexpr int axes = 2, most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024,
-              most_points = 4096, most_nodes = 1 << 24;
+              most_points = 1024, most_nodes = 1 << 24;
 constexpr std::size_t kept_meshes = 8;
 const std::vector<std::string> transforms = {"linear", "nonlinear"};
 const std::vector<int> in_hidden = {80, 80, 80}, out_hidden = {512, 256};
