@@ -1,20 +1,28 @@
 // What every registered neural operator costs at the paper's size: fields a second forward, at a point, with gradient;
-// its Shapley value by the mean field; samples a second in training as a backbone and as an explainer. And what the
-// machine's matrix products give, to measure all of it by.
+// coalitions a second of the game of one field, and what their time goes to; its Shapley value by the mean field;
+// samples a second in training as a backbone and as an explainer. And what the machine's matrix products give, to
+// measure all of it by.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/partition.hpp"
+#include "core/point_cloud.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "estimators/mean_field.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operation_times.hpp"
 #include "operators/blas.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
@@ -27,20 +35,46 @@
 namespace opshap {
 namespace {
 
-FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
-  FieldBatch fields = FieldBatch::zeros(Domain::unit(shape), count, 1);
+FieldBatch random_fields(const Domain& domain, std::int64_t count, int channels = 1) {
+  FieldBatch fields = FieldBatch::zeros(domain, count, channels);
   Rng rng(1, "benchmark fields");
   for (double& value : fields.values) value = rng.normal();
   return fields;
+}
+
+FieldBatch random_fields(const std::vector<int>& shape, std::int64_t count) {
+  return random_fields(Domain::unit(shape), count);
+}
+
+/// A cloud of evenly spread points of the unit square: those of the golden values of meshes.
+Domain cloud(std::int64_t points) {
+  std::vector<double> places;
+  for (std::int64_t i = 1; i <= points; ++i) {
+    for (const double step : {0.7548776662466927, 0.5698402909980532})
+      places.push_back(std::fmod(0.5 + static_cast<double>(i) * step, 1.0));
+  }
+  return Domain::mesh(point_cloud(2, std::move(places)));
 }
 
 /// A registered operator in one of its dimensions, with the paper's settings.
 struct Subject {
   std::string name;
   int dimension = 1;
+  bool on_mesh = false;  ///< then it has two channels, like the paper's fields on meshes
+  int channels() const { return on_mesh ? 2 : 1; }
 
   operators::NetworkConfig config() const {
-    return operators::fitted(operators::architecture(name)->of_the_paper(), {.dimension = dimension});
+    return operators::fitted(operators::architecture(name)->of_the_paper(),
+                             {.dimension = dimension, .in_channels = channels(), .out_channels = channels()});
+  }
+  /// With so many points per axis, or so many in all on a mesh.
+  Domain domain(std::int64_t points) const {
+    if (on_mesh) return cloud(points);
+    return Domain::unit(std::vector<int>(static_cast<std::size_t>(dimension), static_cast<int>(points)));
+  }
+  /// Every point plays, on a mesh the 8 x 8 blocks of its box.
+  Partition players(const Domain& domain) const {
+    return on_mesh ? Partition::blocks(domain, 64) : Partition::one_player_per_point(domain);
   }
   std::unique_ptr<Operator> untrained() const { return operators::untrained_operator(config(), 1); }
 };
@@ -89,6 +123,38 @@ void one_value(benchmark::State& state, const Subject& subject) {
   state.SetItemsProcessed(state.iterations());
 }
 
+/// Values of random coalitions of the game of one field at the centre. With `split` on one thread, with the shares of
+/// its time that go to LibTorch's matrix products and to its other operations. The rest are kernels of our own, their
+/// products among them, and the masks.
+void coalitions(benchmark::State& state, const Subject& subject, bool split) {
+  const int before = threads();
+  if (split) set_threads(1);
+  const auto op = subject.untrained();
+  const FieldBatch field = random_fields(subject.domain(state.range(0)), 1, subject.channels());
+  const auto game = games::cell_mask_game(*op, {field,
+                                                FieldBatch::zeros(field.domain, 1, field.channels),
+                                                subject.players(field.domain),
+                                                {.point = field.domain.centre()}});
+  Coalitions asked(game->players(), static_cast<std::size_t>(state.range(1)));
+  Rng rng(1, "benchmark coalitions");
+  for (std::size_t row = 0; row < asked.size(); ++row) {
+    for (int player = 0; player < game->players(); ++player) {
+      if (rng.below(2) == 1) asked.insert(row, player);
+    }
+  }
+  std::optional<OperationTimes> times;
+  if (split) times.emplace();
+  const auto start = std::chrono::steady_clock::now();
+  for (auto _ : state) benchmark::DoNotOptimize(game->values(asked));
+  const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  state.SetItemsProcessed(state.iterations() * state.range(1));
+  if (!split) return;
+  state.counters["products"] = times->products() / whole;
+  state.counters["operations"] = times->others() / whole;
+  state.counters["kernels"] = 1 - (times->products() + times->others()) / whole;
+  set_threads(before);
+}
+
 void mean_field_value(benchmark::State& state, const Subject& subject) {
   const auto op = subject.untrained();
   const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
@@ -115,7 +181,8 @@ void sgemm(benchmark::State& state) {
 /// The loss of outputs for fields first..first+count-1.
 using Loss = std::function<torch::Tensor(const torch::Tensor& outputs, std::int64_t first, std::int64_t count)>;
 
-constexpr std::int64_t training_batch = 32;
+/// Samples of a step: fields on meshes come one by one, and fewer planes than lines fit into a step.
+std::int64_t training_batch(const Subject& subject) { return subject.on_mesh ? 1 : subject.dimension == 2 ? 8 : 32; }
 
 /// One step of a training with this loss, values of coalitions excluded, by fused layers or by LibTorch's operations
 /// alone.
@@ -127,21 +194,22 @@ void step(benchmark::State& state, const Subject& subject, bool fused, const Los
   for (operators::Parameter& parameter : network->parameters())
     parameters[parameter.name] = parameter.value.set_requires_grad(true);
   training::AdamW optimiser(parameters, 1e-4);
-  const FieldBatch fields = random_fields(shape(state, subject.dimension), training_batch);
-  const torch::Tensor inputs = operators::to_tensor(fields, 0, training_batch, torch::kFloat32);
+  const std::int64_t batch = training_batch(subject);
+  const FieldBatch fields = random_fields(subject.domain(state.range(0)), batch, subject.channels());
+  const torch::Tensor inputs = operators::to_tensor(fields, 0, batch, torch::kFloat32);
   for (auto _ : state) {
-    training::batch_loss_and_gradient(
-        *network, training_batch, fields.domain, [&](std::int64_t first, std::int64_t count) {
-          return loss(network->forward(inputs.narrow(1, first, count), fields.domain), first, count);
-        });
+    training::batch_loss_and_gradient(*network, batch, fields.domain, [&](std::int64_t first, std::int64_t count) {
+      return loss(network->forward(inputs.narrow(1, first, count), fields.domain), first, count);
+    });
     optimiser.step(1e-3);
   }
-  state.SetItemsProcessed(state.iterations() * training_batch);
+  state.SetItemsProcessed(state.iterations() * batch);
 }
 
 /// Mean squared error of the whole fields.
 void training_step(benchmark::State& state, const Subject& subject, bool fused) {
-  const torch::Tensor targets = torch::ones({state.range(0), training_batch, 1});
+  const torch::Tensor targets =
+      torch::ones({subject.domain(state.range(0)).points(), training_batch(subject), subject.channels()});
   step(state, subject, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
     return torch::mse_loss(outputs, targets.narrow(1, first, count), torch::Reduction::Sum) /
            static_cast<double>(targets.numel());
@@ -150,8 +218,8 @@ void training_step(benchmark::State& state, const Subject& subject, bool fused) 
 
 /// Mean squared error of the sums over 32 coalitions of each field.
 void explainer_step(benchmark::State& state, const Subject& subject, bool fused) {
-  const torch::Tensor coalitions = torch::ones({training_batch, 32, state.range(0)}),
-                      targets = torch::ones({training_batch, 32, 1});
+  const std::int64_t batch = training_batch(subject);
+  const torch::Tensor coalitions = torch::ones({batch, 32, state.range(0)}), targets = torch::ones({batch, 32, 1});
   step(state, subject, fused, [&](const torch::Tensor& outputs, std::int64_t first, std::int64_t count) {
     const torch::Tensor values = outputs.squeeze(2).t() - outputs.mean(0);
     const torch::Tensor sums = torch::bmm(coalitions.narrow(0, first, count), values.unsqueeze(2));
@@ -192,6 +260,15 @@ void register_all() {
     row->ArgName("n")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
     for (const std::int64_t size : sizes) row->Arg(size);
   };
+  const auto add_coalitions = [](const std::string& prefix, const std::vector<std::vector<std::int64_t>>& sizes,
+                                 const Subject& subject) {
+    for (const bool split : {false, true}) {
+      const std::string name = prefix + (split ? "coalitions_split" : "coalitions");
+      auto* row = benchmark::RegisterBenchmark(name.c_str(), coalitions, subject, split);
+      row->ArgNames({"n", "batch"})->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+      for (const std::vector<std::int64_t>& size : sizes) row->Args(size);
+    }
+  };
   add("sgemm", sgemm, {1024, 2048});
   for (const std::string& name : operators::names()) {
     for (const int dimension : operators::architecture(name)->dimensions()) {
@@ -199,8 +276,17 @@ void register_all() {
       const std::string prefix = name + std::to_string(dimension) + "d_";
       if (dimension == 2) {
         add(prefix + "forward", forward, {4, 32}, subject);
+        if (operators::architecture(name)->on_meshes()) {
+          const Subject on_mesh{.name = name, .dimension = 2, .on_mesh = true};
+          add(prefix + "mesh_training_step", training_step, {64, 1900}, on_mesh, true);
+          add_coalitions(prefix + "mesh_", {{64, 64}, {1900, 64}}, on_mesh);
+        } else {
+          add(prefix + "training_step", training_step, {4, 32}, subject, true);
+          add_coalitions(prefix, {{4, 256}, {32, 32}}, subject);
+        }
         continue;
       }
+      add_coalitions(prefix, {{16, 512}, {1024, 128}}, subject);
       add(prefix + "forward", forward, {16, 64, 256, 1024}, subject);
       add(prefix + "value_at", value_at, {16, 64, 256, 1024}, subject);
       add(prefix + "gradient_at", gradient_at, {16, 256, 1024}, subject);

@@ -2,7 +2,9 @@
 
 Each round measures every row for the peer and for us, one after the other, so that a change of the machine's mood hits both; the table shows the
 median over rounds and, for the ratio, its range over rounds. A rate is the best of several batch sizes for the peer, whatever our benchmark chose for us.
-Estimators are compared on one thread by the time they take beyond the game.
+Estimators are compared on one thread by the time they take beyond the game. For operators a second table
+puts the rates beside the machine's matrix products: a rate times the operations of a plain forward pass, as a share of the best sgemm of the round. Ours leaves out
+what a value at one point does not need, so its share may be above 1. The same table says what our time goes to.
 """
 
 import argparse
@@ -36,34 +38,66 @@ def neuralop_fno(dimension=1, seed=0):
     return FNO(n_modes=(16,) * dimension, in_channels=1, out_channels=1, hidden_channels=64, n_layers=4, domain_padding=0.5)
 
 
-def neuralop_forward(points):
+def batches_of(points):
+    return [batch for batch in (4, 8, 16, 32, 64, 256, 1024) if batch * points <= 1 << 17]
+
+
+def neuralop_fno_of(points):
+    def make():
+        import torch
+
+        return neuralop_fno(), lambda batch: {"x": torch.randn(batch, 1, points)}
+
+    return make
+
+
+def multiwavelets(points):
+    """The authors' MWT1d at the paper's size, written from its formulas; as fast as theirs to a fifth."""
+
+    def make():
+        import pathlib
+
+        import torch
+
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reference_data" / "generate"))
+        from mwt_plain import MWT1d
+
+        torch.manual_seed(0)
+        return MWT1d(), lambda batch: {"x": torch.randn(batch, points, 2)}
+
+    return make
+
+
+def forward_rate(make, batches):
+    """Fields a second of the best batch size; make() is a model and what makes its inputs from a batch size."""
+
     def rate(seconds):
         import torch
 
-        model = neuralop_fno().eval()
-        best = 0.0
-        for batch in (4, 8, 16, 32, 64, 256, 1024):
-            if batch * points > 1 << 17:
-                continue
-            inputs = torch.randn(batch, 1, points)
+        (model, inputs_of), best = make(), 0.0
+        model.eval()
+        for batch in batches:
+            inputs = inputs_of(batch)
             with torch.inference_mode():
-                best = max(best, batch * repeat_for(seconds, lambda: model(inputs)))
+                best = max(best, batch * repeat_for(seconds, lambda: model(**inputs)))
         return best
 
     return rate
 
 
-def neuralop_training_step(points, batch):
+def training_rate(make, batch):
     def rate(seconds):
         import torch
 
-        model = neuralop_fno().train()
+        model, inputs_of = make()
+        model.train()
         optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-4)
-        inputs, targets = torch.randn(batch, 1, points), torch.randn(batch, 1, points)
+        inputs = inputs_of(batch)
+        targets = torch.randn_like(model(**inputs).detach())
 
         def step():
             optimiser.zero_grad(set_to_none=True)
-            torch.nn.functional.mse_loss(model(inputs), targets).backward()
+            torch.nn.functional.mse_loss(model(**inputs), targets).backward()
             optimiser.step()
 
         return batch * repeat_for(2 * seconds, step)
@@ -71,51 +105,56 @@ def neuralop_training_step(points, batch):
     return rate
 
 
-def multiwavelets():
-    """The authors' MWT1d at the paper's size, written from its formulas; as fast as theirs to a fifth."""
-    import pathlib
+def neuralop_local_no(side):
+    """Both local branches, as the reference has them by default."""
 
+    def make():
+        import torch
+        from neuralop.models import LocalNO
+
+        torch.manual_seed(0)
+        model = LocalNO(n_modes=(16, 16), in_channels=1, out_channels=1, hidden_channels=64, n_layers=4, domain_padding=0.5, default_in_shape=(128, 128))
+        return model, lambda batch: {"x": torch.randn(batch, 1, side, side)}
+
+    return make
+
+
+def neuralop_gino(points):
+    """On a fixed mesh, whose neighbours are found once and kept: the reference's own form searches them again for every batch."""
+
+    def make():
+        import numpy
+        import torch
+        from neuralop.models import GINO
+
+        torch.manual_seed(0)
+        model = GINO(
+            in_channels=2, out_channels=2, gno_coord_dim=2, in_gno_radius=0.05, out_gno_radius=0.05, in_gno_transform_type="nonlinear",
+            out_gno_transform_type="nonlinear", fno_n_modes=(16, 16), fno_hidden_channels=64, fno_n_layers=4, gno_use_open3d=False, gno_use_torch_scatter=False,
+        )
+        for block in (model.gno_in, model.gno_out):
+            block.neighbor_search = kept(block.neighbor_search)
+        i = numpy.arange(1, points + 1)
+        places = torch.tensor(numpy.stack([(0.5 + i * 0.7548776662466927) % 1, (0.5 + i * 0.5698402909980532) % 1], axis=1), dtype=torch.float32)
+        line = torch.linspace(0, 1, 64)
+        grid = torch.stack(torch.meshgrid(line, line, indexing="ij"), dim=-1)
+        geometry = {"input_geom": places[None], "latent_queries": grid[None], "output_queries": places[None]}
+        return model, lambda batch: {"x": torch.randn(batch, points, 2), **geometry}
+
+    return make
+
+
+def kept(search):
+    """The neighbours of the first call, for all calls."""
     import torch
 
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reference_data" / "generate"))
-    from mwt_plain import MWT1d
+    class Kept(torch.nn.Module):
+        def forward(self, *arguments, **named):
+            if not hasattr(self, "found"):
+                self.found = search(*arguments, **named)
+            return self.found
 
-    torch.manual_seed(0)
-    return MWT1d()
-
-
-def multiwavelet_forward(points):
-    def rate(seconds):
-        import torch
-
-        model, best = multiwavelets().eval(), 0.0
-        for batch in (4, 8, 16, 32, 64, 256, 1024):
-            if batch * points > 1 << 17:
-                continue
-            inputs = torch.randn(batch, points, 2)
-            with torch.inference_mode():
-                best = max(best, batch * repeat_for(seconds, lambda: model(inputs)))
-        return best
-
-    return rate
-
-
-def multiwavelet_training_step(points, batch):
-    def rate(seconds):
-        import torch
-
-        model = multiwavelets().train()
-        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-4)
-        inputs, targets = torch.randn(batch, points, 2), torch.randn(batch, points)
-
-        def step():
-            optimiser.zero_grad(set_to_none=True)
-            torch.nn.functional.mse_loss(model(inputs), targets).backward()
-            optimiser.step()
-
-        return batch * repeat_for(2 * seconds, step)
-
-    return rate
+    return Kept()
 
 
 def shapiq_beyond_the_game(method, players, budget):
@@ -183,12 +222,16 @@ def estimator(name, players, method, least, benchmark=None):
 
 
 ROWS = [  # name, the peer's rate, our program and benchmark, unit, least ratio (without a peer: least rate), threads (None: --threads)
-    ("FNO1D forward, n = 64", neuralop_forward(64), "bench_operators", "fno1d_forward/n:64", "fields/s", 0.9, None),
-    ("FNO1D forward, n = 256", neuralop_forward(256), "bench_operators", "fno1d_forward/n:256", "fields/s", 0.9, None),
-    ("FNO1D forward, n = 1024", neuralop_forward(1024), "bench_operators", "fno1d_forward/n:1024", "fields/s", 0.9, None),
-    ("FNO1D training step, n = 256, batch 32", neuralop_training_step(256, 32), "bench_operators", "fno1d_training_step/n:256", "samples/s", 1.0, None),
-    ("MWT, value at a point, n = 1024", multiwavelet_forward(1024), "bench_operators", "mwt1d_value_at/n:1024", "fields/s", 2.0, None),
-    ("MWT training step, n = 1024, batch 32", multiwavelet_training_step(1024, 32), "bench_operators", "mwt1d_training_step/n:1024", "samples/s", 1.0, None),
+    ("FNO1D forward, n = 64", forward_rate(neuralop_fno_of(64), batches_of(64)), "bench_operators", "fno1d_forward/n:64", "fields/s", 0.9, None),
+    ("FNO1D forward, n = 256", forward_rate(neuralop_fno_of(256), batches_of(256)), "bench_operators", "fno1d_forward/n:256", "fields/s", 0.9, None),
+    ("FNO1D forward, n = 1024", forward_rate(neuralop_fno_of(1024), batches_of(1024)), "bench_operators", "fno1d_forward/n:1024", "fields/s", 0.9, None),
+    ("FNO1D training step, n = 256, batch 32", training_rate(neuralop_fno_of(256), 32), "bench_operators", "fno1d_training_step/n:256", "samples/s", 1.0, None),
+    ("MWT, n = 1024", forward_rate(multiwavelets(1024), batches_of(1024)), "bench_operators", "mwt1d_coalitions/n:1024", "coalitions/s", 2.0, None),
+    ("MWT training step, n = 1024, batch 32", training_rate(multiwavelets(1024), 32), "bench_operators", "mwt1d_training_step/n:1024", "samples/s", 1.0, None),
+    ("LocalNO, 32 x 32", forward_rate(neuralop_local_no(32), (1, 2, 4, 8, 16)), "bench_operators", "local_no2d_coalitions/n:32", "coalitions/s", 2.0, None),
+    ("LocalNO training step, 32 x 32, batch 8", training_rate(neuralop_local_no(32), 8), "bench_operators", "local_no2d_training_step/n:32", "samples/s", 1.0, None),
+    ("GINO, 1900 points", forward_rate(neuralop_gino(1900), (1, 2)), "bench_operators", "gino2d_mesh_coalitions/n:1900", "coalitions/s", 5.0, None),
+    ("GINO training step, 1900 points, batch 1", training_rate(neuralop_gino(1900), 1), "bench_operators", "gino2d_mesh_training_step/n:1900", "samples/s", 1.0, None),
     estimator("kernel_shap", 1024, shapiq_kernel_shap(False), 10.0),
     estimator("kernel_shap", 16, shapiq_kernel_shap(False), 10.0),
     estimator("kernel_shap_paired", 1024, shapiq_kernel_shap(True), 20.0),
@@ -203,6 +246,10 @@ ROWS = [  # name, the peer's rate, our program and benchmark, unit, least ratio 
     estimator("regression_msr_tree", 1024, shapiq_regression_msr(5), 1.0, "estimate/regression_msr_tree/n:1024"),
     ("exact, n = 24", None, "bench_estimators", "exact/n:24", "attributions/s", 2.0, 1),
 ]
+
+
+# GFLOP of a plain forward pass, two for each product that is added, activations left out; a training step counts three passes.
+PLAIN = {"MWT": 0.0552, "LocalNO": 2.67, "GINO": 40.1}  # at the sizes of the rows
 
 
 @contextlib.contextmanager
@@ -260,6 +307,41 @@ def table_line(name, unit, least, rates):
     return f"| {name} | {unit} | {' | '.join(cells)}{'' if met else ' MISSED'} |", met
 
 
+def architecture_of(row):
+    return row.replace(",", "").split()[0]
+
+
+def operator_lines(build, threads, measured, sgemm):
+    """The second table: shares of the sgemm rate, and of our time on one thread."""
+    lines = []
+    for row in ROWS:
+        if architecture_of(row[0]) not in PLAIN or row[0] not in measured:
+            continue
+        plain = PLAIN[architecture_of(row[0])] * (3 if "step" in row[0] else 1)
+        shares = [statistics.median(rate[side] * plain / best for rate, best in zip(measured[row[0]], sgemm)) for side in (0, 1)]
+        cells = [f"{100 * share:.0f} %" for share in shares]
+        if "step" not in row[0]:
+            with limited_to(1):
+                _, entries = run_benchmark(build, row[2], row[3].replace("coalitions", "coalitions_split"), 1)
+            cells += [f"{100 * entries[0][kind]:.0f} %" for kind in ("products", "operations", "kernels")]
+        else:
+            cells += [""] * 3
+        lines.append(f"| {row[0]} | {plain:.3g} | {' | '.join(cells)} |")
+    if not lines:
+        return []
+    head = "| work | GFLOP, plain | peer of sgemm | ours of sgemm | our time: products of LibTorch | its other operations | kernels of our own, masks |"
+    return [f"\nThe best sgemm on {threads} threads: {statistics.median(sgemm):.0f} GFLOP/s\n", head, "|---|--:|--:|--:|--:|--:|--:|", *lines]
+
+
+def best_sgemm(build, threads):
+    """GFLOP/s of products of 2048 x 2048, of PyTorch or of ours."""
+    import torch
+
+    a, b = torch.rand(2048, 2048), torch.rand(2048, 2048)
+    _, entries = run_benchmark(build, "bench_operators", "sgemm/n:2048", threads)
+    return max(2e-9 * 2048**3 * repeat_for(1.0, lambda: a @ b), entries[0]["GFLOP/s"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
@@ -274,8 +356,12 @@ def main():
     import xgboost
 
     rows = [row for row in ROWS if arguments.only in row[0]]
-    measured = {row[0]: [] for row in rows}
+    measured, sgemm = {row[0]: [] for row in rows}, []
+    of_operators = [row[0] for row in rows if architecture_of(row[0]) in PLAIN]
     for _ in range(arguments.rounds):
+        if of_operators:
+            with limited_to(arguments.threads):
+                sgemm.append(best_sgemm(arguments.build, arguments.threads))
         for name, peer, program, benchmark, _, _, threads in rows:
             with limited_to(threads or arguments.threads):
                 theirs = peer(arguments.seconds) if peer else None
@@ -287,6 +373,8 @@ def main():
     print("|---|---|--:|--:|--:|---|--:|")
     lines = [table_line(name, unit, least, measured[name]) for name, _, _, _, unit, least, _ in rows]
     print("\n".join(line for line, _ in lines))
+    if of_operators:
+        print("\n".join(operator_lines(arguments.build, arguments.threads, measured, sgemm)))
     sys.exit(0 if all(met for _, met in lines) else 1)
 
 
