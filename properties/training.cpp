@@ -18,6 +18,7 @@
 #include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
+#include "data/scattered.hpp"
 #include "explainers/operator_shap.hpp"
 #include "operators/network.hpp"
 #include "operators/torch.hpp"
@@ -371,6 +372,117 @@ TEST_F(Training, OfAMultiwaveletExplainerFindsTheShapleyValuesOfALinearOperator)
       EXPECT_LT(error_beside_uniform(*explainer, points, std::vector(8, points / 2)), 0.2)
           << coordinates << ", " << points << " points";
   }
+}
+
+/// The mean over a domain in the plane with the weight 1 + cos 2πx, which each point counts by its volume. The Shapley
+/// value of a player is what its points have of it.
+class PlaneMeanOperator final : public Operator {
+ public:
+  std::string describe() const override { return "weighted mean over the plane"; }
+  int dimension() const override { return 2; }
+  int input_channels() const override { return 1; }
+  int output_channels() const override { return 1; }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    FieldBatch outputs = inputs;
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      double mean = 0;
+      for (std::int64_t point = 0; point < inputs.domain.points(); ++point) mean += share(inputs, b, point);
+      std::ranges::fill(outputs.field(b), mean);
+    }
+    return outputs;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    Gradient found{.values = values_at(inputs, query), .gradient = inputs};
+    FieldBatch ones = inputs;
+    std::ranges::fill(ones.values, 1.0);
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
+        found.gradient.field(b)[static_cast<std::size_t>(point)] = share(ones, b, point);
+    }
+    return found;
+  }
+
+  /// What a point has of the mean.
+  static double share(const FieldBatch& inputs, std::int64_t b, std::int64_t point) {
+    const double weight = 1 + std::cos(2 * std::numbers::pi * inputs.domain.position(point)[0]);
+    return weight * inputs.field(b)[static_cast<std::size_t>(point)] * inputs.domain.volume(point) /
+           inputs.domain.volume();
+  }
+};
+
+constexpr int cloud_points = 64;
+
+/// Smooth random fields at scattered points of a plane, and their weighted mean.
+data::Dataset cloud_data(int train, int validation) {
+  data::Dataset data;
+  data.pde = data.content_hash = "cloud";
+  data.inputs = FieldBatch::zeros(Domain::unit({16, 16}), train + validation, 1);
+  for (int sample = 0; sample < train + validation; ++sample) {
+    Rng rng(12, "training test", 0, static_cast<std::uint64_t>(sample));
+    const double a = rng.normal(), b = rng.normal(), c = rng.normal();
+    for (std::int64_t point = 0; point < data.inputs.domain.points(); ++point) {
+      const std::vector<double> at = data.inputs.domain.position(point);
+      data.inputs.field(sample)[static_cast<std::size_t>(point)] =
+          0.5 * a + b * std::cos(2 * std::numbers::pi * at[0]) + c * std::sin(2 * std::numbers::pi * at[1]);
+    }
+    data.split.push_back(sample < train ? data::Split::train : data::Split::validation);
+    data.resolution_slot.push_back(0);
+  }
+  data.targets = data.inputs;
+  data = data::scattered(std::move(data), cloud_points);
+  data.targets = PlaneMeanOperator().apply(data.inputs);
+  return data;
+}
+
+operators::NetworkSettings small_gino() {
+  return {.model = "gino",
+          .json = R"({"modes": 4, "width": 12, "layers": 2, "in_radius": 0.3, "out_radius": 0.3, )"
+                  R"("in_transform": "nonlinear", "out_transform": "linear", "latent_shape": [6, 6]})"};
+}
+
+TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
+  training::BackboneRecipe recipe = small_backbone(30);
+  recipe.model = small_gino();
+  recipe.resolutions = {cloud_points};
+  const data::Dataset data = cloud_data(32, 8);
+  const training::TrainingSummary summary = training::train_backbone(recipe, data, 1, folder_ / "a");
+  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
+  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
+  EXPECT_LT(summary.best_validation, first / 4);  // what does not learn stays where it is
+  recipe.resolutions = {cloud_points / 2};
+  EXPECT_THROW(training::train_backbone(recipe, data, 1, folder_ / "b"), InvalidArgument)
+      << "a mesh has one resolution";
+}
+
+TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
+  training::ExplainerRecipe recipe = small_explainer(40);
+  recipe.model = small_gino();
+  recipe.resolutions = {cloud_points};
+  recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
+  const PlaneMeanOperator backbone;
+  training::train_explainer(recipe, backbone, cloud_data(64, 8), 1, folder_ / "a");
+  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
+
+  const data::Dataset fresh = cloud_data(72, 8);
+  double missed = 0, missed_by_uniform = 0;
+  for (const std::int64_t sample : fresh.indices(data::Split::validation)) {
+    const Scenario scenario = make_scenario(recipe.scenario, fresh.inputs.one(sample));
+    std::vector<double> truth(static_cast<std::size_t>(scenario.partition.players), 0.0);
+    for (std::int64_t point = 0; point < scenario.input.domain.points(); ++point)
+      truth[static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(point)])] +=
+          PlaneMeanOperator::share(scenario.input, 0, point);
+    const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
+    const std::vector<double> found = cell_values(explainer->densities(scenario.input, scenario.query).field(0),
+                                                  scenario.input.domain, scenario.partition, 0, grand);
+    for (std::size_t player = 0; player < truth.size(); ++player) {
+      const double uniform = grand * scenario.partition.volumes[player] / scenario.input.domain.volume();
+      missed += std::pow(found[player] - truth[player], 2);
+      missed_by_uniform += std::pow(uniform - truth[player], 2);
+    }
+  }
+  EXPECT_LT(std::sqrt(missed / missed_by_uniform), 0.5);  // what knows the sum alone is at 1
 }
 
 TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
