@@ -41,7 +41,8 @@ std::unique_ptr<Estimator> wanted_minimum_norm(const AttributeOptions& options) 
 
 void add_attribute_options(CLI::App& command, AttributeOptions& options) {
   add_game_options(command, options);
-  CLI::Option* method = command.add_option("--method", options.method, "One of `opshap list estimators`");
+  CLI::Option* method = command.add_option(
+      "--method", options.method, "One of `opshap list estimators`, or peer:FOLDER, a program in any language");
   command
       .add_option("--explainer", options.explainer,
                   "With --operator: a trained explainer (safetensors) that explains in place of --method")
@@ -65,18 +66,31 @@ void require_method(const AttributeOptions& options) {
           options.op.empty() ? "." : ", or a trained --explainer.");
 }
 
-Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed) {
+std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options) {
+  if (!options.method.starts_with("peer:")) return nullptr;
+  require(!options.nodes && !options.rule && !options.minimum_norm, "attribute: --method=", options.method,
+          " (takes no --nodes, --rule or --minimum-norm). Leave them out.");
+  require(options.budget.has_value(), "attribute: --budget (", options.method,
+          " needs a limit). Give at least 2: the empty and the grand coalition.");
+  return methods::resolve(options.method);
+}
+
+Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question) {
+  if (peer != nullptr) {
+    const auto shown = shown_game(question.game, *options.budget);
+    return peer->attribute({*shown, question.scenario, {*options.budget}, question.seed});
+  }
   const Estimator& registered = estimators::find(options.method);
   const std::unique_ptr<Estimator> minimum_norm = wanted_minimum_norm(options), quadrature = wanted_quadrature(options);
   const Estimator& estimator = minimum_norm ? *minimum_norm : quadrature ? *quadrature : registered;
   const bool samples = estimator.guarantees().uses_budget();
+  const std::int64_t minimum = estimator.minimum(question.game.players()).coalitions;
   require(!samples || options.budget.has_value(), "attribute: --budget (", estimator.name(),
-          " samples coalitions, so it needs a limit). Give at least ", estimator.minimum(game.players()).coalitions,
-          " for n=", game.players(), " players.");
+          " samples coalitions, so it needs a limit). Give at least ", minimum, " for n=", question.game.players(),
+          " players.");
   const std::int64_t budget = options.budget.value_or(0);
-  const auto shown =
-      shown_game(game, std::max(budget, samples ? budget : estimator.minimum(game.players()).coalitions));
-  return attribute(estimator, *shown, {budget}, seed);
+  const auto shown = shown_game(question.game, std::max(budget, samples ? budget : minimum));
+  return attribute(estimator, *shown, {budget}, question.seed);
 }
 
 }  // namespace opshap::cli

@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/game_options.hpp"
 #include "core/estimator.hpp"
+#include "methods/method.hpp"
 
 namespace opshap::cli {
 
@@ -27,8 +29,13 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options);
 /// Throws InvalidArgument when no method is named.
 void require_method(const AttributeOptions& options);
 
-/// The attribution of a game by the method, budget, quadrature and solution that were asked for.
-/// Throws InvalidArgument when the options do not go together, or the method needs a budget and none is given.
-Attribution run_method(const AttributeOptions& options, const Game& game, std::uint64_t seed);
+/// The program of --method peer:FOLDER as a method; nullptr when another method is asked for. Throws InvalidArgument
+/// for options that a program does not take.
+std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options);
+
+/// The attribution of a question, whose budget is that of the options, by `peer` where there is one, else by the method,
+/// quadrature and solution that were asked for. Throws InvalidArgument when the options do not go together, or the
+/// method needs a budget and none is given.
+Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question);
 
 }  // namespace opshap::cli

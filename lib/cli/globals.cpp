@@ -15,6 +15,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
+#include "peers/ending.hpp"
 
 namespace opshap::cli {
 
@@ -81,6 +82,8 @@ int run(CLI::App& app, Globals& globals, int argc, char** argv) {
     return fail(3, error.what());
   } catch (const EnvironmentError& error) {
     return fail(4, error.what());
+  } catch (const peers::Failure& error) {
+    return fail(5, error.what());
   } catch (const Stopped& error) {
     return fail(6, error.what());
   } catch (const std::bad_alloc&) {

@@ -25,8 +25,8 @@ struct Globals {
 void add_globals(CLI::App& app, Globals& globals);
 
 /// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error
-/// and its exit code. 0 ok, 1 a check failed, 2 usage, 3 missing or corrupt input, 4 unfit environment, 6 stopped
-/// (resumable), 7 bug.
+/// and its exit code. 0 ok, 1 a check failed, 2 usage, 3 missing or corrupt input, 4 unfit environment, 5 a peer
+/// failed, 6 stopped (resumable), 7 bug.
 int run(CLI::App& app, Globals& globals, int argc, char** argv);
 
 /// A check failed: the subcommand has printed its results and wants exit code 1.

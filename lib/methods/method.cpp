@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "estimators/registry.hpp"
+#include "methods/of_peer.hpp"
 
 namespace opshap::methods {
 
@@ -13,11 +14,13 @@ bool Method::uses_budget() const {
 
 std::unique_ptr<Method> resolve(std::string_view name, const Kinds& kinds) {
   if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
-    const auto kind = kinds.find(name.substr(0, colon));
+    const std::string_view word = name.substr(0, colon), argument = name.substr(colon + 1);
+    if (word == "peer") return of_peer(std::filesystem::path(argument));
+    const auto kind = kinds.find(word);
     require(kind != kinds.end(), "method: ", name,
-            " (methods of this kind are not known here). Give the name of an estimator",
-            kinds.empty() ? "" : message(", or ", kinds.begin()->first, ":FILE"), ".");
-    return kind->second(std::string(name.substr(colon + 1)));
+            " (methods of this kind are not known here). Give the name of an estimator, or ",
+            kinds.empty() ? "" : message(kinds.begin()->first, ":FILE, or "), "peer:FOLDER.");
+    return kind->second(std::string(argument));
   }
   return name == uniform()->name() ? uniform() : of_estimator(estimators::find(name));
 }

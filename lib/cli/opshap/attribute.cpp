@@ -16,8 +16,10 @@ void add_attribute(CLI::App& app, const Globals& globals) {
       require(command->count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
     }
     require_method(*options);
+    const auto peer = wanted_peer(*options);
     const NamedGame named = wanted_game(*command, *options);
-    print_attribution(globals, options->method, run_method(*options, *named.game, globals.seed), named.game->path());
+    const Attribution found = run_method(*options, peer.get(), {.game = *named.game, .seed = globals.seed});
+    print_attribution(globals, peer ? std::string(peer->name()) : options->method, found, named.game->path());
   });
 }
 

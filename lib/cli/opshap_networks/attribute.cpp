@@ -80,7 +80,10 @@ class KnownEnds {
 Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
   const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
   if (explainer == nullptr) require_method(options);
-  Answers answers{.method = explainer != nullptr ? std::string(explainer->name()) : options.method};
+  const std::unique_ptr<methods::Method> peer = wanted_peer(options);
+  Answers answers{.method = explainer ? std::string(explainer->name())
+                            : peer    ? std::string(peer->name())
+                                      : options.method};
   KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
     Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
@@ -90,11 +93,11 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
       scenario.query.point = query;
       const auto game = games::cell_mask_game(*asked.op, scenario);
       answers.path = game->path();
+      methods::Question question{*game, &scenario, {}, globals.seed};
       if (explainer == nullptr) {
-        answers.attributions.back().push_back(run_method(options, *game, globals.seed));
+        answers.attributions.back().push_back(run_method(options, peer.get(), question));
         continue;
       }
-      methods::Question question{*game, &scenario, {}, globals.seed};
       ends.fill(question);
       answers.attributions.back().push_back(explainer->attribute(question));
       answers.remark = explainer->remark(question);

@@ -1,0 +1,48 @@
+#include "peers/peer.hpp"
+
+#include <utility>
+
+#include "core/error.hpp"
+#include "peers/conversation.hpp"
+
+namespace opshap::peers {
+
+namespace {
+
+constexpr int most_failures = 3;
+
+}  // namespace
+
+Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {}
+
+Peer::~Peer() = default;
+
+void Peer::start() {
+  if (!conversation_) conversation_ = std::make_unique<Conversation>(plugin_);
+}
+
+Answer Peer::run(const Task& task, const Doors& doors) {
+  if (failures_ >= most_failures)
+    throw Failure(Ending::skipped, message("peer: ", plugin_.name, "=skipped (it failed ", most_failures,
+                                           " times in a row). `opshap peer check FOLDER` says more."));
+  try {
+    start();
+    Answer answer = conversation_->solve(++tasks_, task, doors);
+    if (answer.ending == Ending::soft_timeout) conversation_.reset();
+    failures_ = 0;
+    return answer;
+  } catch (const Failure& failure) {
+    if (failure.ending() == Ending::fail || failure.ending() == Ending::budget_refused) {
+      failures_ = 0;
+    } else {
+      conversation_.reset();
+      ++failures_;
+    }
+    throw;
+  } catch (...) {
+    conversation_.reset();
+    throw;
+  }
+}
+
+}  // namespace opshap::peers

@@ -1,0 +1,270 @@
+#include "peers/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <thread>
+
+#include "core/error.hpp"
+#include "core/progress.hpp"
+#include "core/stop.hpp"
+
+namespace opshap::peers {
+
+namespace {
+
+constexpr int fd_in = 3, fd_out = 4;
+constexpr std::size_t log_bytes = 8192;
+/// A peer that floods us while we write is not read further than this.
+constexpr std::size_t most_unread = std::size_t{1} << 27;
+
+/// Both ends of a pipe; what is not taken is closed.
+struct Pipe {
+  int read = -1, write = -1;
+
+  Pipe() {
+    int ends[2];
+    require<EnvironmentError>(::pipe2(ends, O_CLOEXEC) == 0, "peer: pipe (", std::strerror(errno),
+                              "). Close other programs.");
+    read = ends[0];
+    write = ends[1];
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close_end(read);
+    close_end(write);
+  }
+
+  static void close_end(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+  static int taken(int& end) {
+    const int number = end;
+    end = -1;
+    return number;
+  }
+};
+
+/// Null-terminated, as execve wants it.
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+void limit(__rlimit_resource resource, ::rlim_t most) {
+  const rlimit both{most, most};
+  ::setrlimit(resource, &both);
+}
+
+/// What the new process does until it is the program: system calls alone, since other threads may hold any lock.
+/// An error number goes to `failed`.
+[[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int in, int out,
+                         int log, int failed) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Out of the way of 0 to 4 first: a pipe may have one of these numbers.
+  constexpr int high = 10;
+  in = ::fcntl(in, F_DUPFD_CLOEXEC, high);
+  out = ::fcntl(out, F_DUPFD_CLOEXEC, high);
+  log = ::fcntl(log, F_DUPFD_CLOEXEC, high);
+  failed = ::fcntl(failed, F_DUPFD_CLOEXEC, high);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  bool ready = in >= 0 && out >= 0 && log >= 0 && nothing >= 0;
+  ready = ready && ::dup2(nothing, 0) == 0 && ::dup2(log, 1) == 1 && ::dup2(log, 2) == 2;
+  ready = ready && ::dup2(in, fd_in) == fd_in && ::dup2(out, fd_out) == fd_out;
+  // All others close when the program starts; so do those that a library opened without this flag.
+  ::close_range(fd_out + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_NOFILE, 256);
+  if (launch.memory_bytes > 0) limit(RLIMIT_AS, launch.memory_bytes);
+  if (ready && ::chdir(launch.folder.c_str()) == 0) ::execvpe(arguments[0], arguments, environment);
+  const int error = errno;
+  [[maybe_unused]] const ::ssize_t told = ::write(failed, &error, sizeof error);
+  ::_exit(127);
+}
+
+/// While it lives, writing to a closed pipe in this thread is an error and no signal.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+  ~NoPipeSignal() {
+    const timespec now{};
+    if (::sigismember(&before_, SIGPIPE) == 0) ::sigtimedwait(&pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+/// At most a tenth of a second, so that signals to this program are noticed.
+int milliseconds_until(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 100));
+}
+
+/// Appends what is there. False at the end of the stream.
+bool read_some(int from, std::string& into) {
+  std::array<char, 65536> block;
+  const ::ssize_t count = ::read(from, block.data(), block.size());
+  if (count > 0) into.append(block.data(), static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+}  // namespace
+
+Process::Process(const Launch& launch) {
+  std::vector<std::string> command = launch.command, environment;
+  for (const auto& [name, value] : launch.environment) environment.push_back(name + "=" + value);
+  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
+  Pipe to, from, log, failed;
+  group_ = ::fork();
+  if (group_ == 0) become(launch, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
+  require<EnvironmentError>(group_ > 0, "peer: fork (", std::strerror(errno), "). Close other programs.");
+  ::setpgid(group_, group_);  // here too: a signal to the group may be sent before the new process runs
+  Pipe::close_end(failed.write);
+  int error = 0;
+  ::ssize_t told = 0;
+  while ((told = ::read(failed.read, &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  if (told > 0) {
+    reap();
+    throw EnvironmentError(message("peer: command=", launch.command.front(), " (", std::strerror(error), ", in ",
+                                   launch.folder.string(), "). Install it, or correct the command in plugin.toml."));
+  }
+  to_ = Pipe::taken(to.write);
+  from_ = Pipe::taken(from.read);
+  log_ = Pipe::taken(log.read);
+  for (const int end : {to_, from_, log_}) ::fcntl(end, F_SETFL, O_NONBLOCK);
+}
+
+Process::~Process() {
+  end(std::chrono::seconds(0));
+  for (int* end : {&to_, &from_, &log_}) Pipe::close_end(*end);
+}
+
+Process::Event Process::read(std::string& into, Clock::time_point deadline) {
+  for (;;) {
+    std::array<pollfd, 2> waiting = {pollfd{from_, POLLIN, 0}, pollfd{log_, POLLIN, 0}};
+    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
+    throw_if_stopped("peer");
+    if (waiting[1].revents != 0) read_log();
+    if (waiting[0].revents != 0) {
+      const std::size_t before = into.size();
+      const bool open = read_some(from_, into);
+      if (into.size() > before) return Event::done;
+      if (!open) return Event::closed;
+    }
+    if (Clock::now() >= deadline) return Event::late;
+  }
+}
+
+Process::Event Process::write(std::string_view bytes, std::string& into, Clock::time_point deadline) {
+  const NoPipeSignal quiet;
+  while (!bytes.empty()) {
+    const bool hungry = into.size() < most_unread;
+    std::array<pollfd, 3> waiting = {pollfd{to_, POLLOUT, 0}, pollfd{log_, POLLIN, 0},
+                                     pollfd{hungry ? from_ : -1, POLLIN, 0}};
+    ::poll(waiting.data(), waiting.size(), milliseconds_until(deadline));
+    throw_if_stopped("peer");
+    if (waiting[1].revents != 0) read_log();
+    if (waiting[2].revents != 0 && !read_some(from_, into)) return Event::closed;
+    if (waiting[0].revents != 0) {
+      const ::ssize_t count = ::write(to_, bytes.data(), bytes.size());
+      if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+      if (count < 0 && errno != EAGAIN && errno != EINTR) return Event::closed;
+    }
+    if (!bytes.empty() && Clock::now() >= deadline) return Event::late;
+  }
+  return Event::done;
+}
+
+void Process::read_log() {
+  std::string text;
+  if (!read_some(log_, text)) Pipe::close_end(log_);
+  if (verbosity() == Verbosity::verbose) std::cerr << text;
+  log_text_ += text;
+  if (log_text_.size() > log_bytes) log_text_.erase(0, log_text_.size() - log_bytes);
+}
+
+bool Process::has_ended() const {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<::id_t>(group_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+}
+
+bool Process::ends_before(Clock::time_point deadline) {
+  while (!reaped_ && !has_ended()) {
+    if (Clock::now() >= deadline) return false;
+    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (!reaped_) reap();
+  return true;
+}
+
+void Process::signal(int number) const {
+  if (!reaped_) ::kill(-group_, number);
+}
+
+void Process::end(std::chrono::duration<double> patience) {
+  if (reaped_) return;
+  Pipe::close_end(to_);
+  const auto soon = [patience] { return Clock::now() + std::chrono::duration_cast<Clock::duration>(patience); };
+  if (ends_before(soon())) return;
+  signal(SIGTERM);
+  if (ends_before(soon())) return;
+  killed_ = true;
+  signal(SIGKILL);
+  reap();
+}
+
+/// Before the process is waited for nobody else can have its number, so the signal meets its own children alone.
+void Process::reap() {
+  while (!has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::kill(-group_, SIGKILL);
+  if (log_ >= 0) read_log();
+  rusage used{};
+  while (::wait4(group_, &status_, 0, &used) < 0 && errno == EINTR) {
+  }
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  usage_ = {.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime), .most_memory_kib = used.ru_maxrss};
+  reaped_ = true;
+}
+
+std::string Process::how_it_ended() const {
+  if (!reaped_) return "";
+  if (WIFSIGNALED(status_)) return message("signal ", WTERMSIG(status_), " (", ::strsignal(WTERMSIG(status_)), ")");
+  return message("exit code ", WEXITSTATUS(status_));
+}
+
+bool Process::killed_by_others() const {
+  return reaped_ && !killed_ && WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL;
+}
+
+}  // namespace opshap::peers

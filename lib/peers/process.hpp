@@ -1,0 +1,85 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opshap::peers {
+
+using Clock = std::chrono::steady_clock;
+
+/// What to start.
+struct Launch {
+  std::filesystem::path folder;                    ///< where it runs
+  std::vector<std::string> command;                ///< program and arguments; a program without '/' is sought in PATH
+  std::map<std::string, std::string> environment;  ///< all of it
+  std::uint64_t memory_bytes = 0;                  ///< of address space; 0: no limit
+};
+
+/// What a process has used until its end.
+struct Usage {
+  double cpu_seconds = 0;
+  std::int64_t most_memory_kib = 0;  ///< the largest resident set
+};
+
+/// A program of its own process group, with two pipes: its file descriptor 3 brings bytes from us, 4 takes bytes to us.
+///
+/// Its standard output and error go to a log of which the end is kept, its standard input is empty, and it inherits no
+/// other file descriptor. It gets no core file and at most 256 open files. The whole group is killed with this object,
+/// and by the kernel when the thread that started it ends.
+class Process {
+ public:
+  /// Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
+  explicit Process(const Launch& launch);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  enum class Event {
+    done,    ///< some bytes were read, or all were written
+    closed,  ///< the other end of the pipe is closed
+    late,    ///< the deadline is over
+  };
+  /// Appends what arrives next to `into`. Throws Stopped after a signal to this program.
+  Event read(std::string& into, Clock::time_point deadline);
+  /// Writes all of `bytes`. Bytes that arrive meanwhile are appended to `into`, so that two full pipes do not block each
+  /// other. Throws Stopped likewise.
+  Event write(std::string_view bytes, std::string& into, Clock::time_point deadline);
+
+  /// Ends the process: closes its input and waits for `patience`, sends SIGTERM to the group and waits again, then
+  /// SIGKILL. Does nothing when it has ended before.
+  void end(std::chrono::duration<double> patience);
+  /// Sends a signal to the group.
+  void signal(int number) const;
+  /// Waits for the end of the process by itself. False when it still runs at the deadline.
+  bool ends_before(Clock::time_point deadline);
+
+  /// How it ended, in words: "exit code 3", "signal 11 (Segmentation fault)"; "" while it runs.
+  std::string how_it_ended() const;
+  /// Whether it was killed by SIGKILL, and not by us: what the kernel does when memory runs out.
+  bool killed_by_others() const;
+  /// The end of what it printed.
+  const std::string& log() const { return log_text_; }
+  /// Zero while it runs.
+  Usage usage() const { return usage_; }
+
+ private:
+  bool has_ended() const;
+  void reap();
+  void read_log();
+
+  ::pid_t group_ = -1;
+  int to_ = -1, from_ = -1, log_ = -1;
+  bool reaped_ = false, killed_ = false;
+  int status_ = 0;
+  Usage usage_;
+  std::string log_text_;
+};
+
+}  // namespace opshap::peers

@@ -1,0 +1,501 @@
+// Peers as the host sees them: what they answer, how they fail, and what is left of them. The peers are a few lines of
+// shell each, so that no language has to be there.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "games/table_game.hpp"
+#include "methods/of_peer.hpp"
+#include "peers/frame.hpp"
+#include "peers/peer.hpp"
+#include "support/test_seed.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+using peers::Ending;
+
+constexpr const char* hello =
+    R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
+/// Of two players: 0 and 0.
+constexpr const char* zeros = R"({ echo '{"type":"result","id":1,"nbytes":16}'; head -c 16 /dev/zero; } >&4; )";
+constexpr const char* partial = R"({ echo '{"type":"partial","id":1,"nbytes":16}'; head -c 16 /dev/zero; } >&4; )";
+constexpr const char* until_the_end = "read -r bye <&3; exit 0";
+
+class Peers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("opshap_peers_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// A plugin whose program is a text for sh, with little patience.
+  peers::Plugin puppet(const std::string& script, const std::string& more = "") const {
+    write_file(folder_ / "peer.sh", script);
+    write_file(folder_ / "plugin.toml", "name = 'puppet'\ncommand = ['sh', '-c', '']\n" + more);
+    peers::Plugin plugin = peers::read_plugin(folder_);
+    plugin.command.back() = script;  // not from the file, which the shell would keep open
+    plugin.limits.task_seconds = patience;
+    plugin.limits.start_seconds = 20 * patience;  // a start takes long where everything is busy
+    plugin.limits.grace_seconds = patience;
+    return plugin;
+  }
+
+  /// v(∅) = 1, v({0}) = 3, v({1}) = 5, v(N) = 9.
+  static peers::Doors doors() {
+    return {.values = [](const Coalitions& coalitions) {
+      return games::table_game(2, {1, 3, 5, 9})->values(coalitions);
+    }};
+  }
+  static peers::Task task(std::int64_t budget = 4) {
+    return {.players = 2, .budget = budget, .seed = 1, .empty = 1, .grand = 9};
+  }
+
+  struct Failed {
+    Ending ending = Ending::ok;
+    std::string text;
+  };
+  static Failed failure(peers::Peer& peer) {
+    try {
+      return {peer.run(task(), doors()).ending, ""};
+    } catch (const peers::Failure& error) {
+      return {error.ending(), error.what()};
+    }
+  }
+
+  static constexpr double patience = 0.5;
+  fs::path folder_;
+};
+
+TEST_F(Peers, GetValuesOfCoalitionsAndAreChargedForDistinctOnes) {
+  // Asks for {0}, {1}, {0}, and gives the first two values back.
+  peers::Peer peer(puppet(std::string(hello) + R"(
+    { echo '{"type":"eval","id":1,"count":3,"nbytes":3}'; printf '\001\002\001'; } >&4
+    read -r values <&3; head -c 24 <&3 > values
+    echo "$task" > task; echo "$values" > header
+    { echo '{"type":"result","id":1,"nbytes":16}'; head -c 16 values; } >&4; )" +
+                          until_the_end));
+  const peers::Answer answer = peer.run(task(), doors());
+  EXPECT_EQ(Ending::ok, answer.ending);
+  EXPECT_EQ((std::vector<double>{3, 5}), answer.values);
+  EXPECT_EQ(4, answer.distinct);
+  EXPECT_EQ(5, answer.rows);
+  EXPECT_EQ(0, answer.refused);
+  EXPECT_FALSE(answer.standard_errors);
+  const nlohmann::json sent = nlohmann::json::parse(read_file(folder_ / "task"));
+  EXPECT_EQ(2, sent["n"]);
+  EXPECT_EQ(4, sent["budget"]);
+  EXPECT_EQ(1, sent["v_empty"]);
+  EXPECT_EQ(9, sent["v_full"]);
+  const nlohmann::json header = nlohmann::json::parse(read_file(folder_ / "header"));
+  EXPECT_EQ(2, header["charged"]);
+  EXPECT_EQ(0, header["left"]);
+}
+
+TEST_F(Peers, AreRefusedARequestBeyondTheBudgetWholeAndMayGoOn) {
+  peers::Peer peer(puppet(std::string(hello) + R"(
+    { echo '{"type":"eval","id":1,"count":2,"nbytes":2}'; printf '\001\002'; } >&4
+    read -r refusal <&3; echo "$refusal" > refusal; )" +
+                          zeros + until_the_end));
+  const peers::Answer answer = peer.run(task(3), doors());
+  EXPECT_EQ(1, answer.refused);
+  EXPECT_EQ(2, answer.distinct);
+  EXPECT_EQ("budget", nlohmann::json::parse(read_file(folder_ / "refusal"))["code"]);
+}
+
+TEST_F(Peers, StandardErrorsComeBehindTheValues) {
+  peers::Peer peer(puppet(std::string(hello) +
+                          R"({ echo '{"type":"result","id":1,"standard_errors":true,"nbytes":32}'
+                               head -c 32 /dev/zero; } >&4; )" +
+                          until_the_end));
+  const peers::Answer answer = peer.run(task(), doors());
+  EXPECT_EQ((std::vector<double>{0, 0}), answer.values);
+  EXPECT_EQ((std::vector<double>{0, 0}), answer.standard_errors.value());
+}
+
+TEST_F(Peers, EveryFailureHasItsName) {
+  struct Case {
+    const char* what;
+    std::string script;
+    Ending ending;
+    std::string text;
+  };
+  const std::string greeted = hello;
+  const std::string nan = R"(printf '\000\000\000\000\000\000\370\177')";
+  const std::vector<Case> cases = {
+      {"exits", greeted + "exit 3", Ending::crash, "exit code 3"},
+      {"says why it exits", greeted + "echo lost my way; exit 3", Ending::crash, "lost my way"},
+      {"is killed", greeted + "kill -SEGV $$", Ending::crash, "signal 11"},
+      {"closes its pipe and lives on", greeted + "exec 4>&-; sleep 100", Ending::crash, "ended"},
+      {"is killed for its memory", greeted + "kill -KILL $$", Ending::oom, "signal 9"},
+      {"runs out of memory", greeted + "echo MemoryError >&2; exit 1", Ending::oom, "MemoryError"},
+      {"hangs", greeted + "sleep 100", Ending::timeout, "limits.seconds"},
+      {"hangs and hears no signal", greeted + "trap '' TERM; while :; do sleep 100; done", Ending::timeout, "stop"},
+      {"floods its log", greeted + "yes; sleep 100", Ending::timeout, "printed: y"},
+      {"sends no JSON", greeted + "echo nonsense >&4; sleep 100", Ending::protocol_error, "nonsense"},
+      {"sends no object", greeted + "echo 3 >&4; sleep 100", Ending::protocol_error, "header=3"},
+      {"sends an endless header", greeted + "yes | tr -d '\\n' >&4", Ending::protocol_error, "without an end"},
+      {"announces too much", greeted + R"(echo '{"type":"eval","id":1,"nbytes":1e12}' >&4; sleep 100)",
+       Ending::protocol_error, "nbytes="},
+      {"asks for a count that overflows", greeted + R"(echo '{"type":"eval","id":1,"count":2305843009213693952}' >&4)",
+       Ending::protocol_error, "nbytes=0"},
+      {"answers another task", greeted + R"(echo '{"type":"eval","id":2,"count":0}' >&4; sleep 100)",
+       Ending::protocol_error, "id=2"},
+      {"has no id", greeted + R"(echo '{"type":"eval","count":0}' >&4; sleep 100)", Ending::protocol_error, "id"},
+      {"sends an unknown type", greeted + R"(echo '{"type":"evil","id":1}' >&4; sleep 100)", Ending::protocol_error,
+       "evil"},
+      {"asks for a player who does not play",
+       greeted + R"({ echo '{"type":"eval","id":1,"count":1,"nbytes":1}'; printf '\004'; } >&4; sleep 100)",
+       Ending::protocol_error, "beyond"},
+      {"asks for gradients that it does not need",
+       greeted + R"(echo '{"type":"grad","id":1,"count":0}' >&4; sleep 100)", Ending::protocol_error, "needs"},
+      {"has too few values", greeted + R"({ echo '{"type":"result","id":1,"nbytes":8}'; head -c 8 /dev/zero; } >&4)",
+       Ending::invalid, "2 float64"},
+      {"has a value that is no number",
+       greeted + R"({ echo '{"type":"result","id":1,"nbytes":16}'; )" + nan + "; " + nan + "; } >&4", Ending::invalid,
+       "nan"},
+      {"says that it cannot", greeted + R"(echo '{"type":"fail","id":1,"reason":"too few"}' >&4; )" + until_the_end,
+       Ending::fail, "too few"},
+      {"gives up although nothing was refused",
+       greeted + R"({ echo '{"type":"eval","id":1,"count":3,"nbytes":3}'; printf '\001\002\000'; } >&4; read -r a <&3
+                    head -c 24 <&3 > /dev/null
+                    { echo '{"type":"eval","id":1,"count":1,"nbytes":1}'; printf '\003'; } >&4; read -r b <&3
+                    head -c 8 <&3 > /dev/null
+                    echo '{"type":"fail","id":1,"reason":"done"}' >&4; )" +
+           until_the_end,
+       Ending::fail, "done"},
+      {"does not greet", "sleep 100", Ending::timeout, "no greeting"},
+      {"ends before its greeting", "exit 7", Ending::crash, "exit code 7"},
+      {"greets wrongly", R"(echo '{"type":"result","id":1}' >&4; sleep 100)", Ending::protocol_error, "hello"},
+      {"speaks another version", R"(echo '{"type":"hello","protocol":2}' >&4; sleep 100)", Ending::protocol_error,
+       "protocol 2"},
+      {"has another name", R"(echo '{"type":"hello","protocol":1,"name":"other"}' >&4; sleep 100)",
+       Ending::protocol_error, "other"},
+      {"needs more than plugin.toml says",
+       R"(echo '{"type":"hello","protocol":1,"name":"puppet","needs":["gradients"]}' >&4; sleep 100)",
+       Ending::protocol_error, "gradients"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    peers::Plugin plugin = puppet(one.script);
+    if (one.what == std::string("does not greet")) plugin.limits.start_seconds = patience;
+    // Timeouts alone may take their time; a busy machine is no timeout.
+    if (one.ending != Ending::timeout) plugin.limits.task_seconds = 20;
+    const auto start = std::chrono::steady_clock::now();
+    peers::Peer peer(plugin);
+    const Failed found = failure(peer);
+    EXPECT_EQ(peers::to_string(one.ending), peers::to_string(found.ending)) << found.text;
+    EXPECT_NE(std::string::npos, found.text.find(one.text)) << found.text;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  }
+}
+
+TEST_F(Peers, WhoFailsAfterARefusalHasItsOwnName) {
+  peers::Peer peer(puppet(std::string(hello) + R"(
+    { echo '{"type":"eval","id":1,"count":2,"nbytes":2}'; printf '\001\002'; } >&4; read -r refusal <&3
+    echo '{"type":"fail","id":1,"reason":"no"}' >&4; )" +
+                          until_the_end));
+  try {
+    peer.run(task(3), doors());
+    FAIL() << "it failed";
+  } catch (const peers::Failure& error) {
+    EXPECT_EQ(Ending::budget_refused, error.ending());
+  }
+}
+
+TEST_F(Peers, WhoRunsOutOfTimeIsTakenAtItsLastPartialValues) {
+  peers::Peer hangs(puppet(std::string(hello) + partial + "sleep 100"));
+  peers::Answer answer = hangs.run(task(), doors());
+  EXPECT_EQ(Ending::soft_timeout, answer.ending);
+  EXPECT_EQ((std::vector<double>{0, 0}), answer.values);
+  EXPECT_EQ(1, answer.partials);
+
+  // One that hears the request to stop answers it.
+  peers::Peer obeys(puppet(std::string(hello) + "read -r stop <&3; echo \"$stop\" > stop; " + zeros + until_the_end));
+  answer = obeys.run(task(), doors());
+  EXPECT_EQ(Ending::soft_timeout, answer.ending);
+  EXPECT_EQ("soft_deadline", nlohmann::json::parse(read_file(folder_ / "stop"))["why"]);
+}
+
+TEST_F(Peers, AFloodOfGoodFramesEndsToo) {
+  std::string flood;
+  for (int i = 0; i < 1000; ++i)
+    flood += peers::bytes_of({{"type", "partial"}, {"id", 1}}, peers::payload_of(std::vector<double>{1, 2}));
+  write_file(folder_ / "flood", flood);
+  peers::Peer peer(puppet(std::string(hello) + "while :; do cat flood; done >&4"));
+  const auto start = std::chrono::steady_clock::now();
+  const peers::Answer answer = peer.run(task(), doors());
+  EXPECT_EQ(Ending::soft_timeout, answer.ending);
+  EXPECT_EQ((std::vector<double>{1, 2}), answer.values);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(Peers, LeaveNoProcessBehind) {
+  for (const char* last : {"exit 3", "sleep 100", "trap '' TERM; while :; do sleep 100; done"}) {
+    SCOPED_TRACE(last);
+    peers::Peer peer(puppet(std::string("sleep 1000 & echo $! > child; ") + hello + last));
+    EXPECT_NE(Ending::ok, failure(peer).ending);
+    const int child = std::stoi(read_file(folder_ / "child"));
+    // Nobody waits for it but the first process of the system, which may take a moment.
+    bool gone = false;
+    for (int wait = 0; wait < 500 && !gone; ++wait) {
+      const std::string status = "/proc/" + std::to_string(child) + "/stat";
+      gone = ::kill(child, 0) != 0 || read_file(status).find(") Z") != std::string::npos;
+      if (!gone) ::usleep(10000);
+    }
+    EXPECT_TRUE(gone) << child;
+  }
+}
+
+TEST_F(Peers, SeeAScrubbedEnvironmentAndTwoPipes) {
+  ::setenv("OPSHAP_SECRET", "1", 1);
+  const int open_here = ::dup(1);
+  peers::Peer peer(puppet("env > environment; ls /proc/$$/fd > files; " + std::string(hello) + zeros + until_the_end,
+                          "threads = 3\n[env]\nMINE = 'yes'\n"));
+  peer.run(task(), doors());
+  ::close(open_here);
+  ::unsetenv("OPSHAP_SECRET");
+  const std::string environment = read_file(folder_ / "environment");
+  EXPECT_EQ(std::string::npos, environment.find("OPSHAP_SECRET"));
+  for (const char* line : {"OPSHAP_FD_IN=3\n", "OPSHAP_FD_OUT=4\n", "OMP_NUM_THREADS=3\n", "MINE=yes\n",
+                           "OPSHAP_PEER_NAME=puppet\n", "OPSHAP_PEER_NEEDS=values\n"})
+    EXPECT_NE(std::string::npos, environment.find(line)) << line;
+  EXPECT_EQ("0\n1\n2\n3\n4\n", read_file(folder_ / "files"));
+}
+
+TEST_F(Peers, OneProcessServesManyTasksAndAnotherOneFollowsAFailure) {
+  // Answers tasks with zeros under their own numbers, but the second one of each process.
+  peers::Peer peer(puppet(R"(
+    echo x >> starts
+    echo '{"type":"hello","protocol":1,"name":"puppet","needs":["values"]}' >&4
+    read -r task <&3; id=${task#*id\":}; id=${id%%,*}
+    { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":16}"; head -c 16 /dev/zero; } >&4
+    read -r task <&3; case $task in *task*) exit 3;; esac)"));
+  const auto starts = [this] { return read_file(folder_ / "starts").size() / 2; };
+  EXPECT_EQ(Ending::ok, failure(peer).ending);
+  EXPECT_EQ(Ending::crash, failure(peer).ending);
+  EXPECT_EQ(1u, starts());
+  EXPECT_EQ(Ending::ok, failure(peer).ending);
+  EXPECT_EQ(2u, starts());
+}
+
+TEST_F(Peers, WhoFailsThreeTimesInARowIsNotAskedAgain) {
+  peers::Peer peer(puppet("echo x >> starts; exit 1"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ending::crash, failure(peer).ending);
+  EXPECT_EQ(Ending::skipped, failure(peer).ending);
+  EXPECT_EQ("x\nx\nx\n", read_file(folder_ / "starts"));
+}
+
+TEST_F(Peers, AFailureOfTheGameIsNotThePeers) {
+  peers::Peer peer(puppet(std::string(hello) +
+                          R"({ echo '{"type":"eval","id":1,"count":1,"nbytes":1}'; printf '\001'; } >&4; )" +
+                          until_the_end));
+  const auto game = games::table_game(2, {1, std::numeric_limits<double>::quiet_NaN(), 5, 9});
+  CountedGame counted(*game, {4});
+  EXPECT_THROW(peer.run(task(), {.values = [&](const Coalitions& asked) { return counted.values(asked); }}),
+               NumericalError);
+}
+
+TEST_F(Peers, AreMethodsWithTheNameAndPromisesOfTheirPlugin) {
+  const auto method = methods::of_peer(
+      puppet(std::string(hello) + zeros + until_the_end, "[claims]\nefficient = true\nlinear = true\n"));
+  EXPECT_EQ("peer:puppet", method->name());
+  EXPECT_EQ("values", method->access());
+  EXPECT_TRUE(method->uses_budget());
+  EXPECT_EQ(Efficiency::exact, method->guarantees()->efficiency);
+  EXPECT_TRUE(method->guarantees()->linear);
+  EXPECT_FALSE(method->guarantees()->exact_on_additive);
+  EXPECT_EQ(16u, method->checksum().size());
+  const auto game = games::table_game(2, {1, 3, 5, 9});
+  const Attribution found = method->attribute({.game = *game, .budget = {100}, .seed = 3});
+  EXPECT_EQ((std::vector<double>{0, 0}), found.values);
+  EXPECT_EQ(1, found.empty);
+  EXPECT_EQ(9, found.grand);
+  EXPECT_EQ(2, found.distinct);
+}
+
+TEST_F(Peers, ThePluginsChecksumIsThatOfItsFiles) {
+  const std::string before = puppet("exit 1").checksum;
+  EXPECT_EQ(before, puppet("exit 1").checksum);
+  EXPECT_NE(before, puppet("exit 2").checksum);
+}
+
+TEST_F(Peers, APluginThatCannotWorkIsRefused) {
+  const std::string good = "name = 'p'\ncommand = ['sh']\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"name = 'p'\n", "command"},
+      {"command = ['sh']\n", "name"},
+      {"name = 'P q'\ncommand = ['sh']\n", "name"},
+      {"name = 'p'\ncommand = 'sh'\n", "array"},
+      {"name = 'p'\ncommand = [1]\n", "array"},
+      {"name = 'p'\ncommand = []\n", "command"},
+      {good + "comand = ['sh']\n", "Did you mean command?"},
+      {good + "needs = ['everything']\n", "everything"},
+      {good + "threads = 0\n", "threads"},
+      {good + "threads = 'many'\n", "wrong type"},
+      {good + "[limits]\nseconds = 0\n", "limits.seconds"},
+      {good + "[limits]\nsecond = 1\n", "Did you mean seconds?"},
+      {good + "[limits]\nmemory_gib = -1\n", "memory_gib"},
+      {good + "[claims]\nexact = true\n", "claims.exact"},
+      {good + "[env]\nA = 1\n", "env.A"},
+      {good + "[parameters]\nA = [1]\n", "parameters.A"},
+      {good + "limits = 3\n", "table"},
+      {"name = ", "line 1"},
+  };
+  for (const auto& [toml, text] : cases) {
+    write_file(folder_ / "plugin.toml", toml);
+    try {
+      peers::read_plugin(folder_);
+      ADD_FAILURE() << "accepted: " << toml;
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << toml << "\n" << error.what();
+    }
+  }
+  EXPECT_THROW(peers::read_plugin(folder_ / "nowhere"), DataError);
+}
+
+TEST_F(Peers, AProgramThatIsNotThereIsNamed) {
+  peers::Plugin plugin = puppet("");
+  plugin.command = {"no-such-program"};
+  peers::Peer peer(plugin);
+  try {
+    peer.start();
+    FAIL() << "it started";
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("no-such-program"));
+  }
+}
+
+TEST(PeerFrames, CoalitionsAreReadAsTheyWereWritten) {
+  Rng rng(test_seed(), "peer frames");
+  for (const int players : {1, 7, 8, 9, 63, 64, 65, 1000}) {
+    Coalitions coalitions(players, 20);
+    for (std::size_t row = 0; row < coalitions.size(); ++row) {
+      for (int player = 0; player < players; ++player) {
+        if (rng.below(2) == 1) coalitions.insert(row, player);
+      }
+    }
+    const std::string payload = peers::payload_of(coalitions);
+    EXPECT_EQ(20u * static_cast<std::size_t>((players + 7) / 8), payload.size());
+    const Coalitions read = peers::coalitions_of(payload, players, 20);
+    for (std::size_t row = 0; row < coalitions.size(); ++row)
+      EXPECT_TRUE(std::ranges::equal(coalitions.row(row), read.row(row))) << players;
+  }
+  Coalitions one(10, 1);
+  one.insert(0, 0);
+  one.insert(0, 9);
+  EXPECT_EQ((std::string{1, 2}), peers::payload_of(one));
+}
+
+TEST(PeerFrames, AStreamIsCutIntoTheSameFramesWhereverItIsSplit) {
+  const std::string stream = peers::bytes_of({{"type", "a"}}) + peers::bytes_of({{"type", "b"}}, "12\n4") +
+                             peers::bytes_of({{"type", "c"}}, std::string(100, '\n'));
+  for (std::size_t split = 0; split <= stream.size(); ++split) {
+    peers::FrameReader reader;
+    std::string types, payloads;
+    for (const std::string& part : {stream.substr(0, split), stream.substr(split)}) {
+      reader.feed(part);
+      while (const auto frame = reader.next()) {
+        types += frame->type();
+        payloads += frame->payload;
+      }
+    }
+    EXPECT_EQ("abc", types);
+    EXPECT_EQ("12\n4" + std::string(100, '\n'), payloads);
+    EXPECT_EQ(0u, reader.waiting());
+  }
+}
+
+/// Frames that a peer may send, spoiled: bytes changed, left out, doubled, other numbers.
+std::string spoiled_frames(Rng& rng) {
+  const std::vector<double> two = {1, 2};
+  const std::vector<std::string> good = {
+      peers::bytes_of({{"type", "hello"}, {"protocol", 1}, {"name", "puppet"}, {"needs", {"values"}}}),
+      peers::bytes_of({{"type", "eval"}, {"id", 1}, {"count", 2}}, std::string("\1\2")),
+      peers::bytes_of({{"type", "eval"}, {"id", 1}, {"count", rng.bits64()}}),
+      peers::bytes_of({{"type", "partial"}, {"id", 1}}, peers::payload_of(two)),
+      peers::bytes_of({{"type", "result"}, {"id", 1}}, peers::payload_of(two)),
+      peers::bytes_of({{"type", "fail"}, {"id", 1}, {"reason", "\n\x7f"}}),
+      peers::bytes_of({{"type", "grad"}, {"id", 1}, {"count", 2}}, peers::payload_of(two)),
+      "{\"type\":\"result\",\"id\":1,\"nbytes\":" + std::to_string(rng.bits32()) + "}\n"};
+  std::string bytes = rng.below(4) == 0 ? "" : good[0];
+  const std::size_t whole = bytes.size();
+  for (std::uint64_t frames = rng.below(4); frames-- > 0;) bytes += good[rng.below(good.size())];
+  for (std::uint64_t changes = rng.below(4); changes-- > 0 && bytes.size() > whole;) {
+    const std::size_t place = whole + rng.below(bytes.size() - whole);
+    switch (rng.below(4)) {
+      case 0:
+        bytes[place] = static_cast<char>(rng.below(256));
+        break;
+      case 1:
+        bytes.erase(place, rng.below(20));
+        break;
+      case 2:
+        bytes.insert(place, bytes.substr(place, rng.below(20)));
+        break;
+      default:
+        bytes.insert(place, std::to_string(rng.bits64()));
+    }
+  }
+  return bytes;
+}
+
+TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
+  for (std::uint64_t item = 0; item < 20000; ++item) {
+    Rng rng(test_seed(), "peer frames", 1, item);
+    peers::FrameReader reader;
+    const std::string bytes = spoiled_frames(rng);
+    std::size_t read = 0;
+    try {
+      reader.feed(bytes);
+      while (const auto frame = reader.next()) {
+        ASSERT_TRUE(frame->header.is_object()) << replay();
+        read += frame->payload.size();
+      }
+    } catch (const peers::Malformed& error) {
+      ASSERT_NE("", error.code());
+    }
+    ASSERT_LE(read, bytes.size()) << replay();
+  }
+}
+
+// Streams a process: OPSHAP_FUZZED_PEERS=100000 starts as many.
+TEST_F(Peers, AHostSurvivesWhateverTheySend) {
+  const char* wanted = std::getenv("OPSHAP_FUZZED_PEERS");
+  const std::uint64_t streams = wanted == nullptr ? 60 : std::stoull(wanted);
+  const peers::Plugin plugin = puppet("cat frames >&4; exec 4>&-; cat <&3 > /dev/null");
+  std::int64_t answers = 0;
+  for (std::uint64_t item = 0; item < streams; ++item) {
+    Rng rng(test_seed(), "peers", 0, item);
+    write_file(folder_ / "frames", spoiled_frames(rng));
+    peers::Peer peer(plugin);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      const peers::Answer answer = peer.run(task(), doors());
+      ASSERT_EQ(2u, answer.values.size()) << item << " " << replay();
+      ++answers;
+    } catch (const peers::Failure& error) {
+      ASSERT_NE(Ending::ok, error.ending());
+    }
+    ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << item << " " << replay();
+  }
+  EXPECT_GT(answers, 0) << "no stream was good, so little was tried";
+}
+
+}  // namespace
+}  // namespace opshap
