@@ -12,6 +12,8 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -21,6 +23,7 @@
 #include "methods/of_peer.hpp"
 #include "peers/frame.hpp"
 #include "peers/peer.hpp"
+#include "peers/peer_game.hpp"
 #include "support/test_seed.hpp"
 
 namespace opshap {
@@ -153,7 +156,7 @@ TEST_F(Peers, EveryFailureHasItsName) {
       {"announces too much", greeted + R"(echo '{"type":"eval","id":1,"nbytes":1e12}' >&4; sleep 100)",
        Ending::protocol_error, "nbytes="},
       {"asks for a count that overflows", greeted + R"(echo '{"type":"eval","id":1,"count":2305843009213693952}' >&4)",
-       Ending::protocol_error, "nbytes=0"},
+       Ending::protocol_error, "count=2305843009213693952"},
       {"answers another task", greeted + R"(echo '{"type":"eval","id":2,"count":0}' >&4; sleep 100)",
        Ending::protocol_error, "id=2"},
       {"has no id", greeted + R"(echo '{"type":"eval","count":0}' >&4; sleep 100)", Ending::protocol_error, "id"},
@@ -265,7 +268,7 @@ TEST_F(Peers, LeaveNoProcessBehind) {
 TEST_F(Peers, SeeAScrubbedEnvironmentAndTwoPipes) {
   ::setenv("OPSHAP_SECRET", "1", 1);
   const int open_here = ::dup(1);
-  peers::Peer peer(puppet("env > environment; ls /proc/$$/fd > files; " + std::string(hello) + zeros + until_the_end,
+  peers::Peer peer(puppet("env > environment; ls /proc/self/fd > files; " + std::string(hello) + zeros + until_the_end,
                           "threads = 3\n[env]\nMINE = 'yes'\n"));
   peer.run(task(), doors());
   ::close(open_here);
@@ -275,7 +278,7 @@ TEST_F(Peers, SeeAScrubbedEnvironmentAndTwoPipes) {
   for (const char* line : {"OPSHAP_FD_IN=3\n", "OPSHAP_FD_OUT=4\n", "OMP_NUM_THREADS=3\n", "MINE=yes\n",
                            "OPSHAP_PEER_NAME=puppet\n", "OPSHAP_PEER_NEEDS=values\n"})
     EXPECT_NE(std::string::npos, environment.find(line)) << line;
-  EXPECT_EQ("0\n1\n2\n3\n4\n", read_file(folder_ / "files"));
+  EXPECT_EQ("0\n1\n2\n3\n4\n5\n", read_file(folder_ / "files"));  // 5 is the folder that ls reads
 }
 
 TEST_F(Peers, OneProcessServesManyTasksAndAnotherOneFollowsAFailure) {
@@ -346,6 +349,7 @@ TEST_F(Peers, APluginThatCannotWorkIsRefused) {
       {"name = 'p'\ncommand = []\n", "command"},
       {good + "comand = ['sh']\n", "Did you mean command?"},
       {good + "needs = ['everything']\n", "everything"},
+      {good + "role = 'judge'\n", "judge"},
       {good + "threads = 0\n", "threads"},
       {good + "threads = 'many'\n", "wrong type"},
       {good + "[limits]\nseconds = 0\n", "limits.seconds"},
@@ -379,6 +383,63 @@ TEST_F(Peers, AProgramThatIsNotThereIsNamed) {
   } catch (const EnvironmentError& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find("no-such-program"));
   }
+}
+
+// Programs as games: the roles reversed.
+
+/// A game of two players that is 0 everywhere, or does `instead` when it is asked.
+std::string zero_game(const std::string& instead = "") {
+  return R"(echo '{"type":"hello","protocol":1,"name":"puppet","role":"game","players":2,"max_batch":3}' >&4
+    while read -r asked <&3; do
+      case $asked in *'"bye"'*) exit 0;; esac
+      id=${asked#*id\":}; id=${id%%,*}; count=${asked#*count\":}; count=${count%%,*}; bytes=$((8 * count))
+      head -c $count <&3 > /dev/null; echo $count >> counts; )" +
+         instead + R"(
+      { echo "{\"type\":\"values\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
+    done)";
+}
+
+TEST_F(Peers, AreGamesThatAnswerInTheirOwnBatches) {
+  puppet(zero_game(), "role = 'game'\n");
+  write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n");
+  const auto game = peers::peer_game(folder_);
+  EXPECT_EQ(2, game->players());
+  EXPECT_EQ("peer:puppet", game->path());
+  EXPECT_EQ(nullptr, game->differentiable());
+  EXPECT_EQ(std::vector<double>(7, 0.0), game->values(Coalitions(2, 7)));
+  EXPECT_EQ("3\n3\n1\n", read_file(folder_ / "counts"));
+}
+
+TEST_F(Peers, AGameThatFailsSaysHow) {
+  const std::vector<std::tuple<std::string, Ending, std::string>> cases = {
+      {"exit 3", Ending::crash, "exit code 3"},
+      {R"(echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"no GPU\"}" >&4; continue)", Ending::fail, "no GPU"},
+      {"id=99", Ending::protocol_error, "id=99"},
+      {"bytes=8", Ending::protocol_error, "nbytes=8"},
+      {"sleep 100", Ending::timeout, "no values"},
+  };
+  for (const auto& [instead, ending, text] : cases) {
+    SCOPED_TRACE(instead);
+    puppet(zero_game(instead));
+    const char* seconds = ending == Ending::timeout ? "0.5" : "20";
+    write_file(folder_ / "plugin.toml", std::string("name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n") +
+                                            "[limits]\nseconds = " + seconds + "\n");
+    const auto game = peers::peer_game(folder_);
+    try {
+      game->values(Coalitions(2, 2));
+      ADD_FAILURE() << "it answered";
+    } catch (const peers::Failure& error) {
+      EXPECT_EQ(peers::to_string(ending), peers::to_string(error.ending()));
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << error.what();
+    }
+  }
+}
+
+TEST_F(Peers, AMethodIsNoGameAndAGameIsNoMethod) {
+  write_file(folder_ / "plugin.toml", "name = 'p'\ncommand = ['sh']\n");
+  EXPECT_THROW(peers::peer_game(folder_), InvalidArgument);
+  write_file(folder_ / "plugin.toml", "name = 'p'\nrole = 'game'\ncommand = ['sh']\n");
+  EXPECT_THROW(methods::of_peer(folder_), InvalidArgument);
 }
 
 TEST(PeerFrames, CoalitionsAreReadAsTheyWereWritten) {

@@ -1,14 +1,19 @@
 #include "cli/game_options.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "games/game_file.hpp"
 #include "games/registry.hpp"
+#include "peers/peer_game.hpp"
 
 namespace opshap::cli {
 
 namespace {
+
+constexpr std::string_view peer_prefix = "peer:";
 
 /// Names of families have letters and underscores only; anything else, and whatever exists, is a file.
 bool is_file(const std::string& game) {
@@ -43,7 +48,8 @@ void add_game_options(CLI::App& command, GameOptions& options) {
       "--game", options.game,
       "Game file: {\"players\":n,\"values\":[2^n numbers]} (index bit i = player i) or\n"
       "{\"players\":n,\"terms\":[{\"coalition\":[i,..],\"coefficient\":c},..],\"empty\":v0}; - is standard input;\n"
-      "or a family of `opshap list games`, with --players and --game-seed");
+      "a family of `opshap list games`, with --players and --game-seed;\n"
+      "or peer:FOLDER, a program in any language");
   command.add_option("--game-seed", options.game_seed, "With a family: which of its random games")
       ->capture_default_str();
   command.add_option("--operator", options.op,
@@ -87,9 +93,14 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
                  {"--input", "--mesh", "--query", "--query-at", "--query-channel", "--masked-channels", "--baseline",
                   "--partition"},
                  "--operator");
-  if (!is_file(options.game)) return member_of_family(command, options);
+  const bool program = options.game.starts_with(peer_prefix);
+  if (!program && !is_file(options.game)) return member_of_family(command, options);
   require_absent(command, {"--players"}, "--operator or a family of games");
   require_absent(command, {"--game-seed"}, "a family of games");
+  if (program) {
+    auto game = peers::peer_game(options.game.substr(peer_prefix.size()));
+    return {.name = game->path(), .game = std::move(game)};
+  }
   const std::filesystem::path path = options.game;
   return {.name = path == "-" ? "standard input" : path.filename().string(), .game = games::read_game(path)};
 }

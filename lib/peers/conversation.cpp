@@ -15,25 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Clock::time_point after(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-Launch launch_of(const Plugin& plugin) {
-  constexpr double gib = 1 << 30;
-  return {.folder = plugin.folder,
-          .command = plugin.command,
-          .environment = environment_of(plugin),
-          .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};
-}
-
-std::vector<std::string> words_of(const std::vector<Need>& needs) {
-  std::vector<std::string> words;
-  for (const Need need : needs) words.emplace_back(to_string(need));
-  return words;
-}
 
 /// Budgets at which a partial result is worth sending: powers of two, and the budget.
 std::vector<std::int64_t> checkpoints(std::int64_t budget) {
@@ -61,36 +43,13 @@ Json json_of(const Task& task, std::int64_t id, const Plugin& plugin) {
   return header;
 }
 
-/// The last line of a log that says something, for messages.
-std::string last_words(const std::string& log) {
-  const std::size_t end = log.find_last_not_of(" \r\n\t");
-  if (end == std::string::npos) return "";
-  const std::size_t begin = log.rfind('\n', end) + 1;  // npos + 1 is 0
-  std::string line = log.substr(begin, end - begin + 1);
-  for (char& letter : line) {
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
-  }
-  constexpr std::size_t most = 200;
-  return line.substr(0, most);
-}
-
-bool tells_of_memory(const std::string& log) {
-  return log.find("MemoryError") != std::string::npos || log.find("bad_alloc") != std::string::npos ||
-         log.find("annot allocate") != std::string::npos;
-}
-
-const char* advice(Ending ending) {
-  switch (ending) {
-    case Ending::fail:
-    case Ending::budget_refused:
-      return "Raise the budget, or correct the peer.";
-    case Ending::timeout:
-      return "Raise limits.seconds in plugin.toml, or make it faster.";
-    case Ending::oom:
-      return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
-    default:
-      return "`opshap peer check FOLDER` says more.";
-  }
+/// The key "count". Throws Malformed for a count whose answer, of `numbers` each, would be no frame.
+std::int64_t count_of(const Frame& frame, int numbers) {
+  const std::int64_t count = frame.integer("count");
+  const auto most = static_cast<std::int64_t>(most_payload_bytes / sizeof(double)) / numbers;
+  if (count < 0 || count > most)
+    throw Malformed("range", message("frame: count=", count, " (0 to ", most, " can be answered). Ask for fewer."));
+  return count;
 }
 
 }  // namespace
@@ -120,92 +79,28 @@ struct Conversation::Work {
   }
 };
 
-Conversation::Conversation(const Plugin& plugin) : plugin_(plugin), process_(launch_of(plugin)) { greet(); }
-
-Conversation::~Conversation() {
-  try {
-    std::string ignored;
-    constexpr double short_while = 0.05;
-    process_.write(bytes_of({{"type", "bye"}}), ignored, after(short_while));
-    process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
-  } catch (const Error&) {  // a signal to this program: the process is killed with its object
-  }
-}
-
-void Conversation::fail(Ending ending, const std::string& why) {
-  std::string how = why;
-  if (ending == Ending::crash) {
-    // Its pipe is closed, so it is ending or of no more use.
-    process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
-    if (process_.killed_by_others() || tells_of_memory(process_.log())) ending = Ending::oom;
-    how += ", " + process_.how_it_ended();
-  }
-  const std::string words = last_words(process_.log());
-  throw Failure(ending, message("peer: ", plugin_.name, "=", to_string(ending), " (", how,
-                                words.empty() ? "" : "; it printed: " + words, "). ", advice(ending)));
-}
-
-void Conversation::send(std::string_view bytes) {
-  std::string arrived;
-  const Process::Event event = process_.write(bytes, arrived, after(plugin_.limits.task_seconds));
-  reader_.feed(arrived);
-  if (event == Process::Event::late) fail(Ending::timeout, "it does not read what it is sent");
-  if (event == Process::Event::closed) fail(Ending::crash, "it does not read any more");
-}
-
-void Conversation::greet() {
-  const Clock::time_point deadline = after(plugin_.limits.start_seconds);
-  std::optional<Frame> frame;
-  try {
-    while (!(frame = reader_.next())) {
-      std::string arrived;
-      const Process::Event event = process_.read(arrived, deadline);
-      reader_.feed(arrived);
-      if (event == Process::Event::late)
-        fail(Ending::timeout, message("no greeting within ", plugin_.limits.start_seconds, " s"));
-      if (event == Process::Event::closed) fail(Ending::crash, "it ended before its greeting");
-    }
-    if (frame->type() != "hello") fail(Ending::protocol_error, "its first frame is not hello but " + frame->type());
-    if (frame->integer("protocol") != 1) {
-      send(bytes_of({{"type", "error"}, {"code", "version"}, {"detail", "this host speaks opshap-peer/1"}}));
-      fail(Ending::protocol_error, message("it speaks protocol ", frame->integer("protocol"), ", this is 1"));
-    }
-  } catch (const Malformed& error) {
-    fail(Ending::protocol_error, error.what());
-  }
-  if (frame->text("name") != plugin_.name)
-    fail(Ending::protocol_error, "its name is " + frame->text("name") + ", in plugin.toml it is " + plugin_.name);
-  const auto needs = frame->header.find("needs");
-  if (needs == frame->header.end() || *needs != nlohmann::json(words_of(plugin_.needs)))
-    fail(Ending::protocol_error, message("it needs ", needs == frame->header.end() ? "nothing" : needs->dump(),
-                                         ", in plugin.toml ", nlohmann::json(words_of(plugin_.needs)).dump()));
-}
+Conversation::Conversation(const Plugin& plugin) : link_(plugin) {}
 
 Frame Conversation::next(Work& work) {
-  const double allowed = plugin_.limits.task_seconds;
+  const Limits& limits = link_.plugin().limits;
   for (;;) {
-    if (!work.hard && work.peer_seconds() > allowed) {
+    if (!work.hard && work.peer_seconds() > limits.task_seconds) {
       send(bytes_of({{"type", "stop"}, {"id", work.id}, {"why", "soft_deadline"}}));
-      work.hard = after(plugin_.limits.grace_seconds);
+      work.hard = after(limits.grace_seconds);
     }
     if (work.hard && Clock::now() > *work.hard)
-      fail(Ending::timeout, message("no result within ", allowed, " s of its own time, nor within ",
-                                    plugin_.limits.grace_seconds, " s after the request to stop"));
-    if (std::optional<Frame> frame = reader_.next()) return std::move(*frame);
-    std::string arrived;
+      link_.fail(Ending::timeout, message("no result within ", limits.task_seconds, " s of its own time, nor within ",
+                                          limits.grace_seconds, " s after the request to stop"));
     // A moment longer, so that the time is over when the wait is.
-    const Process::Event event =
-        process_.read(arrived, work.hard ? *work.hard : after(allowed - work.peer_seconds() + 1e-3));
-    reader_.feed(arrived);
-    if (event == Process::Event::closed) fail(Ending::crash, "it ended in the middle of a task");
+    const double left = limits.task_seconds - work.peer_seconds() + 1e-3;
+    if (std::optional<Frame> frame = link_.next(work.hard ? *work.hard : after(left))) return std::move(*frame);
   }
 }
 
 void Conversation::evaluate(const Frame& frame, Work& work) {
-  if (std::find(plugin_.needs.begin(), plugin_.needs.end(), Need::values) == plugin_.needs.end())
+  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::values) == link_.plugin().needs.end())
     throw Malformed("protocol", "frame: type=eval (needs in plugin.toml does not name values). Add it there.");
-  const std::int64_t count = frame.integer("count");
-  if (count < 0) throw Malformed("range", message("frame: count=", count, " (is negative). Correct the frame."));
+  const std::int64_t count = count_of(frame, 1);
   const Coalitions asked = coalitions_of(frame.payload, work.task.players, static_cast<std::size_t>(count));
   const std::size_t row_bytes = (static_cast<std::size_t>(work.task.players) + 7) / 8;
   std::vector<std::string> fresh;
@@ -233,10 +128,10 @@ void Conversation::evaluate(const Frame& frame, Work& work) {
 }
 
 void Conversation::differentiate(const Frame& frame, Work& work) {
-  if (std::find(plugin_.needs.begin(), plugin_.needs.end(), Need::gradients) == plugin_.needs.end())
+  if (std::find(link_.plugin().needs.begin(), link_.plugin().needs.end(), Need::gradients) ==
+      link_.plugin().needs.end())
     throw Malformed("protocol", "frame: type=grad (needs in plugin.toml does not name gradients). Add it there.");
-  const std::int64_t count = frame.integer("count");
-  if (count < 0) throw Malformed("range", message("frame: count=", count, " (is negative). Correct the frame."));
+  const std::int64_t count = count_of(frame, work.task.players);
   const std::vector<double> nodes = frame.reals(static_cast<std::size_t>(count));
   for (const double node : nodes) {
     if (!(node >= 0 && node <= 1))
@@ -253,11 +148,13 @@ void Conversation::finish(const Frame& frame, Work& work) {
   const bool with_errors = more != frame.header.end() && more->is_boolean() && more->get<bool>();
   const std::size_t wanted = with_errors ? 2 * players : players;
   if (frame.payload.size() != wanted * sizeof(double))
-    fail(Ending::invalid, message("its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted"));
+    link_.fail(Ending::invalid,
+               message("its result has ", frame.payload.size(), " bytes, ", wanted, " float64 are wanted"));
   std::vector<double> values = frame.reals(wanted);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i]))
-      fail(Ending::invalid, message(i < players ? "value" : "standard error", " ", i % players, " is ", values[i]));
+      link_.fail(Ending::invalid,
+                 message(i < players ? "value" : "standard error", " ", i % players, " is ", values[i]));
   }
   if (with_errors)
     work.answer.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());
@@ -274,8 +171,8 @@ void Conversation::answer(const Frame& frame, Work& work) {
   if (type == "result") {
     finish(frame, work);
   } else if (type == "fail") {
-    fail(work.answer.refused > 0 ? Ending::budget_refused : Ending::fail,
-         "it says: " + last_words(frame.text("reason")));
+    link_.fail(work.answer.refused > 0 ? Ending::budget_refused : Ending::fail,
+               "it says: " + last_words(frame.text("reason")));
   } else if (type == "partial") {
     std::vector<double> values = frame.reals(static_cast<std::size_t>(work.task.players));
     ++work.answer.partials;
@@ -297,7 +194,7 @@ Answer Conversation::solve(std::int64_t id, const Task& task, const Doors& doors
   ends.append_grand();
   const std::string bits = payload_of(ends);
   work.known = {bits.substr(0, bits.size() / 2), bits.substr(bits.size() / 2)};
-  send(bytes_of(json_of(task, id, plugin_)));
+  send(bytes_of(json_of(task, id, link_.plugin())));
   try {
     while (!work.done) answer(next(work), work);
   } catch (const Malformed& error) {
@@ -305,7 +202,7 @@ Answer Conversation::solve(std::int64_t id, const Task& task, const Doors& doors
       send(bytes_of({{"type", "error"}, {"id", id}, {"code", error.code()}, {"detail", error.what()}}));
     } catch (const Failure&) {  // what counts is why
     }
-    fail(Ending::protocol_error, error.what());
+    link_.fail(Ending::protocol_error, error.what());
   } catch (const Failure& failure) {
     if (failure.ending() != Ending::timeout || work.partial.empty()) throw;
     work.answer.values = std::move(work.partial);

@@ -13,7 +13,10 @@ constexpr int most_failures = 3;
 
 }  // namespace
 
-Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {}
+Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {
+  require(plugin_.role == Role::estimator, "peer: ", plugin_.name,
+          " (is a game by its plugin.toml, and no method). Use --game peer:FOLDER.");
+}
 
 Peer::~Peer() = default;
 

@@ -100,6 +100,12 @@ toml::table parsed(const fs::path& file) {
   }
 }
 
+Role read_role(Table& table) {
+  const std::string word = table.value<std::string>("role").value_or("estimator");
+  if (word != "estimator" && word != "game") table.refuse("role", word + " is neither estimator nor game");
+  return word == "game" ? Role::game : Role::estimator;
+}
+
 std::vector<Need> read_needs(Table& table) {
   std::vector<Need> needs;
   for (const std::string& word : table.texts("needs")) {
@@ -138,7 +144,7 @@ std::string read_parameters(const Table& table) {
 }
 
 /// Separated by commas.
-std::string words_of(const std::vector<Need>& needs) {
+std::string comma_separated(const std::vector<Need>& needs) {
   std::string words;
   for (const Need need : needs) words += std::string(words.empty() ? "" : ",") + to_string(need);
   return words;
@@ -218,6 +224,7 @@ Plugin read_plugin(const fs::path& folder) {
       .version = table.value<std::string>("version").value_or(""),
       .citation = table.value<std::string>("citation").value_or(""),
       .command = table.texts("command"),
+      .role = read_role(table),
       .needs = read_needs(table),
       .threads = static_cast<int>(std::clamp<std::int64_t>(table.value<std::int64_t>("threads").value_or(1), 0, 4096)),
       .environment = read_environment(table.table("env")),
@@ -234,6 +241,8 @@ Plugin read_plugin(const fs::path& folder) {
   return plugin;
 }
 
+const char* to_string(Role role) { return role == Role::game ? "game" : "estimator"; }
+
 const char* to_string(Need need) { return need == Need::values ? "values" : "gradients"; }
 
 std::map<std::string, std::string> environment_of(const Plugin& plugin) {
@@ -241,7 +250,7 @@ std::map<std::string, std::string> environment_of(const Plugin& plugin) {
                                                   {"OPSHAP_FD_IN", "3"},
                                                   {"OPSHAP_FD_OUT", "4"},
                                                   {"OPSHAP_PEER_NAME", plugin.name},
-                                                  {"OPSHAP_PEER_NEEDS", words_of(plugin.needs)},
+                                                  {"OPSHAP_PEER_NEEDS", comma_separated(plugin.needs)},
                                                   {"PYTHONDONTWRITEBYTECODE", "1"},
                                                   {"PYTHONUNBUFFERED", "1"}};
   for (const char* name : {"PATH", "HOME", "TMPDIR"}) {

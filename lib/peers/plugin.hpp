@@ -23,6 +23,15 @@ bool is_plugin_name(std::string_view text);
 /// As plugin.toml has it.
 const char* to_string(Need need);
 
+/// What a plugin is.
+enum class Role {
+  estimator,  ///< it explains games of this program
+  game,       ///< this program explains it
+};
+
+/// As plugin.toml has it.
+const char* to_string(Role role);
+
 /// How long a peer may take, and how much memory.
 struct Limits {
   double start_seconds = 60;  ///< from its start to its greeting
@@ -31,11 +40,12 @@ struct Limits {
   double memory_gib = 0;      ///< of address space; 0: no limit. By default the memory of the machine
 };
 
-/// A program that explains games, described by plugin.toml in its folder.
+/// A program that explains games or is one, described by plugin.toml in its folder.
 ///
 ///     name = "my_shap"                        # letters, digits, _ and -
 ///     command = ["python3", "estimator.py"]   # runs in the folder
 ///     needs = ["values"]                      # or "gradients": what it may ask for
+///     role = "estimator"                      # or "game"
 ///     version = "0.1"                         # these may be left out
 ///     citation = "..."
 ///     threads = 1                             # of OpenMP and BLAS
@@ -47,6 +57,7 @@ struct Plugin {
   std::filesystem::path folder;
   std::string name, version, citation;
   std::vector<std::string> command;
+  Role role = Role::estimator;
   std::vector<Need> needs;
   int threads = 1;
   std::map<std::string, std::string> environment;

@@ -1,0 +1,136 @@
+#include "peers/link.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace opshap::peers {
+
+namespace {
+
+Launch launch_of(const Plugin& plugin) {
+  constexpr double gib = 1 << 30;
+  return {.folder = plugin.folder,
+          .command = plugin.command,
+          .environment = environment_of(plugin),
+          .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};
+}
+
+std::vector<std::string> words_of(const std::vector<Need>& needs) {
+  std::vector<std::string> words;
+  for (const Need need : needs) words.emplace_back(to_string(need));
+  return words;
+}
+
+bool tells_of_memory(const std::string& log) {
+  return log.find("MemoryError") != std::string::npos || log.find("bad_alloc") != std::string::npos ||
+         log.find("annot allocate") != std::string::npos;
+}
+
+const char* advice(Ending ending) {
+  switch (ending) {
+    case Ending::fail:
+    case Ending::budget_refused:
+      return "Raise the budget, or correct the peer.";
+    case Ending::timeout:
+      return "Raise limits.seconds in plugin.toml, or make it faster.";
+    case Ending::oom:
+      return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
+    default:
+      return "`opshap peer check FOLDER` says more.";
+  }
+}
+
+}  // namespace
+
+Clock::time_point after(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string last_words(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \r\n\t");
+  if (end == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', end) + 1;  // npos + 1 is 0
+  std::string line = text.substr(begin, end - begin + 1);
+  for (char& letter : line) {
+    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
+  }
+  constexpr std::size_t most = 200;
+  return line.substr(0, most);
+}
+
+Link::Link(const Plugin& plugin) : plugin_(plugin), process_(launch_of(plugin)) { check_greeting(); }
+
+Link::~Link() {
+  try {
+    std::string ignored;
+    constexpr double short_while = 0.05;
+    process_.write(bytes_of({{"type", "bye"}}), ignored, after(short_while));
+    process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
+  } catch (const Error&) {  // a signal to this program: the process is killed with its object
+  }
+}
+
+void Link::fail(Ending ending, const std::string& why) {
+  std::string how = why;
+  if (ending == Ending::crash) {
+    // Its pipe is closed, so it is ending or of no more use.
+    process_.end(std::chrono::duration<double>(std::min(1.0, plugin_.limits.grace_seconds)));
+    if (process_.killed_by_others() || tells_of_memory(process_.log())) ending = Ending::oom;
+    how += ", " + process_.how_it_ended();
+  }
+  const std::string words = last_words(process_.log());
+  throw Failure(ending, message("peer: ", plugin_.name, "=", to_string(ending), " (", how,
+                                words.empty() ? "" : "; it printed: " + words, "). ", advice(ending)));
+}
+
+void Link::send(std::string_view bytes) {
+  std::string arrived;
+  const Process::Event event = process_.write(bytes, arrived, after(plugin_.limits.task_seconds));
+  reader_.feed(arrived);
+  if (event == Process::Event::late) fail(Ending::timeout, "it does not read what it is sent");
+  if (event == Process::Event::closed) fail(Ending::crash, "it does not read any more");
+}
+
+std::optional<Frame> Link::next(Clock::time_point deadline) {
+  for (;;) {
+    if (std::optional<Frame> frame = reader_.next()) return frame;
+    std::string arrived;
+    const Process::Event event = process_.read(arrived, deadline);
+    reader_.feed(arrived);
+    if (event == Process::Event::closed) fail(Ending::crash, "it has ended or closed its pipe");
+    if (event == Process::Event::late) return std::nullopt;
+  }
+}
+
+void Link::check_greeting() {
+  try {
+    std::optional<Frame> frame = next(after(plugin_.limits.start_seconds));
+    if (!frame) fail(Ending::timeout, message("no greeting within ", plugin_.limits.start_seconds, " s"));
+    greeting_ = std::move(*frame);
+    if (greeting_.type() != "hello")
+      fail(Ending::protocol_error, "its first frame is not hello but " + last_words(greeting_.type()));
+    if (greeting_.integer("protocol") != 1) {
+      send(bytes_of({{"type", "error"}, {"code", "version"}, {"detail", "this host speaks opshap-peer/1"}}));
+      fail(Ending::protocol_error, message("it speaks protocol ", greeting_.integer("protocol"), ", this is 1"));
+    }
+  } catch (const Malformed& error) {
+    fail(Ending::protocol_error, error.what());
+  }
+  if (greeting_.text("name") != plugin_.name)
+    fail(Ending::protocol_error,
+         "its name is " + last_words(greeting_.text("name")) + ", in plugin.toml it is " + plugin_.name);
+  const nlohmann::json wanted = words_of(plugin_.needs);
+  const auto needs = greeting_.header.find("needs");
+  if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
+    fail(Ending::protocol_error, message("it needs ", needs == greeting_.header.end() ? "nothing" : needs->dump(),
+                                         ", in plugin.toml ", wanted.dump()));
+  const std::string role = greeting_.text("role");
+  if ((role.empty() ? "estimator" : role) != to_string(plugin_.role))
+    fail(Ending::protocol_error,
+         "its role is " + last_words(role) + ", in plugin.toml it is " + to_string(plugin_.role));
+}
+
+}  // namespace opshap::peers

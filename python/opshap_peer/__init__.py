@@ -1,0 +1,29 @@
+"""Programs that explain games of opshap, or are games that it explains, over the two pipes of the protocol opshap-peer/1.
+
+    import numpy as np
+    from opshap_peer import estimator
+
+    @estimator
+    def my_shap(game, rng):
+        masks = rng.random((game.left, game.players)) < 0.5   # True where a player is in
+        values = game(masks)                                  # v(S), one number a row
+        ...
+        return shapley_values                                 # [players]
+
+    if __name__ == "__main__":
+        my_shap.serve()
+
+`opshap peer new NAME` writes such a program with its plugin.toml, and `opshap peer check NAME` tests it. The other way
+round, a function of masks, or a torch module whose input is masked, is a game that opshap explains:
+
+    from opshap_peer import game, torch_game
+
+    torch_game(module, field, query=512).serve()         # opshap attribute --game peer:FOLDER ...
+"""
+
+from .estimator import BudgetExceeded, Estimator, Game, estimator
+from .frames import ProtocolError
+from .game import PeerGame, game, torch_game
+
+__version__ = "0.1.0"
+__all__ = ["BudgetExceeded", "Estimator", "Game", "PeerGame", "ProtocolError", "estimator", "game", "torch_game"]

@@ -1,0 +1,151 @@
+"""An estimator as a program: the decorator, and the game that it explains."""
+
+import os
+import sys
+import traceback
+
+import numpy as np
+
+from .frames import Pipes, ProtocolError, bytes_of_masks, bytes_of_numbers, numbers_of_bytes
+
+
+class BudgetExceeded(Exception):
+    """The host has refused a request whole, because it would have exceeded the budget. Ask for less."""
+
+
+class StopRequested(BaseException):
+    """Time is over. Not an Exception, so that an estimator does not catch it by accident."""
+
+
+class Game:
+    """The game to explain. The host counts: `budget` is one of distinct coalitions, and repetitions cost nothing.
+
+    players      n
+    budget       distinct coalitions that may be asked for, the empty and the grand one among them
+    left         what is left of it; both of them are paid already
+    empty        v of no player
+    grand        v of all players
+    seed         of this task; `rng` is made from it
+    parameters   the table [parameters] of plugin.toml
+    checkpoints  budgets at which partial() is worth a call
+    volumes      of the players where they are cells of a field, [n], else None
+    """
+
+    def __init__(self, task, pipes):
+        self._pipes = pipes
+        self._id = task["id"]
+        self.players = int(task["n"])
+        self.budget = int(task["budget"])
+        self.left = self.budget - 2
+        self.empty = float(task["v_empty"])
+        self.grand = float(task["v_full"])
+        self.seed = int(task["seed"])
+        self.parameters = dict(task.get("parameters", {}))
+        self.checkpoints = list(task.get("checkpoints", []))
+        volumes = task.get("volumes")
+        self.volumes = None if volumes is None else np.asarray(volumes, float)
+        self.last_partial = None
+
+    def __call__(self, masks):
+        """v(S) for each row of `masks`, [B, players], true where a player is in. Returns [B].
+
+        Raises BudgetExceeded when the new ones among them are more than `left`; then none is evaluated.
+        """
+        masks = np.asarray(masks).astype(bool)
+        if masks.ndim != 2 or masks.shape[1] != self.players:
+            raise ValueError(f"game: masks={masks.shape} (needs [B, {self.players}]). Reshape them.")
+        count = len(masks)
+        reply, payload = self._ask({"type": "eval", "count": count}, bytes_of_masks(masks), "values")
+        self.left = int(reply["left"])
+        return numbers_of_bytes(payload, count)
+
+    def gradients(self, nodes):
+        """Gradients on the diagonal at each t of `nodes`, [T, players]. plugin.toml needs "gradients" for that."""
+        nodes = np.atleast_1d(np.asarray(nodes, float))
+        _, payload = self._ask({"type": "grad", "count": len(nodes)}, bytes_of_numbers(nodes), "gradients")
+        return numbers_of_bytes(payload, len(nodes) * self.players).reshape(len(nodes), self.players)
+
+    def partial(self, values):
+        """Tells the host what the values would be if the time were over now, [players]."""
+        self.last_partial = self._checked(values)
+        self._pipes.write({"type": "partial", "id": self._id}, bytes_of_numbers(self.last_partial))
+
+    def _checked(self, values):
+        values = np.asarray(values, float)
+        if values.shape != (self.players,):
+            raise ValueError(f"game: values={values.shape} (needs [{self.players}]). Reshape them.")
+        return values
+
+    def _ask(self, header, payload, wanted):
+        self._pipes.write({**header, "id": self._id}, payload)
+        while True:
+            reply, answer = self._pipes.read()
+            if reply is None:
+                raise ProtocolError("frame: nothing (the host has closed its pipe in the middle of a task).")
+            kind = reply.get("type")
+            if reply.get("id") != self._id and kind == "stop":
+                continue  # of a task before, whose result has crossed it
+            if kind == "stop":
+                raise StopRequested
+            if kind == "error" and reply.get("code") == "budget":
+                raise BudgetExceeded(reply.get("detail", ""))
+            if kind != wanted or reply.get("id") != self._id:
+                raise ProtocolError(f"frame: type={kind!r} ({wanted!r} is awaited): {reply.get('detail', '')}")
+            return reply, answer
+
+
+class Estimator:
+    """A function (game, rng) -> values, or (values, standard_errors), that a host can ask. Made by @estimator."""
+
+    def __init__(self, function, version="0.1"):
+        self.function = function
+        self.version = version
+
+    def __call__(self, game, rng):
+        return self.function(game, rng)
+
+    def serve(self, pipes=None):
+        """Answers tasks until the host says goodbye."""
+        pipes = pipes or Pipes.of_environment()
+        pipes.write({"type": "hello", "protocol": 1, "name": os.environ.get("OPSHAP_PEER_NAME", self.function.__name__),
+                     "version": self.version, "caps": ["anytime", "batch"],
+                     "needs": os.environ.get("OPSHAP_PEER_NEEDS", "values").split(",")})
+        while True:
+            header, _ = pipes.read()
+            if header is None or header.get("type") == "bye":
+                return
+            if header.get("type") == "task":
+                self._solve(header, pipes)
+            elif header.get("type") != "stop":  # one that has crossed the result of its task
+                raise ProtocolError(f"frame: type={header.get('type')!r} (a task is awaited): {header.get('detail', '')}")
+
+    def _solve(self, task, pipes):
+        game = Game(task, pipes)
+        try:
+            found = self.function(game, np.random.default_rng(game.seed))
+            values, errors = found if isinstance(found, tuple) else (found, None)
+            header = {"type": "result", "id": task["id"]}
+            payload = bytes_of_numbers(game._checked(values))
+            if errors is not None:
+                header["standard_errors"] = True
+                payload += bytes_of_numbers(game._checked(errors))
+        except StopRequested:
+            header = {"type": "fail", "id": task["id"], "reason": "stopped before the first partial values"}
+            payload = b""
+            if game.last_partial is not None:
+                header = {"type": "result", "id": task["id"]}
+                payload = bytes_of_numbers(game.last_partial)
+        except (ProtocolError, MemoryError, BrokenPipeError):
+            raise
+        except Exception as error:  # the estimator's own: this task fails, and the next one may not
+            traceback.print_exc(file=sys.stderr)
+            header = {"type": "fail", "id": task["id"], "reason": f"{type(error).__name__}: {error}"}
+            payload = b""
+        pipes.write(header, payload)
+
+
+def estimator(function=None, *, version="0.1"):
+    """Makes an Estimator of a function (game, rng), where rng is a numpy.random.Generator made from the task's seed."""
+    if function is None:
+        return lambda decorated: Estimator(decorated, version)
+    return Estimator(function, version)

@@ -1,0 +1,111 @@
+"""A game as a program: the decorator, and the game of a torch module whose input is masked."""
+
+import os
+import sys
+import traceback
+
+import numpy as np
+
+from .frames import Pipes, ProtocolError, bytes_of_numbers, masks_of_bytes, numbers_of_bytes
+
+
+class PeerGame:
+    """A function masks -> values that a host can explain. Made by @game.
+
+    function   [B, players] booleans -> [B]
+    gradients  optional: nodes [T] -> [T, players], the gradients at (t, ..., t) of an extension to the unit cube
+    """
+
+    def __init__(self, function, players, gradients=None, max_batch=4096):
+        self.function = function
+        self.players = players
+        self.gradients = gradients
+        self.max_batch = max_batch
+
+    def __call__(self, masks):
+        return self.function(masks)
+
+    def serve(self, pipes=None):
+        """Answers questions until the host says goodbye. An exception of the function fails its question."""
+        pipes = pipes or Pipes.of_environment()
+        pipes.write({"type": "hello", "protocol": 1, "role": "game", "version": "0.1",
+                     "name": os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game")),
+                     "players": self.players, "gradients": self.gradients is not None, "max_batch": self.max_batch})
+        while True:
+            header, payload = pipes.read()
+            if header is None or header.get("type") == "bye":
+                return
+            kind, count = header.get("type"), header.get("count")
+            if kind not in ("eval", "grad") or not isinstance(count, int):
+                raise ProtocolError(f"frame: type={kind!r} (eval or grad is awaited): {header.get('detail', '')}")
+            try:
+                if kind == "eval":
+                    numbers = np.asarray(self.function(masks_of_bytes(payload, self.players, count)), float)
+                    wanted, reply = (count,), "values"
+                else:
+                    numbers = np.asarray(self.gradients(numbers_of_bytes(payload, count)), float)
+                    wanted, reply = (count, self.players), "gradients"
+                if numbers.shape != wanted:
+                    raise ValueError(f"game: {reply}={numbers.shape} (needs {wanted}). Reshape them.")
+            except (ProtocolError, MemoryError):
+                raise
+            except Exception as error:
+                traceback.print_exc(file=sys.stderr)
+                pipes.write({"type": "fail", "id": header.get("id"), "reason": f"{type(error).__name__}: {error}"})
+                continue
+            pipes.write({"type": reply, "id": header.get("id"), "count": count}, bytes_of_numbers(numbers))
+
+
+def game(players, gradients=None, max_batch=4096):
+    """Makes a PeerGame of a function from masks [B, players] to values [B]."""
+    return lambda function: PeerGame(function, players, gradients, max_batch)
+
+
+def torch_game(module, field, query, baseline=None, players=None, channel=0, max_batch=256, device="cpu"):
+    """The game of a trained operator: v(S) is its output at `query` when the cells outside of S show the baseline.
+
+    module    maps [B, C, n] to [B, C', n], or [B, C, nx, ny] to [B, C', nx, ny]
+    field     the input, [C, n] or [C, nx, ny]
+    query     indices of the output's point, one an axis
+    baseline  of the field's shape; zero where it is left out
+    players   player of each point, an integer array of the grid's shape, or a number of contiguous groups of equal size
+              of a line; one player a point where it is left out
+    Gradients are those of the masked input in the size of its mask, so that integrated gradients work.
+    """
+    import torch
+
+    field = torch.as_tensor(np.asarray(field), dtype=torch.float32, device=device)
+    baseline = torch.zeros_like(field) if baseline is None else torch.as_tensor(
+        np.asarray(baseline), dtype=torch.float32, device=device)
+    grid = tuple(field.shape[1:])
+    points = int(np.prod(grid))
+    if players is None:
+        players = points
+    if np.ndim(players) == 0:
+        if len(grid) > 1 and players != points:
+            raise ValueError(f"game: players={players} (groups of a plane have no one order). Give a label a point.")
+        if points % players != 0:
+            raise ValueError(f"game: players={players} (does not divide {points} points). Give a label a point.")
+        players = np.arange(points) // (points // players)
+    labels = torch.as_tensor(np.asarray(players).reshape(-1), dtype=torch.long, device=device)
+    count = int(labels.max()) + 1
+    module = module.to(device).eval()
+    place = (slice(None), channel, *np.atleast_1d(query).tolist())
+
+    def outputs(shares):
+        """Outputs where each player shows that share of its input, [B]."""
+        shown = shares[:, labels].reshape(-1, 1, *grid)
+        return module(baseline + shown * (field - baseline))[place]
+
+    def values(masks):
+        with torch.no_grad():
+            return outputs(torch.as_tensor(masks, dtype=torch.float32, device=device)).double().cpu().numpy()
+
+    def gradients(nodes):
+        rows = []
+        for node in nodes:
+            shares = torch.full((1, count), float(node), device=device, requires_grad=True)
+            rows.append(torch.autograd.grad(outputs(shares).sum(), shares)[0][0].double().cpu().numpy())
+        return np.stack(rows) if rows else np.zeros((0, count))
+
+    return PeerGame(values, count, gradients, max_batch)
