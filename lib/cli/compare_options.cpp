@@ -13,6 +13,7 @@
 #include "estimators/registry.hpp"
 #include "evaluation/budget_list.hpp"
 #include "evaluation/comparison_run.hpp"
+#include "peers/ending.hpp"
 #include "runs/manifest.hpp"
 
 namespace opshap::cli {
@@ -48,6 +49,10 @@ std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const Compare
     for (const auto& other : wanted)
       require(!method->explainer() || other->explainer() != method->explainer(), "compare: --methods=", name,
               " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
+    for (const auto& other : wanted)
+      require(method->explainer() || other->name() != method->name(), "compare: --methods=", name,
+              " (another one has the name ", method->name(),
+              ", so rows could not tell them apart). Rename one of them.");
     wanted.push_back(std::move(method));
   }
   require(!options.minimum_norm || solves_any,
@@ -76,7 +81,11 @@ Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan
   if (!rule.empty()) settings["scenario"] = rule;
   for (const auto& method : plan.methods) {
     settings["methods"].push_back(name_of(*method));
-    if (method->explainer()) settings["explainers"][*method->explainer()] = method->checksum();
+    if (method->explainer()) {
+      settings["explainers"][*method->explainer()] = method->checksum();
+    } else if (!method->checksum().empty()) {
+      settings["peers"][std::string(method->name())] = method->checksum();
+    }
   }
   if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
@@ -89,13 +98,16 @@ Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*bud
 Json json_of(const Json& settings, const evaluation::Truth& truth, const reporting::MethodComparison& comparison) {
   Json object = settings;
   object["truth"] = {{"method", truth.method}, {"error", truth.error}};
-  object["exact"] = object["undefined"] = object["ranks"] = object["rows"] = Json::array();
+  object["exact"] = object["undefined"] = object["failures"] = object["ranks"] = object["rows"] = Json::array();
   for (const reporting::MethodCell& cell : comparison.cells()) {
     if (!cell.exact.empty())
       object["exact"].push_back({{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.exact}});
     if (!cell.undefined.empty())
       object["undefined"].push_back(
           {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.undefined}});
+    if (!cell.failure.empty())
+      object["failures"].push_back(
+          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"failure", cell.failure}});
   }
   for (const reporting::MethodRank& method : comparison.ranks()) {
     Json entry = {{"method", method.method}};
@@ -122,8 +134,10 @@ Json json_of(const Json& settings, const evaluation::Truth& truth, const reporti
 void add_compare_options(CLI::App& command, CompareOptions& options) {
   add_game_options(command, options);
   command
-      .add_option("--methods", options.methods,
-                  "Names of `opshap list estimators`, separated by commas, or all; with --operator also explainer:FILE")
+      .add_option(
+          "--methods", options.methods,
+          "Names of `opshap list estimators` and peer:FOLDER, separated by commas, or all; with --operator also "
+          "explainer:FILE")
       ->delimiter(',')
       ->required();
   command.add_option("--budgets", options.budgets,
@@ -175,6 +189,14 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
   for (const std::string& method : broken)
     std::cerr << "compare: " << method << " (the method promises to be exact on this game). This is a bug in it.\n";
   if (!broken.empty()) throw CheckFailed{};
+  for (const runs::MethodRow& row : comparison.rows()) {
+    if (row.failure == to_string(peers::Ending::skipped))
+      throw peers::Failure(
+          peers::Ending::skipped,
+          message("compare: ", row.method,
+                  "=skipped (it failed three times in a row, so its other runs did not finish either). "
+                  "`opshap peer check FOLDER` says more."));
+  }
 }
 
 }  // namespace opshap::cli

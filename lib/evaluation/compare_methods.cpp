@@ -11,6 +11,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "metrics/registry.hpp"
+#include "peers/ending.hpp"
 
 namespace opshap::evaluation {
 
@@ -58,6 +59,9 @@ class Contest {
       row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
     } catch (const NumericalError& error) {
       row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
+    } catch (const peers::Failure& failure) {
+      row.failure = to_string(failure.ending());
+      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(failure.what());
     }
     return row;
   }

@@ -23,6 +23,7 @@
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
+#include "peers/ending.hpp"
 #include "runs/results.hpp"
 #include "runs/units.hpp"
 
@@ -74,8 +75,20 @@ class Contestants {
 
   const std::vector<const methods::Method*>& all() const { return all_; }
 
+  /// What tells the programs among them from themselves after a change; "" where there are none.
+  std::string programs() const {
+    std::string text;
+    for (const auto& method : owned_) {
+      if (!method->checksum().empty()) text += message(" ", method->name(), "=", method->checksum());
+    }
+    return text;
+  }
+
  private:
   void own(std::unique_ptr<methods::Method> method) {
+    for (const auto& other : owned_)
+      require(method->checksum().empty() || other->name() != method->name(), "evaluation: methods=", method->name(),
+              " (two programs have this name, so rows could not tell them apart). Rename one of them.");
     all_.push_back(method.get());
     owned_.push_back(std::move(method));
   }
@@ -169,7 +182,10 @@ class Unit {
       row.efficiency_gap = metrics::efficiency_gap(attribution);
       add_values(row.method, row.explainer, row.budget, attribution);
     } catch (const InvalidArgument& error) {
-      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = {.value = std::nullopt, .why = error.what()};
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(error.what());
+    } catch (const peers::Failure& failure) {
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap =
+          Measured::undefined(message("DNF (", to_string(failure.ending()), "): ", failure.what()));
     }
     results_ += runs::to_json_line(row) + '\n';
   }
@@ -284,7 +300,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
 
-  runs::Units units(folder, "evaluation", evaluation.identity);
+  runs::Units units(folder, "evaluation", evaluation.identity + contestants.programs());
   std::string results, attributions, fields;
   describe_backbone(evaluation, samples, results, fields);
   write_file(run / "fields.jsonl", fields);

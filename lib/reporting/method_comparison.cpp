@@ -20,10 +20,15 @@ namespace {
 /// that is solved at all.
 const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
 
+bool finished(const runs::MethodRow& row) { return !row.failure; }
+
+/// Of the runs that finished.
 template <typename Value>
 statistics::Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
   std::vector<double> values;
-  for (const runs::MethodRow* row : cell.rows) values.push_back(value(*row));
+  for (const runs::MethodRow* row : cell.rows) {
+    if (finished(*row)) values.push_back(value(*row));
+  }
   return statistics::quartiles(std::move(values));
 }
 
@@ -57,7 +62,8 @@ bool ranked(const MethodCell* cell) {
 
 statistics::Repeats errors_of(const MethodCell& cell) {
   statistics::Repeats errors;
-  for (const runs::MethodRow* row : cell.rows) errors.push_back(*row->nrmse.value);
+  for (const runs::MethodRow* row : cell.rows)
+    errors.push_back(finished(*row) ? *row->nrmse.value : std::numeric_limits<double>::max());
   return errors;
 }
 
@@ -77,7 +83,8 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
       place = cells_.end() - 1;
     }
     place->rows.push_back(&row);
-    if (place->undefined.empty()) place->undefined = row.nrmse.why;
+    std::string& why = finished(row) ? place->undefined : place->failure;
+    if (why.empty()) why = row.failure.value_or(row.nrmse.why);
   }
   budgets_.assign(budgets.begin(), budgets.end());
   for (MethodCell& cell : cells_) {
@@ -155,11 +162,18 @@ Table MethodComparison::errors() const {
                   {"efficiency gap", true},
                   {"remark"}}};
   for (const MethodCell& found : cells_) {
+    const auto lost =
+        std::count_if(found.rows.begin(), found.rows.end(), [](const runs::MethodRow* row) { return !finished(*row); });
     const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
-                               : !found.exact.empty()   ? "exact: " + found.exact
-                                                        : "ranked";
+                               : !found.failure.empty()
+                                   ? fmt::format("DNF ({}) {} of {}", found.failure, lost, found.rows.size())
+                               : !found.exact.empty() ? "exact: " + found.exact
+                                                      : "ranked";
     const auto words = [&found](Measured runs::MethodRow::*score) {
-      return show(scores_of(found, score), found.undefined.empty() ? (found.rows.front()->*score).why : "undefined");
+      const std::string otherwise = !found.undefined.empty() ? "undefined"
+                                    : !found.failure.empty() ? "DNF"
+                                                             : (found.rows.front()->*score).why;
+      return show(scores_of(found, score), otherwise);
     };
     table.add({found.method, access_label(found.access), show_budget(found.budget), std::to_string(found.rows.size()),
                words(&runs::MethodRow::nrmse), words(&runs::MethodRow::pearson),
@@ -183,7 +197,9 @@ Table MethodComparison::runtime() const {
                           {"game", true},
                           {"µs of the method a coalition", true}}};
   for (const MethodCell& found : cells_) {
-    if (!found.undefined.empty()) continue;
+    if (!found.undefined.empty() ||
+        std::none_of(found.rows.begin(), found.rows.end(), [](const runs::MethodRow* row) { return finished(*row); }))
+      continue;
     const auto median = [&found](const auto& value) { return quartiles_of(found, value).median; };
     const double distinct = median([](const runs::MethodRow& row) { return static_cast<double>(row.distinct); });
     const double seconds = median([](const runs::MethodRow& row) { return row.estimator_seconds; });

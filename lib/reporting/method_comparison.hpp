@@ -20,7 +20,8 @@ struct MethodCell {
   std::optional<std::int64_t> budget;
   std::vector<const runs::MethodRow*> rows;
   std::string exact;      ///< why the method is exact in all of them; empty when it is not
-  std::string undefined;  ///< why the first run that has no score has none; empty when all have one
+  std::string undefined;  ///< why the first run that was refused has no score; empty when none was
+  std::string failure;    ///< how the first run that did not finish ended; empty when all finished
 };
 
 /// The place of a method that is ranked at some budget.
@@ -33,7 +34,8 @@ struct MethodRank {
 /// Methods on one game: what their rows say, and who is ahead of whom.
 ///
 /// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact:
-/// where a method cannot but be right, its row is a check of the program and says nothing about the others.
+/// where a method cannot but be right, its row is a check of the program and says nothing about the others. A run that
+/// did not finish (DNF) counts as worse than any that did.
 class MethodComparison {
  public:
   /// Throws InvalidArgument for no rows. `seed` is that of the bootstrap.

@@ -25,6 +25,7 @@ void fields(Visitor& visit, Row& row) {
   visit("pearson", row.pearson);
   visit("efficiency_gap", row.efficiency_gap);
   visit("exact", row.exact);
+  visit.optional("failure", row.failure);
   visit.nested("seconds", [&row](auto& seconds) {
     seconds("estimator", row.estimator_seconds);
     seconds("game", row.game_seconds);

@@ -31,6 +31,8 @@ struct MethodRow {
   /// this interaction order), "all coalitions" (the budget allows every one), "rounding" (the error is no more than
   /// that). Empty otherwise.
   std::string exact;
+  /// How a program ended that has no attribution to give ("timeout", "crash"); its run did not finish.
+  std::optional<std::string> failure = std::nullopt;
   double estimator_seconds = 0;  ///< sampling and solving
   double game_seconds = 0;       ///< inside the game
 };

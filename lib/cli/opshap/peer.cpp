@@ -1,0 +1,81 @@
+// `opshap peer`: methods that are programs of your own, in any language.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "evaluation/peer_conformance.hpp"
+#include "peers/plugin.hpp"
+#include "peers/template.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+using evaluation::ConformanceCheck;
+using Json = nlohmann::ordered_json;
+
+std::string comma_separated(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+void run_new(const std::string& language, const std::filesystem::path& folder) {
+  peers::write_template(language, folder.has_filename() ? folder : folder.parent_path());
+  std::cout << folder.string() << '\n';
+}
+
+void print_table(const std::vector<ConformanceCheck>& checks) {
+  std::size_t width = 0;
+  for (const ConformanceCheck& check : checks) width = std::max(width, check.law.size());
+  for (const ConformanceCheck& check : checks)
+    std::cout << fmt::format("{:<{}}  {}{}{}\n", check.law, width, to_string(check.outcome),
+                             check.detail.empty() ? "" : ": ", check.detail);
+}
+
+Json json_of(const peers::Plugin& plugin, const std::vector<ConformanceCheck>& checks) {
+  Json object = {{"name", plugin.name}, {"version", plugin.version}, {"checksum", plugin.checksum}};
+  object["checks"] = Json::array();
+  for (const ConformanceCheck& check : checks)
+    object["checks"].push_back({{"law", check.law}, {"outcome", to_string(check.outcome)}, {"detail", check.detail}});
+  return object;
+}
+
+void run_check(const Globals& globals, const std::filesystem::path& folder) {
+  const peers::Plugin plugin = peers::read_plugin(folder);
+  const std::vector<ConformanceCheck> checks = evaluation::peer_conformance(plugin, globals.seed);
+  if (globals.json) {
+    print_json(json_of(plugin, checks));
+  } else {
+    print_table(checks);
+  }
+  const auto failed = std::ranges::count(checks, ConformanceCheck::Outcome::fail, &ConformanceCheck::outcome);
+  if (failed == 0) return;
+  std::cerr << "peer: " << plugin.name << "=" << failed << " checks failed (of " << checks.size()
+            << "). Correct the peer, or claim less in plugin.toml.\n";
+  throw CheckFailed{};
+}
+
+}  // namespace
+
+void add_peer(CLI::App& app, const Globals& globals) {
+  CLI::App* command = app.add_subcommand("peer", "Methods that are programs of your own, in any language: new, check");
+  command->require_subcommand(1);
+  command->fallthrough();
+  const auto language = std::make_shared<std::string>("python");
+  const auto folder = std::make_shared<std::filesystem::path>();
+  CLI::App* made = command->add_subcommand("new", "Write a method that works, to start from");
+  made->fallthrough();
+  made->add_option("--lang", *language, "One of: " + comma_separated(peers::template_languages()))
+      ->capture_default_str();
+  made->add_option("name", *folder, "The folder to make; its name is the method's")->required();
+  made->callback([language, folder] { run_new(*language, *folder); });
+  CLI::App* checked =
+      command->add_subcommand("check", "Hold a method to the protocol and to each promise of its plugin.toml");
+  checked->fallthrough();
+  checked->add_option("folder", *folder, "The folder with plugin.toml")->required();
+  checked->callback([folder, &globals] { run_check(globals, *folder); });
+}
+
+}  // namespace opshap::cli

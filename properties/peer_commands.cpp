@@ -1,0 +1,216 @@
+// `opshap peer`, and programs as methods of the commands, as their users meet them. The Python parts need numpy.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using nlohmann::json;
+
+class PeerCommands : public Program {
+ protected:
+  static bool python() { return std::system("python3 -c 'import numpy' > /dev/null 2>&1") == 0; }
+
+  /// A plugin whose program is a text for sh; its folder.
+  std::string puppet(const std::string& name, const std::string& script, const std::string& more = "") const {
+    file(name + "/peer.sh", script);
+    file(name + "/plugin.toml", "name = '" + name + "'\ncommand = ['sh', 'peer.sh']\n" + more);
+    return path(name);
+  }
+  /// Says hello, and gives every task of eight players or less the values 0.
+  std::string lazy(const std::string& name, const std::string& more = "") const {
+    return puppet(name, R"(echo '{"type":"hello","protocol":1,"name":")" + name + R"(","needs":["values"]}' >&4
+      while read -r task <&3; do
+        case $task in *'"bye"'*) exit 0;; esac
+        id=${task#*id\":}; id=${id%%,*}; n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
+        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
+      done)",
+                  more);
+  }
+  std::string game() const { return file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})"); }
+};
+
+TEST_F(PeerCommands, AttributeAsksAProgram) {
+  const Outcome outcome =
+      opshap("attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8 --json");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const json found = json::parse(outcome.out);
+  EXPECT_EQ("peer:lazy", found["method"]);
+  EXPECT_EQ((std::vector<double>{0, 0, 0}), found["values"].get<std::vector<double>>());
+  EXPECT_EQ(1, found["empty"]);
+  EXPECT_EQ(9, found["grand"]);
+  EXPECT_EQ(2, found["distinct"]);
+}
+
+TEST_F(PeerCommands, AttributeRefusesWhatCannotWork) {
+  const std::string asked = "attribute --game " + game() + " --method peer:", good = lazy("lazy");
+  expect_refusal(asked + path("nowhere") + " --budget 8", 3, "plugin.toml");
+  expect_refusal(asked + good, 2, "--budget");
+  expect_refusal(asked + good + " --budget 1", 2, "budget=1");
+  expect_refusal(asked + good + " --budget 8 --nodes 3", 2, "--nodes");
+  expect_refusal(asked + puppet("gone", "exit 3") + " --budget 8", 5, "exit code 3");
+  expect_refusal(asked + puppet("bad", "exit 3", "comand = 'sh'\n") + " --budget 8", 3, "Did you mean command?");
+}
+
+TEST_F(PeerCommands, CompareRanksAProgramThatDoesNotFinishLast) {
+  const std::string ends = puppet("ends", "exit 3"), good = lazy("lazy");
+  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + ends + ",peer:" + good +
+                                 " --budgets 6 --repeats 5 --json -q");
+  EXPECT_EQ(5, outcome.code) << outcome.err;  // three failures in a row
+  EXPECT_NE(std::string::npos, outcome.err.find("peer:ends=skipped")) << outcome.err;
+  const json found = json::parse(outcome.out);
+  ASSERT_EQ(3u, found["ranks"].size());
+  EXPECT_EQ("permutation", found["ranks"][0]["method"]);
+  EXPECT_EQ("peer:lazy", found["ranks"][1]["method"]);
+  EXPECT_EQ("peer:ends", found["ranks"][2]["method"]);
+  ASSERT_EQ(1u, found["failures"].size());
+  EXPECT_EQ("crash", found["failures"][0]["failure"]);
+  EXPECT_TRUE(found["undefined"].empty());
+  EXPECT_EQ(2u, found["peers"].size());
+  std::vector<std::string> failures;
+  for (const json& row : found["rows"]) {
+    if (row["method"] == "peer:ends") failures.push_back(row["failure"]);
+  }
+  EXPECT_EQ((std::vector<std::string>{"crash", "crash", "crash", "skipped", "skipped"}), failures);
+}
+
+TEST_F(PeerCommands, CompareSaysInItsTablesWhoDidNotFinish) {
+  const Outcome outcome =
+      opshap("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
+             " --budgets 6 --repeats 2 -q");
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.out.find("DNF (crash) 2 of 2")) << outcome.out;
+}
+
+TEST_F(PeerCommands, CompareFindsABrokenPromise) {
+  // Its values are 0, and these are not.
+  const std::string claims = "[claims]\nexact_on_additive = true\n";
+  const Outcome outcome = opshap("compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) +
+                                 " --budgets 6 --repeats 2 --json -q");
+  EXPECT_EQ(1, outcome.code) << outcome.err;
+  EXPECT_EQ(1u, json::parse(outcome.out)["broken_promises"].size());
+}
+
+TEST_F(PeerCommands, CompareGoesOnWhereItWasStoppedUnlessTheProgramHasChanged) {
+  const std::string out = path("run");
+  const std::string command =
+      "compare --game " + game() + " --budgets 6 --repeats 2 -q --out " + out + " --methods peer:";
+  ASSERT_EQ(0, opshap(command + lazy("lazy")).code);
+  const std::string rows = read_file(out + "/results.jsonl");
+  ASSERT_EQ(0, opshap(command + path("lazy")).code);
+  EXPECT_EQ(rows, read_file(out + "/results.jsonl"));
+  file("lazy/peer.sh", read_file(path("lazy/peer.sh")) + "\n# changed\n");
+  EXPECT_NE(0, opshap(command + path("lazy")).code);
+}
+
+TEST_F(PeerCommands, TwoProgramsOfOneNameAreRefused) {
+  const std::string first = lazy("lazy");
+  std::filesystem::create_directory(folder_ / "other");
+  std::filesystem::copy(first, folder_ / "other" / "lazy");
+  expect_refusal("compare --game " + game() + " --budgets 6 --methods peer:" + first + ",peer:" + path("other/lazy"), 2,
+                 "peer:lazy");
+}
+
+TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
+  const std::string claims =
+      "[claims]\nefficient = true\nlinear = true\nexact_on_additive = true\nstochastic = false\n";
+  const Outcome outcome = opshap("peer check --json " + lazy("liar", claims));
+  EXPECT_EQ(1, outcome.code) << outcome.err;
+  std::map<std::string, std::string> outcomes;
+  const json found = json::parse(outcome.out);
+  for (const json& check : found["checks"]) outcomes[check["law"]] = check["outcome"];
+  EXPECT_EQ("pass", outcomes["greets as plugin.toml says"]);
+  EXPECT_EQ("pass", outcomes["answers for 1024 players"]);
+  EXPECT_EQ("pass", outcomes["does not depend on the seed"]);
+  EXPECT_EQ("pass", outcomes["is linear in the game for the same seed"]);  // 0 is
+  EXPECT_EQ("fail", outcomes["values add up to v(N) - v(empty)"]);
+  EXPECT_EQ("fail", outcomes["is exact on additive games"]);
+  EXPECT_EQ("not claimed", outcomes["gives a null player exactly 0"]);
+  EXPECT_EQ("not claimed", outcomes["gives other values for another seed"]);
+}
+
+TEST_F(PeerCommands, CheckOfAProgramThatDoesNotStartHasOneRow) {
+  const Outcome outcome = opshap("peer check --json " + puppet("gone", "exit 3"));
+  EXPECT_EQ(1, outcome.code) << outcome.err;
+  const json checks = json::parse(outcome.out)["checks"];
+  ASSERT_EQ(1u, checks.size());
+  EXPECT_EQ("fail", checks[0]["outcome"]);
+}
+
+TEST_F(PeerCommands, NewRefusesWhatCannotWork) {
+  file("there/x", "");
+  expect_refusal("peer new " + path("there"), 2, "is there already");
+  expect_refusal("peer new " + path("NotAName"), 2, "name=NotAName");
+  expect_refusal("peer new --lang pyton " + path("mine"), 2, "Did you mean python?");
+  expect_refusal("peer check " + path("there"), 3, "plugin.toml");
+}
+
+TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
+  if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  ASSERT_EQ(0, opshap("peer new " + path("my-shap")).code);
+  const Outcome checked = opshap("peer check " + path("my-shap"));
+  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
+  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + path("my-shap") +
+                                 " --budgets 4,6 --repeats 5 --json -q");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const json found = json::parse(outcome.out);
+  EXPECT_TRUE(found["failures"].empty());
+  EXPECT_EQ(2u, found["ranks"].size());
+  const Outcome attributed =
+      opshap("attribute --game " + game() + " --method peer:" + path("my-shap") + " --budget 8 --json");
+  const json attribution = json::parse(attributed.out);
+  const auto values = attribution["values"].get<std::vector<double>>();
+  EXPECT_NEAR(8, std::accumulate(values.begin(), values.end(), 0.0), 1e-12);  // a few roundings of numbers below 10
+  EXPECT_EQ(3u, attribution["standard_errors"].size());
+}
+
+TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
+  if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  ASSERT_EQ(0, opshap("peer new " + path("weights")).code);  // for its copy of the package
+  file("weights/plugin.toml", "name = 'weights'\nrole = 'game'\ncommand = ['python3', 'game.py']\n");
+  file("weights/game.py",
+       "from opshap_peer import game\nimport numpy as np\n"
+       "weights = np.array([1.0, -2, 4, 0.5])\n"
+       "game(4, gradients=lambda t: np.tile(weights, (len(t), 1)))(lambda masks: masks @ weights).serve()\n");
+  for (const char* method : {"exact", "permutation --budget 9", "integrated_gradients"}) {
+    const Outcome outcome =
+        opshap("attribute --game peer:" + path("weights") + " --json --method " + std::string(method));
+    ASSERT_EQ(0, outcome.code) << outcome.err;
+    const json found = json::parse(outcome.out);
+    EXPECT_EQ("peer:weights", found["path"]);
+    const auto values = found["values"].get<std::vector<double>>();
+    const std::vector<double> wanted = {1, -2, 4, 0.5};
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_NEAR(wanted[i], values[i], 1e-12) << method;  // a few hundred roundings of numbers below 10
+  }
+  expect_refusal("attribute --game peer:" + path("weights") + " --players 4 --method exact", 2, "--players");
+  expect_refusal("attribute --game " + game() + " --budget 4 --method peer:" + path("weights"), 2,
+                 "--game peer:FOLDER");
+}
+
+TEST_F(PeerCommands, WhatNewWritesInCppPassesItsChecks) {
+  if (std::system("c++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no compiler here";
+  ASSERT_EQ(0, opshap("peer new --lang c++ " + path("quick")).code);
+  const Outcome checked = opshap("peer check " + path("quick"));
+  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
+}
+
+TEST(PeerPackage, PassesItsOwnTests) {
+  if (std::system("python3 -c 'import numpy' > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  EXPECT_EQ(0, std::system("python3 -B " OPSHAP_SOURCE_DIR "/python/tests/test_peer.py 2>&1"));
+}
+
+}  // namespace
+}  // namespace opshap
