@@ -1,7 +1,6 @@
 # Every package the project uses, as imported targets; all are Debian 12 packages, nothing is downloaded.
 include(library_packages)
 find_package(CLI11 2.1 REQUIRED)
-find_package(tomlplusplus REQUIRED)
 
 if(OPSHAP_TESTING)
   find_package(GTest 1.12 REQUIRED)

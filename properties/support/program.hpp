@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -25,6 +26,9 @@ struct Outcome {
 class Program : public ::testing::Test {
  protected:
   void SetUp() override {
+    // Debian's programs come first: another Python may lack the packages that tools/setup installs.
+    const char* path = std::getenv("PATH");
+    ::setenv("PATH", (std::string("/usr/bin:") + (path == nullptr ? "/bin" : path)).c_str(), 1);
     folder_ = std::filesystem::temp_directory_path() / ("opshap_program_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
   }
