@@ -1,6 +1,6 @@
-// What a round trip to a peer costs beside the peer's own work and the game: a request for a batch of coalitions, and its
-// values. The peer is this program itself, started again. It sends the same bytes each time, so its own work is next to
-// nothing.
+// What a round trip to a peer costs beside the peer's own work and the game: a request for a batch of coalitions, and
+// its values. The peer is this program itself, started again. It sends the same bytes each time, so its own work is
+// next to nothing.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>

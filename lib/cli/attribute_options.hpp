@@ -33,9 +33,9 @@ void require_method(const AttributeOptions& options);
 /// for options that a program does not take.
 std::unique_ptr<methods::Method> wanted_peer(const AttributeOptions& options);
 
-/// The attribution of a question, whose budget is that of the options, by `peer` where there is one, else by the method,
-/// quadrature and solution that were asked for. Throws InvalidArgument when the options do not go together, or the
-/// method needs a budget and none is given.
+/// The attribution of a question, whose budget is that of the options, by `peer` where there is one, else by the
+/// method, quadrature and solution that were asked for. Throws InvalidArgument when the options do not go together, or
+/// the method needs a budget and none is given.
 Attribution run_method(const AttributeOptions& options, const methods::Method* peer, methods::Question question);
 
 }  // namespace opshap::cli

@@ -26,12 +26,12 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 /// again goes on where it was stopped), summary.md, tables/ and figures/.
 ///
 /// JSON keys: game, players, fingerprint, seed, methods, budgets, repeats, reference, scenario (of an operator's game),
-/// explainers {name: checksum} and peers {name: checksum} (where there are any), minimum_norm (only when asked for), truth {method, error},
-/// exact [{method, budget, why}], undefined [{method, budget, why}],
-/// failures [{method, budget, failure}] of programs that did not finish,
-/// ranks [{method, rank, low, high, at [{budget, rank, low, high}]}], broken_promises, rows.
-/// `kinds` makes the methods that are no estimators. Throws CheckFailed after printing when a method that promises to
-/// be exact on this game is not, and peers::Failure when a program failed so often that it was not asked again.
+/// explainers {name: checksum} and peers {name: checksum} (where there are any), minimum_norm (only when asked for),
+/// truth {method, error}, exact [{method, budget, why}], undefined [{method, budget, why}], failures [{method, budget,
+/// failure}] of programs that did not finish, ranks [{method, rank, low, high, at [{budget, rank, low, high}]}],
+/// broken_promises, rows. `kinds` makes the methods that are no estimators. Throws CheckFailed after printing when a
+/// method that promises to be exact on this game is not, and peers::Failure when a program failed so often that it was
+/// not asked again.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds = {});
 

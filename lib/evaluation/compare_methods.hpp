@@ -46,8 +46,8 @@ bool promises_exactness(const methods::Method& method, int interaction_order);
 /// each run) and hands each row to `store`.
 ///
 /// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows,
-/// with the reason in place of the scores, and so does a program that fails. Rows in `done` are left out: a comparison that was stopped goes on where it
-/// was.
+/// with the reason in place of the scores, and so does a program that fails. Rows in `done` are left out: a comparison
+/// that was stopped goes on where it was.
 void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<runs::MethodRow>& done,
                      const std::function<void(const runs::MethodRow&)>& store);
 

@@ -21,8 +21,8 @@ struct ConformanceCheck {
 /// "pass", "fail", "not claimed".
 std::string_view to_string(ConformanceCheck::Outcome outcome);
 
-/// Holds a peer to opshap-peer/1 and to each promise of its plugin.toml: on small games with known Shapley values, at 1,
-/// 2 and 1024 players, with budgets that are too small, with values that are no numbers, with answers that are no
+/// Holds a peer to opshap-peer/1 and to each promise of its plugin.toml: on small games with known Shapley values, at
+/// 1, 2 and 1024 players, with budgets that are too small, with values that are no numbers, with answers that are no
 /// frames, and when it is told to end.
 ///
 /// A check passes or fails on the games of one seed. When the peer does not greet, the greeting is the only check.

@@ -46,7 +46,8 @@ struct Answer {
 /// The protocol opshap-peer/1, all frames as in peers/frame.hpp, from the peer's side:
 ///
 ///     →  hello    protocol, name, version, needs
-///     ←  task     id, n, budget, seed, v_empty, v_full, kind, threads, soft_deadline_s, checkpoints, parameters, volumes
+///     ←  task     id, n, budget, seed, v_empty, v_full, kind, threads, soft_deadline_s, checkpoints, parameters,
+///                 volumes
 ///     →  eval     id, count + coalitions          ←  values     id, count, charged, left + float64[count]
 ///     →  grad     id, count + float64 nodes       ←  gradients  id, count + float64[count, n]
 ///     →  partial  id + float64[n]

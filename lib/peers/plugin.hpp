@@ -52,7 +52,7 @@ struct Limits {
 ///     [env]                                   # more variables of its environment
 ///     [parameters]                            # numbers, texts and booleans that go with every task
 ///     [limits]                                # seconds, start_seconds, memory_gib
-///     [claims]                                # what it promises: unbiased, efficient, stochastic, and keys of Guarantees
+///     [claims]                                # what it promises: unbiased, efficient, stochastic, keys of Guarantees
 struct Plugin {
   std::filesystem::path folder;
   std::string name, version, citation;

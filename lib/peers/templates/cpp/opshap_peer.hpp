@@ -1,4 +1,5 @@
-// A program that explains games of opshap, over the two pipes of the protocol opshap-peer/1. The standard library alone.
+// A program that explains games of opshap, over the two pipes of the protocol opshap-peer/1. The standard library
+// alone.
 
 #pragma once
 
@@ -141,7 +142,8 @@ class Game {
     if (players < 1 || budget < 2) throw ProtocolError("task: needs n >= 1 and a budget of 2");
   }
 
-  /// v(S) for each row. Throws BudgetExceeded when the new ones among them are more than `left`; then none is evaluated.
+  /// v(S) for each row. Throws BudgetExceeded when the new ones among them are more than `left`; then none is
+  /// evaluated.
   std::vector<double> operator()(const Masks& masks) {
     const std::size_t row_bytes = (static_cast<std::size_t>(players) + 7) / 8;
     std::string bits(masks.size() * row_bytes, '\0');
