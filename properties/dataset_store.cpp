@@ -331,8 +331,8 @@ TEST_F(DatasetStore, PartsThatDoNotMakeASetAreRefused) {
   EXPECT_THROW(data::read_dataset(a), DataError);
   EXPECT_THROW(data::generate(quick(9), file("x.part"), {.index = 0, .of = 10}), InvalidArgument);
   for (const char* wrong : {"", "1", "1/", "/3", "3/3", "-1/3", "0/0", "1/3x", "a/b"})
-    EXPECT_THROW(data::Part::parse(wrong), InvalidArgument) << wrong;
-  EXPECT_EQ(2, data::Part::parse("2/3").index);
+    EXPECT_THROW(runs::Part::parse("test", wrong), InvalidArgument) << wrong;
+  EXPECT_EQ(2, runs::Part::parse("test", "2/3").index);
 }
 
 TEST_F(DatasetStore, OneProcessAtATimeMakesADataSet) {

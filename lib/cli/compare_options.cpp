@@ -8,6 +8,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/reference_options.hpp"
+#include "cli/shard_option.hpp"
 #include "core/error.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
@@ -148,6 +149,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
       "--minimum-norm", options.minimum_norm,
       "Where a sample does not determine a regression, score its minimum-norm solution instead of refusing it");
   add_reference_settings(command, options.reference);
+  add_shard(command, options.shard);
 }
 
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
@@ -163,20 +165,31 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
                                   .repeats = options.repeats,
                                   .seed = globals.seed,
                                   .scenario = named.scenario.get()};
+  const runs::Part part = runs::Part::parse("compare", options.shard);
+  require(part.whole() || !globals.out.empty(),
+          "compare: --shard (a part is kept for `opshap merge`). Give --out FOLDER.");
   const bool needs_budgets =
       std::ranges::any_of(plan.methods, [](const auto& method) { return method->uses_budget(); });
   require(!needs_budgets || !options.budgets.empty(),
           "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
   if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, game.players());
   const Json settings = settings_of(options, plan, named.rule);
+  std::optional<runs::Manifest> manifest;
   if (!globals.out.empty())
-    runs::Manifest(globals.out,
-                   beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
-                   runs::equal_to(settings));
+    manifest.emplace(globals.out, part,
+                     beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
+                     runs::equal_to(settings));
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
                                  "not determine the values.\n"
                                : "";
+  if (!part.whole()) {
+    const std::filesystem::path folder = part.folder(globals.out);
+    evaluation::run_part_of_comparison(plan, part, options.reference, folder);
+    manifest->finish();
+    std::cout << folder.string() << '\n';
+    return;
+  }
   const auto [truth, comparison] = evaluation::run_comparison(plan, options.reference, globals.out, note);
   if (globals.json) {
     print_json(json_of(settings, truth, comparison));

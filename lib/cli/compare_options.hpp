@@ -15,6 +15,7 @@ struct CompareOptions : GameOptions {
   std::string budgets;                      ///< --budgets, in the grammar of parse_budgets()
   int repeats = 10;                         ///< --repeats
   bool minimum_norm = false;                ///< --minimum-norm of the least-squares methods
+  std::string shard = "0/1";                ///< --shard
   evaluation::ReferenceSettings reference;  ///< how well the truth must be known where there is no closed form
 };
 

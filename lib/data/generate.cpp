@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -120,9 +119,6 @@ Json renewed(Json request) try {
   return {};  // of a problem that is not there any more
 }
 
-/// What a file of a part says of it.
-Json to_json(const Part& part) { return {{"index", part.index}, {"of", part.of}}; }
-
 /// The input of a sample as a file holds it: rounded to float32.
 pde::Sample drawn_sample(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample) {
   pde::Sample drawn = problem.draw(Rng(seed, message(problem.name(), "/", Dataset::schema_version)), sample);
@@ -175,18 +171,7 @@ std::string resolved(const DatasetRequest& request) {
   return resolved_request(request, *pde::find(request.pde).with(request.parameters)).dump();
 }
 
-Part Part::parse(const std::string& text) {
-  Part part;
-  char slash = 0, more = 0;
-  std::istringstream in(text);
-  require(in >> part.index >> slash >> part.of && slash == '/' && !(in >> more), "data generate: --shard=", text,
-          " (not of the form i/N). Write for example 0/4 for the first of four parts.");
-  require(part.of >= 1 && part.index >= 0 && part.index < part.of, "data generate: --shard=", text,
-          " (parts are counted from 0). Give an i from 0 to N - 1.");
-  return part;
-}
-
-void generate(const DatasetRequest& request, const fs::path& path, const Part& part) {
+void generate(const DatasetRequest& request, const fs::path& path, const runs::Part& part) {
   const std::unique_ptr<pde::Problem> problem = pde::find(request.pde).with(request.parameters);
   const Json settled = resolved_request(request, *problem);
   require(part.of <= request.layout.samples, "data generate: --shard=", part.index, "/", part.of,
@@ -195,7 +180,7 @@ void generate(const DatasetRequest& request, const fs::path& path, const Part& p
   folder += ".shards";
   const auto same = [&](const Json& metadata) {
     return renewed(metadata.value("request", Json())) == settled &&
-           metadata.value("part", to_json(Part{})) == to_json(part);
+           metadata.value("part", to_json(runs::Part{})) == to_json(part);
   };
   if (already_made("data generate", path, same)) {
     std::error_code ignored;  // of removing shards that are no longer needed

@@ -7,6 +7,7 @@
 
 #include "data/layout.hpp"
 #include "pde/problem.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::data {
 
@@ -37,22 +38,14 @@ GeneratedSample generate_sample(const pde::Problem& problem, std::uint64_t seed,
 /// The input field of that sample, rounded to float32, without solving it.
 FieldBatch generated_input(const pde::Problem& problem, std::uint64_t seed, std::uint64_t sample);
 
-/// One of `of` parts of a data set, each with about as many samples, in the order of the samples.
-struct Part {
-  std::int64_t index = 0, of = 1;
-
-  bool whole() const { return of == 1; }
-  /// "2/4" to {2, 4}. Throws InvalidArgument for a text of another form and for an index that is not below the number.
-  static Part parse(const std::string& text);
-};
-
-/// Makes the data set file at `path`, on all threads. A part makes a file of its own, which merge() reads.
+/// Makes the data set file at `path`, on all threads. A part makes a file of its own, which merge() reads: its
+/// share of the samples, in their order.
 ///
 /// Finished groups of samples are kept in `path`.shards, so that the same call goes on after a stop or a kill; they
 /// are removed at the end. When the file is already there for the same request, nothing is done. Throws InvalidArgument
 /// for a request that cannot be met, for more parts than samples, and when `path` is another file; NumericalError as
 /// generate_sample; EnvironmentError on a full disk; Stopped after a signal.
-void generate(const DatasetRequest& request, const std::filesystem::path& path, const Part& part = {});
+void generate(const DatasetRequest& request, const std::filesystem::path& path, const runs::Part& part = {});
 
 /// Makes the data set file at `path` from the files of all its parts, in any order: the same bytes as generate()
 /// without parts. Throws DataError for a file that is no part; InvalidArgument for a part that is missing, given twice

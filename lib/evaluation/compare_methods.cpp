@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -113,11 +113,13 @@ bool promises_exactness(const methods::Method& method, int interaction_order) {
          ((interaction_order == 1 || interaction_order == 2) && promised->exact_on_two_additive);
 }
 
-void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<runs::MethodRow>& done,
-                     const std::function<void(const runs::MethodRow&)>& store) {
+std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const Truth& truth,
+                                             const std::vector<runs::MethodRow>& done,
+                                             const std::function<void(const runs::MethodRow&)>& store,
+                                             const runs::Part& part) {
   require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
-  std::set<Key> known;
-  for (const runs::MethodRow& row : done) known.emplace(row.method, row.explainer, row.budget, row.repeat);
+  std::map<Key, const runs::MethodRow*> known;
+  for (const runs::MethodRow& row : done) known.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
   struct Run {
     const methods::Method& method;
     std::optional<std::int64_t> budget;
@@ -134,16 +136,23 @@ void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::
     }
   }
   const Contest contest(plan, truth);
-  Progress progress("compare", static_cast<std::int64_t>(runs.size()), "runs");
-  for (const auto& [method, budget, repeat] : runs) {
+  const auto all = static_cast<std::int64_t>(runs.size());
+  Progress progress("compare", (all - part.index + part.of - 1) / part.of, "runs");
+  std::vector<runs::MethodRow> rows;
+  for (std::int64_t number = part.index; number < all; number += part.of) {
+    const auto& [method, budget, repeat] = runs[static_cast<std::size_t>(number)];
     throw_if_stopped("compare");
-    if (known.contains({std::string(method.name()), method.explainer(), budget, repeat})) {
+    const auto found = known.find({std::string(method.name()), method.explainer(), budget, repeat});
+    if (found != known.end()) {
+      rows.push_back(*found->second);
       progress.skip(1);
       continue;
     }
-    store(contest.row(method, budget, repeat));
+    rows.push_back(contest.row(method, budget, repeat));
+    store(rows.back());
     progress.advance(1, std::string(method.name()));
   }
+  return rows;
 }
 
 }  // namespace opshap::evaluation

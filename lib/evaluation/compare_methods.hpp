@@ -12,6 +12,7 @@
 #include "evaluation/certified_reference.hpp"
 #include "methods/method.hpp"
 #include "runs/method_rows.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::evaluation {
 
@@ -43,12 +44,15 @@ struct ComparisonPlan {
 bool promises_exactness(const methods::Method& method, int interaction_order);
 
 /// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for
-/// each run) and hands each row to `store`.
+/// each run), or a part of these runs, and hands each row to `store`. Returns all rows of the part, those in `done` too, by
+/// method, budget and repeat.
 ///
 /// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows,
 /// with the reason in place of the scores, and so does a program that fails. Rows in `done` are left out: a comparison
 /// that was stopped goes on where it was.
-void compare_methods(const ComparisonPlan& plan, const Truth& truth, const std::vector<runs::MethodRow>& done,
-                     const std::function<void(const runs::MethodRow&)>& store);
+std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const Truth& truth,
+                                             const std::vector<runs::MethodRow>& done,
+                                             const std::function<void(const runs::MethodRow&)>& store,
+                                             const runs::Part& part = {});
 
 }  // namespace opshap::evaluation

@@ -43,18 +43,23 @@ Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings
   return truth;
 }
 
-std::vector<runs::MethodRow> run_rows(const ComparisonPlan& plan, const Truth& truth, const fs::path& folder) {
+/// The rows of a file are in the order of the plan in the end, however often the comparison was stopped.
+std::vector<runs::MethodRow> run_rows(const ComparisonPlan& plan, const Truth& truth, const fs::path& folder,
+                                      const runs::Part& part = {}) {
+  if (folder.empty())
+    return compare_methods(
+        plan, truth, {}, [](const runs::MethodRow&) {}, part);
+  const fs::path file = folder / "results.jsonl";
+  const std::vector<runs::MethodRow> done = runs::read_method_rows(file);
   std::vector<runs::MethodRow> rows;
-  if (folder.empty()) {
-    compare_methods(plan, truth, {}, [&rows](const runs::MethodRow& row) { rows.push_back(row); });
-    return rows;
+  {
+    LineLog log(file);
+    rows = compare_methods(
+        plan, truth, done, [&](const runs::MethodRow& row) { log.append(runs::to_json_line(row)); }, part);
   }
-  rows = runs::read_method_rows(folder / "results.jsonl");
-  LineLog log(folder / "results.jsonl");
-  compare_methods(plan, truth, std::vector<runs::MethodRow>(rows), [&](const runs::MethodRow& row) {
-    log.append(runs::to_json_line(row));
-    rows.push_back(row);
-  });
+  std::string lines;
+  for (const runs::MethodRow& row : rows) lines += runs::to_json_line(row) + '\n';
+  if (lines != read_file(file)) write_file(file, lines);
   return rows;
 }
 
@@ -104,11 +109,18 @@ std::string fingerprint(const Game& game) {
 ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& reference, const fs::path& folder,
                              const std::string& note) {
   const std::uint64_t seed = plan.seed;
-  plan.seed = stream(seed, runs_stream);
   Truth truth = truth_in(folder, plan.game, reference, stream(seed, truth_stream));
+  plan.seed = stream(seed, runs_stream);
   reporting::MethodComparison comparison(run_rows(plan, truth, folder), stream(seed, bootstrap_stream));
   if (!folder.empty()) write_folder(folder, comparison, note);
   return {std::move(truth), std::move(comparison)};
+}
+
+void run_part_of_comparison(ComparisonPlan plan, const runs::Part& part, const ReferenceSettings& reference,
+                            const fs::path& folder) {
+  const Truth truth = truth_in(folder, plan.game, reference, stream(plan.seed, truth_stream));
+  plan.seed = stream(plan.seed, runs_stream);
+  run_rows(plan, truth, folder, part);
 }
 
 }  // namespace opshap::evaluation

@@ -27,4 +27,9 @@ std::string fingerprint(const Game& game);
 ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& reference,
                              const std::filesystem::path& folder, const std::string& note);
 
+/// Runs a part of the plan, or what is left of it in its folder, which gets truth.json and results.jsonl for
+/// runs::merge_parts(). Throws as run_comparison().
+void run_part_of_comparison(ComparisonPlan plan, const runs::Part& part, const ReferenceSettings& reference,
+                            const std::filesystem::path& folder);
+
 }  // namespace opshap::evaluation

@@ -294,7 +294,7 @@ std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, c
 
 }  // namespace
 
-void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
+void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, const runs::Part& part) {
   const std::filesystem::path folder = run / "units";
   if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
@@ -302,12 +302,17 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
 
   runs::Units units(folder, "evaluation", evaluation.identity + contestants.programs());
   std::string results, attributions, fields;
-  describe_backbone(evaluation, samples, results, fields);
-  write_file(run / "fields.jsonl", fields);
+  if (part.whole()) {
+    describe_backbone(evaluation, samples, results, fields);
+    write_file(run / "fields.jsonl", fields);
+  }
   const std::vector<int> resolutions = all_resolutions(evaluation.settings);
-  Progress progress("evaluation", static_cast<std::int64_t>(samples.size() * resolutions.size()), "inputs");
+  const auto inputs = static_cast<std::int64_t>(samples.size() * resolutions.size());
+  Progress progress("evaluation", (inputs - part.index + part.of - 1) / part.of, "inputs");
+  std::int64_t unit = 0;
   for (const int resolution : resolutions) {
     for (const std::int64_t sample : samples) {
+      if (!part.has(unit++)) continue;
       throw_if_stopped("evaluation");
       bool known = true;
       std::istringstream lines(units.once(message(resolution, "-", sample, ".jsonl"), [&] {
@@ -318,9 +323,11 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run) {
         (runs::schema_of(line) == runs::ValuesRow::schema ? attributions : results) += line + '\n';
       known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
     }
+    if (!part.whole()) continue;
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);
   }
+  if (!part.whole()) return;
   write_file(run / "results.jsonl", results + drift_lines(evaluation, samples.front(), run));
   units.finish();  // without its units an evaluation is finished
 }

@@ -9,6 +9,7 @@
 #include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
 #include "methods/method.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::evaluation {
 
@@ -34,6 +35,9 @@ struct Evaluation {
 /// nothing is evaluated again. A method that cannot work at a budget (a rank-deficient design, say) keeps its row, with
 /// the reason in place of the scores. The coalitions of R² are drawn once per (resolution, input) and shared by all
 /// methods; no method sees them.
-void evaluate(const Evaluation& evaluation, const std::filesystem::path& run);
+///
+/// A part (runs/part.hpp), whose `run` is its own folder, does every part.of-th unit and leaves them in run/units, for
+/// runs::merge_parts(). The rows are the same for any number of parts, but for times.
+void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, const runs::Part& part = {});
 
 }  // namespace opshap::evaluation

@@ -48,6 +48,16 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
   return json;
 }
 
+/// The beginning of a part. A run that is put together, or done without parts, has nothing left for one.
+Beginning of_part(Beginning beginning, const std::filesystem::path& run, const Part& part) {
+  for (const char* name : {"units", "results.jsonl"})
+    require(!std::filesystem::exists(run / name), beginning.who, ": --shard=", part.index, "/", part.of, ", ", name,
+            " (", run.string(), " has this already: its parts are merged, or it is done without any). Leave --shard ",
+            "out to end it.");
+  beginning.subject["part"] = to_json(part);
+  return beginning;
+}
+
 }  // namespace
 
 SameSettings equal_to(Json settings) {
@@ -58,6 +68,16 @@ Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginni
     : path_((make_folder(folder), folder / "manifest.json")),
       log_(folder / "log.jsonl"),
       json_(std::filesystem::exists(path_) ? found_manifest(path_, beginning, same) : new_manifest(beginning)) {
+  write();
+}
+
+Manifest::Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning,
+                   const SameSettings& same)
+    : Manifest(part.folder(run), part.whole() ? beginning : of_part(beginning, run, part), same) {}
+
+void Manifest::finish() {
+  if (!json_.contains("part")) return;
+  json_["finished"] = true;
   write();
 }
 

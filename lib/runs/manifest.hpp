@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::runs {
 
@@ -38,13 +39,18 @@ SameSettings equal_to(nlohmann::ordered_json settings);
 ///
 /// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
 /// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
-/// one)}.
+/// one)}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
+/// run that was put together from parts has parts: a list of {index, of, started, commit, dirty, seconds, environment,
+/// resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
   /// the folder's manifest is of another schema, and InvalidArgument when it is that of a run with other settings or
   /// another seed.
   Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same);
+  /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
+  /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.
+  Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning, const SameSettings& same);
 
   /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is
   /// stopped or fails. The log gets a line before and one after.
@@ -65,6 +71,9 @@ class Manifest {
       throw;
     }
   }
+
+  /// Marks a part as done, which merge_parts() asks for. Of a whole run nothing is marked.
+  void finish();
 
  private:
   class Clock {

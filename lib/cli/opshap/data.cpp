@@ -100,10 +100,10 @@ void run_generate(const Globals& globals, GenerateOptions& options) {
   request.seed = globals.seed;
   data::LayoutRequest& layout = request.layout;
   if (layout.samples == 0) layout.samples = layout.train + layout.validation + layout.test;
-  const data::Part part = data::Part::parse(options.shard);
+  const runs::Part part = runs::Part::parse("data generate", options.shard);
   data::generate(request, globals.out, part);
   if (!part.whole()) {
-    const Json made = {{"file", globals.out.string()}, {"part", {{"index", part.index}, {"of", part.of}}}};
+    const Json made = {{"file", globals.out.string()}, {"part", to_json(part)}};
     if (globals.json) return print_json(made);
     std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
     return;

@@ -9,6 +9,7 @@
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/problem_profiles.hpp"
+#include "cli/shard_option.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -23,6 +24,7 @@ struct Options {
   std::filesystem::path data, operator_file;
   std::vector<std::filesystem::path> explainers;
   std::string profile = "smoke";
+  std::string shard = "0/1";
 };
 
 /// By its own name where there is one alone, else by those of the files, which then must differ.
@@ -54,13 +56,14 @@ nlohmann::ordered_json settings_of(const Options& options, const Profile& profil
 
 void run(const Options& options, const Globals& globals) {
   require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
+  const runs::Part part = runs::Part::parse("evaluate", options.shard);
   const Profile profile = load_profile(options.profile, globals.config);
   const data::Dataset data = at_points_of(profile, data::read_dataset(options.data));
   const auto backbone =
       operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
   const auto explainers = trained_explainers(options, *backbone, globals);
   const nlohmann::ordered_json settings = settings_of(options, profile, data, explainers);
-  runs::Manifest manifest(globals.out,
+  runs::Manifest manifest(globals.out, part,
                           beginning("evaluate", "opshap.evaluation/1", globals, network_environment(globals),
                                     {{"pde", data.pde}, {"settings", settings}}),
                           runs::equal_to(settings));
@@ -71,8 +74,10 @@ void run(const Options& options, const Globals& globals) {
                                     .seed = globals.seed,
                                     .identity = message(settings.dump(), "seed=", globals.seed)};
   for (const auto& explainer : explainers) evaluation.explainers.push_back(explainer.get());
-  manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, globals.out); });
-  std::cout << (globals.out / "results.jsonl").string() << '\n';
+  const std::filesystem::path folder = part.folder(globals.out);
+  manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, folder, part); });
+  manifest.finish();
+  std::cout << (part.whole() ? folder / "results.jsonl" : folder).string() << '\n';
 }
 
 }  // namespace
@@ -86,6 +91,7 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
   command->add_option("--explainer", options->explainers, "Explainers (.safetensors); several are told apart by name")
       ->required();
   command->add_option("--profile", options->profile, "Profile whose [evaluation] is used")->capture_default_str();
+  add_shard(*command, options->shard);
   command->callback([options, &globals] { run(*options, globals); });
 }
 

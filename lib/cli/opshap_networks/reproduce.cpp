@@ -10,6 +10,7 @@
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/problem_profiles.hpp"
+#include "cli/shard_option.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
@@ -103,7 +104,24 @@ operators::NetworkSpaces spaces_of(const Profile& profile, const std::optional<d
           .out_channels = problem->output().channel_count()};
 }
 
-fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run) {
+/// What a run of one problem is told beside its profile.
+struct Extent {
+  runs::Part part;
+  bool train_only = false;
+};
+
+/// A part evaluates with what the run has trained.
+void require_trained(const Profile& profile, const fs::path& run, const runs::Part& part) {
+  std::vector<fs::path> trainings = {"backbone", "explainer"};
+  for (const auto& [name, recipe] : profile.explainers) trainings.push_back(fs::path("explainers") / name);
+  for (const fs::path& training : trainings)
+    require(fs::exists(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
+            training.string(), " (", run.string(),
+            " has no such finished training yet). Run the same command with --train-only in place of --shard first.");
+}
+
+/// What the run, or its part, is told by: the page, the folder of the part, or that of a run that is only trained.
+fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run, const Extent& extent) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
   operators::require_fast_blas();
@@ -112,10 +130,12 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   training::require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
   for (const auto& [name, recipe] : profile.explainers)
     training::require_recipes(profile.backbone, recipe, spaces_of(profile, given));
+  const runs::Part& part = extent.part;
+  if (!part.whole()) require_trained(profile, run, part);
   runs::Manifest manifest(
-      run, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
+      run, part, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
       run_of(profile));
-  write_file(run / "config.resolved.toml", to_toml(profile));
+  if (part.whole()) write_file(run / "config.resolved.toml", to_toml(profile));
 
   const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
   if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
@@ -139,7 +159,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   };
   train(profile.explainer, "explainer", std::nullopt);
   for (const auto& [name, recipe] : profile.explainers) train(recipe, fs::path("explainers") / name, name);
-  write_file(run / "training.jsonl", training_lines);
+  if (part.whole()) write_file(run / "training.jsonl", training_lines);
+  if (extent.train_only) return run;
   std::vector<const methods::Method*> contestants;
   for (const auto& explainer : explainers) contestants.push_back(explainer.get());
 
@@ -150,35 +171,40 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
                           .settings = profile.evaluation,
                           .seed = globals.seed,
                           .identity = message(identity(profile), "seed=", globals.seed)},
-                         run);
+                         part.folder(run), part);
   });
-  return reporting::write_report(run).page;
+  manifest.finish();
+  return part.whole() ? reporting::write_report(run).page : part.folder(run);
 }
 
 struct ReproduceOptions {
   std::string profile = "smoke";
   std::vector<std::string> pdes;
   fs::path data;
+  std::string shard = "0/1";
+  bool train_only = false;
 };
 
 void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
+  const Extent extent{.part = runs::Part::parse("reproduce", options.shard), .train_only = options.train_only};
   if (!options.data.empty()) {
     const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
     const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << '\n';
+    std::cout << reproduce(profile, globals, runs / profile.data.pde, extent).string() << '\n';
     return;
   }
   if (options.pdes.empty()) {
     const Profile profile = load_profile(options.profile, globals.config);
     const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    std::cout << reproduce(profile, globals, run).string() << '\n';
+    std::cout << reproduce(profile, globals, run, extent).string() << '\n';
     return;
   }
   const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   for (const Profile& profile : profiles)
-    std::cout << reproduce(profile, globals, runs / profile.data.pde).string() << std::endl;
-  if (profiles.size() > 1) std::cout << reporting::write_report(runs).page.string() << '\n';
+    std::cout << reproduce(profile, globals, runs / profile.data.pde, extent).string() << std::endl;
+  if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
+    std::cout << reporting::write_report(runs).page.string() << '\n';
 }
 
 }  // namespace
@@ -195,6 +221,8 @@ void add_network_reproduce(CLI::App& app, const Globals& globals) {
                    "One or several problems, or all of the paper; each gets a folder of its name in --out")
       ->delimiter(',')
       ->excludes(data);
+  CLI::Option* shard = add_shard(*command, options->shard);
+  command->add_flag("--train-only", options->train_only, "End before the evaluation")->excludes(shard);
   command->callback([options, &globals] { run_reproduce(globals, *options); });
 }
 

@@ -1,0 +1,234 @@
+#include "runs/merge_parts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+
+namespace opshap::runs {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// What a part has done, and where.
+struct Found {
+  fs::path folder;
+  Json manifest;
+  Part part;
+
+  std::string name() const { return message(part.index, "/", part.of); }
+};
+
+Json read_manifest(const fs::path& path) {
+  Json json = Json::parse(read_file(path), nullptr, false);
+  require<DataError>(json.is_object() && json.contains("schema") && json.contains("settings") && json.contains("seed"),
+                     "merge: path=", path.string(), " (is not the manifest of a run). Name the folder of a run.");
+  return json;
+}
+
+Found read_part(const fs::path& folder) {
+  Found found{.folder = folder, .manifest = read_manifest(folder / "manifest.json"), .part = {}};
+  try {
+    const Json& part = found.manifest.at("part");
+    found.part = {.index = part.at("index").get<std::int64_t>(), .of = part.at("of").get<std::int64_t>()};
+  } catch (const Json::exception& error) {
+    throw DataError(message("merge: path=", (folder / "manifest.json").string(), " (", error.what(),
+                            "). Name the folder of a run that was done with --shard."));
+  }
+  return found;
+}
+
+/// All parts, by index.
+std::vector<Found> find_parts(const fs::path& run, const std::vector<fs::path>& others) {
+  std::vector<fs::path> runs = {run};
+  runs.insert(runs.end(), others.begin(), others.end());
+  std::vector<Found> parts;
+  for (const fs::path& place : runs) {
+    const fs::path folder = place / "parts";
+    if (place == run && !others.empty() && !fs::is_directory(folder)) continue;
+    require<DataError>(fs::is_directory(folder), "merge: folder=", place.string(),
+                       " (has no parts). Name the folder of a run that was done with --shard.");
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) parts.push_back(read_part(entry.path()));
+  }
+  require<DataError>(!parts.empty(), "merge: folder=", run.string(),
+                     " (has no parts). Name the folder of a run that was done with --shard.");
+  std::ranges::stable_sort(parts, {}, [](const Found& found) { return found.part.index; });
+  return parts;
+}
+
+/// Every commit that worked on a part.
+std::set<std::string> commits_of(const Json& manifest) {
+  std::set<std::string> commits = {manifest.value("commit", "")};
+  if (manifest.contains("resumed")) {
+    for (const Json& sitting : manifest["resumed"]) commits.insert(sitting.value("commit", ""));
+  }
+  return commits;
+}
+
+/// What decides the last bits of a number. The measured rate that stands behind the name of a BLAS does not.
+std::map<std::string, std::string> numerics_of(const Json& manifest) {
+  std::map<std::string, std::string> numerics;
+  const Json environment = manifest.value("environment", Json::object());
+  for (const char* key : {"compiler", "blas", "libtorch", "engine"}) {
+    std::string value = environment.value(key, "");
+    if (key == std::string("blas")) value.resize(std::min(value.size(), value.find(',')));
+    numerics[key] = value;
+  }
+  return numerics;
+}
+
+void require_one_run(const std::vector<Found>& parts) {
+  const Found& first = parts.front();
+  const std::string commit = first.manifest.value("commit", "");
+  const std::map<std::string, std::string> numerics = numerics_of(first.manifest);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Found& found = parts[i];
+    const std::string who = message("merge: part=", found.name(), " in ", found.folder.string());
+    require(found.part.of == first.part.of, who, " (the part in ", first.folder.string(), " is one of ", first.part.of,
+            "). Remove the parts of one of the two.");
+    require(i == 0 || parts[i - 1].part.index != found.part.index, who, " (is in ",
+            parts[std::max<std::size_t>(i, 1) - 1].folder.string(), " as well). Leave one of them out.");
+    for (const char* key : {"schema", "settings", "seed"})
+      require(found.manifest[key] == first.manifest[key], who, " (has another ", key, " than part ", first.name(),
+              "). Do it again with the settings of the others.");
+    for (const std::string& worked : commits_of(found.manifest))
+      require(worked == commit, who, " (was done by commit ", worked, ", part ", first.name(), " by ", commit,
+              "). Do all parts with the same program.");
+    for (const auto& [key, value] : numerics_of(found.manifest)) {
+      const std::string& wanted = numerics.at(key);
+      require(value == wanted, who, " (", key, "=", value, ", but part ", first.name(), " had ", wanted,
+              ", so their last digits are not comparable). Do all parts with the same libraries.");
+    }
+    require(found.manifest.value("finished", false), who,
+            " (is not finished). Run its command again, it goes on where it was.");
+  }
+  for (std::int64_t index = 0; index < first.part.of; ++index) {
+    const bool there = std::ranges::any_of(parts, [&](const Found& found) { return found.part.index == index; });
+    require(there, "merge: part=", index, "/", first.part.of, " (is missing). Run the command with --shard ", index,
+            "/", first.part.of, ".");
+  }
+}
+
+/// Checks the units of a part against its list, and puts them and their lines together with those of the others.
+void join_units(const Found& found, const fs::path& staged) {
+  const fs::path units = found.folder / "units";
+  std::istringstream lines(read_file(units / "manifest.jsonl"));
+  std::string joined = fs::exists(staged / "manifest.jsonl") ? read_file(staged / "manifest.jsonl") : std::string();
+  for (std::string line; std::getline(lines, line);) {
+    const Json unit = Json::parse(line, nullptr, false);
+    require<DataError>(unit.is_object() && unit.contains("unit") && unit.contains("xxh64"),
+                       "merge: part=", found.name(), ", path=", (units / "manifest.jsonl").string(),
+                       " (has a broken line). Do the part again.");
+    const auto name = unit["unit"].get<std::string>();
+    const std::string bytes = read_file(units / name);
+    require<DataError>(xxh64(bytes) == unit["xxh64"], "merge: part=", found.name(), ", unit=", name,
+                       " (changed on disk since it was done). Do the part again.");
+    require(!fs::exists(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
+            ", unit=", name, " (another part has done it too, with another result). Do all parts again.");
+    write_file(staged / name, bytes);
+    joined += line + '\n';
+  }
+  write_file(staged / "manifest.jsonl", joined);
+}
+
+/// Puts the files of all parts into the folder `staged`.
+void join_files(const std::vector<Found>& parts, const fs::path& staged) {
+  static const std::set<std::string> own = {"manifest.json", "log.jsonl"};
+  for (const Found& found : parts) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(found.folder)) {
+      const std::string name = entry.path().filename();
+      if (own.contains(name)) continue;
+      if (name == "units") {
+        join_units(found, staged / name);
+        continue;
+      }
+      require<DataError>(entry.is_regular_file(), "merge: part=", found.name(), ", folder=", name,
+                         " (is none that a finished part has). Do the part again.");
+      std::string bytes = read_file(entry.path());
+      if (name == "results.jsonl") {
+        if (fs::exists(staged / name)) bytes.insert(0, read_file(staged / name));
+      } else {
+        require(!fs::exists(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
+                ", file=", name, " (is another one than that of the parts before it). Do all parts again.");
+      }
+      write_file(staged / name, bytes);
+    }
+  }
+}
+
+/// What the run's manifest says of its parts.
+Json booked(const std::vector<Found>& parts) {
+  Json all = Json::array();
+  for (const Found& found : parts) {
+    Json part = to_json(found.part);
+    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "resumed"}) {
+      if (found.manifest.contains(key)) part[key] = found.manifest[key];
+    }
+    all.push_back(std::move(part));
+  }
+  return all;
+}
+
+/// The run's manifest with the parts in it.
+Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
+  const Json& first = parts.front().manifest;
+  Json merged = first;
+  if (fs::exists(run / "manifest.json")) {
+    merged = read_manifest(run / "manifest.json");
+    for (const char* key : {"schema", "settings", "seed"})
+      require(merged[key] == first[key], "merge: folder=", run.string(), " (holds a run with another ", key,
+              " than its parts). Remove what does not belong there.");
+  } else {
+    for (const char* key : {"part", "finished", "resumed"}) merged.erase(key);
+    merged["seconds"] = Json::object();
+  }
+  if (merged.contains("parts")) {  // by a call that was killed
+    require(merged["parts"] == booked(parts), "merge: folder=", run.string(),
+            " (was put together from other parts before). Remove parts/, or do the run in another folder.");
+    return merged;
+  }
+  merged["parts"] = booked(parts);
+  for (const Found& found : parts) {
+    const Json stages = found.manifest.value("seconds", Json::object());
+    for (const auto& [stage, seconds] : stages.items())
+      merged["seconds"][stage] = merged["seconds"].value(stage, 0.0) + seconds.get<double>();
+  }
+  return merged;
+}
+
+}  // namespace
+
+std::int64_t merge_parts(const fs::path& run, const std::vector<fs::path>& others) {
+  const std::vector<Found> parts = find_parts(run, others);
+  require_one_run(parts);
+  const fs::path staged = run / "parts.tmp";
+  fs::remove_all(staged);
+  join_files(parts, staged);
+  const std::string manifest = merged_manifest(run, parts).dump(2) + '\n';
+  const bool goes_on = fs::exists(run / "manifest.json") && read_file(run / "manifest.json") == manifest;
+  for (const fs::directory_entry& entry : fs::directory_iterator(staged)) {
+    const fs::path place = run / entry.path().filename();
+    require(goes_on || !fs::exists(place), "merge: path=", place.string(),
+            " (the run was also done without --shard). Finish it so, or remove this.");
+  }
+  write_file(run / "manifest.json", manifest);
+  for (const fs::directory_entry& entry : fs::directory_iterator(staged)) {
+    const fs::path place = run / entry.path().filename();
+    fs::remove_all(place);
+    fs::rename(entry.path(), place);
+  }
+  fs::remove_all(staged);
+  fs::remove_all(run / "parts");
+  return static_cast<std::int64_t>(parts.size());
+}
+
+}  // namespace opshap::runs

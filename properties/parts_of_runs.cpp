@@ -1,0 +1,290 @@
+// A run that processes did in parts is the run that one process would have done.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/rng.hpp"
+#include "evaluation/comparison_run.hpp"
+#include "evaluation/evaluate.hpp"
+#include "games/unanimity_sum.hpp"
+#include "runs/manifest.hpp"
+#include "runs/merge_parts.hpp"
+#include "runs/units.hpp"
+#include "support/stopping_operator.hpp"
+#include "support/weighted_mean_operator.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Lines of rows without what no two runs have in common.
+std::string without_times(const fs::path& file) {
+  std::istringstream lines(read_file(file));
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    Json row = Json::parse(line);
+    for (const char* key : {"seconds", "game_seconds", "estimator_seconds"}) row.erase(key);
+    rest += row.dump() + '\n';
+  }
+  return rest;
+}
+
+runs::Beginning beginning(const std::string& commit = "abc", const std::string& engine = "avx2", int n = 3) {
+  return {.who = "test",
+          .schema = "opshap.test/1",
+          .command = {"opshap", "test"},
+          .seed = 1,
+          .commit = commit,
+          .dirty = false,
+          .environment = {{"processor", "one"}, {"blas", "OpenBLAS, 70 GFLOP/s a thread"}, {"engine", engine}},
+          .subject = {{"settings", {{"n", n}}}}};
+}
+
+class PartsOfRuns : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(run_); }
+  void TearDown() override { fs::remove_all(run_.parent_path()); }
+
+  /// Does a part as commands do: `units` of them, each by its number.
+  static void work(const fs::path& run, const runs::Part& part, int units = 7, const runs::Beginning& how = beginning(),
+                   bool to_the_end = true) {
+    runs::Manifest manifest(run, part, how, [](const Json&) { return true; });
+    manifest.stage("work", [&] {
+      runs::Units done(part.folder(run) / "units", "test", "identity");
+      for (int unit = 0; unit < units; ++unit) {
+        if (part.has(unit)) done.store(std::to_string(unit), "unit " + std::to_string(unit));
+      }
+    });
+    if (to_the_end) manifest.finish();
+  }
+
+  /// What merge_parts() says, which must be of the kind E.
+  template <typename E = InvalidArgument>
+  std::string refusal(const std::vector<fs::path>& others = {}) const {
+    try {
+      runs::merge_parts(run_, others);
+    } catch (const E& error) {
+      return error.what();
+    }
+    return "was not refused";
+  }
+
+  fs::path run_ = fs::temp_directory_path() / ("opshap_parts_" + std::to_string(getpid())) / "run";
+};
+
+TEST_F(PartsOfRuns, EveryUnitBelongsToOnePartAlone) {
+  for (std::int64_t of = 1; of <= 5; ++of) {
+    for (std::int64_t unit = 0; unit < 12; ++unit) {
+      int owners = 0;
+      for (std::int64_t index = 0; index < of; ++index) owners += runs::Part{index, of}.has(unit) ? 1 : 0;
+      EXPECT_EQ(1, owners) << unit << " of " << of;
+    }
+  }
+  EXPECT_EQ(run_, runs::Part().folder(run_));
+  EXPECT_EQ(run_ / "parts" / "2-of-4", runs::Part::parse("test", "2/4").folder(run_));
+}
+
+TEST_F(PartsOfRuns, MergedUnitsAreThoseOfOneProcess) {
+  for (const std::int64_t index : {2, 0, 1}) work(run_, {index, 3});
+  EXPECT_EQ(3, runs::merge_parts(run_));
+  const runs::Units units(run_ / "units", "test", "identity");
+  for (int unit = 0; unit < 7; ++unit) EXPECT_EQ("unit " + std::to_string(unit), units.bytes(std::to_string(unit)));
+  EXPECT_FALSE(fs::exists(run_ / "parts"));
+  EXPECT_FALSE(fs::exists(run_ / "parts.tmp"));
+  const Json manifest = Json::parse(read_file(run_ / "manifest.json"));
+  EXPECT_EQ("opshap.test/1", manifest["schema"]);
+  EXPECT_FALSE(manifest.contains("part"));
+  EXPECT_FALSE(manifest.contains("finished"));
+  ASSERT_EQ(3u, manifest["parts"].size());
+  double seconds = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(i, manifest["parts"][i]["index"]);
+    EXPECT_EQ("abc", manifest["parts"][i]["commit"]);
+    seconds += manifest["parts"][i]["seconds"]["work"].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(seconds, manifest["seconds"]["work"].get<double>());
+}
+
+TEST_F(PartsOfRuns, PartsOfOtherMachinesAreFoundInCopiesOfTheRun) {
+  const fs::path elsewhere = run_.parent_path() / "elsewhere";
+  work(run_, {0, 2});
+  work(elsewhere, {1, 2});
+  EXPECT_EQ(2, runs::merge_parts(run_, {elsewhere}));
+  EXPECT_EQ("unit 3", runs::Units(run_ / "units", "test", "identity").bytes("3"));
+  EXPECT_TRUE(fs::exists(elsewhere / "parts")) << "copies stay as they are";
+}
+
+TEST_F(PartsOfRuns, AMergeThatWasKilledCanBeMadeAgain) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  const fs::path kept = run_.parent_path() / "kept";
+  fs::create_directories(kept);
+  fs::copy(run_ / "parts", kept / "parts", fs::copy_options::recursive);
+  runs::merge_parts(run_);
+  const std::string manifest = read_file(run_ / "manifest.json");
+  // Killed after the manifest was written, before units/ was put in its place.
+  fs::rename(kept / "parts", run_ / "parts");
+  fs::remove_all(run_ / "units");
+  write_file(run_ / "parts.tmp" / "units" / "0", std::string_view("half"));
+  EXPECT_EQ(2, runs::merge_parts(run_));
+  EXPECT_EQ(manifest, read_file(run_ / "manifest.json")) << "the parts are booked once";
+  EXPECT_EQ("unit 0", runs::Units(run_ / "units", "test", "identity").bytes("0"));
+}
+
+TEST_F(PartsOfRuns, WhatIsNoWholeIsRefused) {
+  EXPECT_TRUE(contains(refusal<DataError>(), "has no parts"));
+  work(run_, {0, 3});
+  work(run_, {2, 3}, 7, beginning(), false);
+  EXPECT_TRUE(contains(refusal(), "part=2/3 in ")) << refusal();
+  EXPECT_TRUE(contains(refusal(), "is not finished")) << refusal();
+  work(run_, {2, 3});
+  EXPECT_TRUE(contains(refusal(), "part=1/3 (is missing)")) << refusal();
+  const fs::path elsewhere = run_.parent_path() / "elsewhere";
+  work(elsewhere, {0, 3});
+  EXPECT_TRUE(contains(refusal({elsewhere}), "as well")) << refusal({elsewhere});
+  work(run_, {1, 2});
+  EXPECT_TRUE(contains(refusal(), "is one of")) << refusal();
+  EXPECT_FALSE(fs::exists(run_ / "units"));
+  EXPECT_FALSE(fs::exists(run_ / "manifest.json"));
+}
+
+TEST_F(PartsOfRuns, PartsOfAnotherProgramSettingOrLibraryAreRefused) {
+  const std::vector<std::pair<runs::Beginning, std::string>> others = {
+      {beginning("abd"), "was done by commit abd"},
+      {beginning("abc", "avx512"), "engine=avx512, but part 0/2 had avx2"},
+      {beginning("abc", "avx2", 4), "has another settings"}};
+  for (const auto& [how, why] : others) {
+    fs::remove_all(run_ / "parts");
+    work(run_, {0, 2});
+    work(run_, {1, 2}, 7, how);
+    EXPECT_TRUE(contains(refusal(), why)) << refusal();
+  }
+  // Begun by one commit, ended by another.
+  fs::remove_all(run_ / "parts");
+  work(run_, {0, 2});
+  work(run_, {1, 2});
+  work(run_, {1, 2}, 7, beginning("abd"));
+  EXPECT_TRUE(contains(refusal(), "was done by commit abd")) << refusal();
+}
+
+TEST_F(PartsOfRuns, UnitsThatChangedAndUnitsThatDifferAreRefused) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  const runs::Part second{1, 2};
+  write_file(second.folder(run_) / "units" / "3", std::string_view("unit 4"));
+  EXPECT_TRUE(contains(refusal<DataError>(), "unit=3 (changed on disk")) << refusal<DataError>();
+  work(run_, {1, 2});
+  runs::Units(second.folder(run_) / "units", "test", "identity").store("0", "another result");
+  EXPECT_TRUE(contains(refusal(), "unit=0 (another part has done it too")) << refusal();
+}
+
+TEST_F(PartsOfRuns, ARunThatWasAlsoDoneWholeIsLeftAlone) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  work(run_, {}, 3);
+  const std::string manifest = read_file(run_ / "manifest.json");
+  EXPECT_TRUE(contains(refusal(), "was also done without --shard")) << refusal();
+  EXPECT_EQ(manifest, read_file(run_ / "manifest.json"));
+}
+
+class PartsOfAnEvaluation : public PartsOfRuns {
+ protected:
+  PartsOfAnEvaluation() {
+    data_.pde = "burgers1d";
+    data_.inputs = FieldBatch::zeros(Domain::unit({16}), 3, 1);
+    data_.content_hash = "0";
+    Rng rng(3, "parts test");
+    for (double& value : data_.inputs.values) value = rng.normal();
+    data_.targets = backbone_.apply(data_.inputs);
+    data_.split = {data::Split::test, data::Split::test, data::Split::test};
+    data_.resolution_slot = {0, 1, 0};
+  }
+
+  void evaluate(const fs::path& run, const runs::Part& part, const Operator& backbone) const {
+    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return true; });
+    evaluation::EvaluationSettings settings;
+    settings.resolutions = {8, 16};
+    settings.inputs = 3;
+    settings.methods = {"permutation", "kernel_shap_paired"};
+    settings.minimum_budget = 64;
+    settings.faithfulness_coalitions = 50;
+    manifest.stage("evaluation", [&] {
+      evaluation::evaluate({.backbone = backbone, .explainers = {}, .data = data_, .settings = settings, .seed = 5},
+                           part.folder(run), part);
+    });
+    manifest.finish();
+  }
+
+  WeightedMeanOperator backbone_{0.5};
+  data::Dataset data_;
+};
+
+TEST_F(PartsOfAnEvaluation, GiveTheRowsOfTheWholeForAnyNumberOfThem) {
+  const fs::path whole = run_.parent_path() / "whole";
+  evaluate(whole, {}, backbone_);
+  for (const std::int64_t of : {2, 4, 9}) {  // of six units
+    const fs::path run = run_.parent_path() / std::to_string(of);
+    for (std::int64_t index = of - 1; index >= 0; --index) evaluate(run, {index, of}, backbone_);
+    EXPECT_EQ(of, runs::merge_parts(run));
+    const StoppingOperator idle(12);  // for the predictions of six inputs and no coalition
+    evaluate(run, {}, idle);
+    for (const char* file : {"attributions.jsonl", "fields.jsonl"})
+      EXPECT_EQ(read_file(whole / file), read_file(run / file)) << of << " parts, " << file;
+    EXPECT_EQ(without_times(whole / "results.jsonl"), without_times(run / "results.jsonl")) << of;
+  }
+}
+
+TEST_F(PartsOfAnEvaluation, APartThatWasKilledGoesOn) {
+  const fs::path whole = run_.parent_path() / "whole";
+  evaluate(whole, {}, backbone_);
+  evaluate(run_, {0, 2}, backbone_);
+  const StoppingOperator stopping(20);
+  EXPECT_THROW(evaluate(run_, {1, 2}, stopping), Stopped);
+  EXPECT_TRUE(contains(refusal(), "part=1/2 in ")) << refusal();
+  evaluate(run_, {1, 2}, backbone_);
+  runs::merge_parts(run_);
+  evaluate(run_, {}, backbone_);
+  EXPECT_EQ(read_file(whole / "attributions.jsonl"), read_file(run_ / "attributions.jsonl"));
+}
+
+TEST_F(PartsOfRuns, OfAComparisonGiveItsRowsInItsOrder) {
+  Rng rng(3, "parts test");
+  const auto game = games::random_unanimity_sum(12, rng);
+  const auto compare = [&](const fs::path& run, const runs::Part& part) {
+    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return true; });
+    const evaluation::ComparisonPlan plan{
+        .game = *game,
+        .name = "unanimity_sum",
+        .methods = {methods::resolve("permutation"), methods::resolve("kernel_shap_paired")},
+        .budgets = {64, 128},
+        .repeats = 3};
+    if (part.whole()) {
+      evaluation::run_comparison(plan, {}, run, "");
+    } else {
+      evaluation::run_part_of_comparison(plan, part, {}, part.folder(run));
+    }
+    manifest.finish();
+  };
+  const fs::path whole = run_.parent_path() / "whole";
+  compare(whole, {});
+  for (const std::int64_t of : {3, 20}) {  // of twelve runs
+    const fs::path run = run_.parent_path() / std::to_string(of);
+    for (std::int64_t index = 0; index < of; ++index) compare(run, {index, of});
+    runs::merge_parts(run);
+    compare(run, {});
+    for (const char* file : {"truth.json", "tables/errors.csv"})
+      EXPECT_EQ(read_file(whole / file), read_file(run / file)) << of << " parts, " << file;
+    EXPECT_EQ(without_times(whole / "results.jsonl"), without_times(run / "results.jsonl")) << of;
+  }
+}
+
+}  // namespace
+}  // namespace opshap
