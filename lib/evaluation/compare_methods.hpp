@@ -44,8 +44,8 @@ struct ComparisonPlan {
 bool promises_exactness(const methods::Method& method, int interaction_order);
 
 /// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for
-/// each run), or a part of these runs, and hands each row to `store`. Returns all rows of the part, those in `done` too, by
-/// method, budget and repeat.
+/// each run), or a part of these runs, and hands each row to `store`. Returns all rows of the part, those in `done`
+/// too, by method, budget and repeat.
 ///
 /// Runs are one after the other, so that times can be compared. A method that cannot work at a budget keeps its rows,
 /// with the reason in place of the scores, and so does a program that fails. Rows in `done` are left out: a comparison

@@ -6,6 +6,8 @@
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"
 #include "training/loop.hpp"
+#include "training/mean_loss.hpp"
+#include "training/ranks.hpp"
 #include "training/resolution_batches.hpp"
 #include "training/samples.hpp"
 #include "training/training.hpp"
@@ -31,16 +33,19 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset
   const auto network = operators::make_network(backbone_config(recipe, data), options);
   if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed);
-  // A batch's loss is its mean squared error; a part of it, for chunks of fields, is given to `evaluate`.
+  const Ranks& ranks = Ranks::all();
+  // A batch's loss is its mean squared error. What some of its fields have of it is asked for; parts of that, for
+  // chunks of these fields, are given to `evaluate`.
   const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
                            const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
-                           const Batch& batch) {
-    const Domain domain = at_resolution(data.inputs.domain, groups[batch.group].points);
-    const torch::Tensor batch_inputs = select(inputs, batch), batch_targets = select(targets, batch);
+                           const Batch& some, std::size_t of) {
+    if (some.members.empty()) return 0.0;
+    const Domain domain = at_resolution(data.inputs.domain, groups[some.group].points);
+    const torch::Tensor batch_inputs = select(inputs, some), batch_targets = select(targets, some);
+    const double numbers = static_cast<double>(batch_targets.numel() / batch_targets.size(1)) * static_cast<double>(of);
     return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), domain);
-      return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) /
-             static_cast<double>(batch_targets.numel());
+      return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) / numbers;
     });
   };
 
@@ -54,25 +59,21 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset
                     .train = {},
                     .validate = {}};
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
-    double sum = 0;
-    std::size_t samples = 0;
+    MeanLoss mean;
     for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
-      const double loss = loss_of(batch_loss_and_gradient, train, train_inputs, train_targets, batch);
+      const std::size_t size = batch.members.size();
+      mean.add(loss_of(batch_loss_and_gradient, train, train_inputs, train_targets, ranks.share(batch), size), size);
       step();
-      sum += loss * static_cast<double>(batch.members.size());
-      samples += batch.members.size();
     }
-    return sum / static_cast<double>(samples);
+    return mean.over(ranks);
   };
   loop.validate = [&] {
-    double sum = 0;
-    std::size_t samples = 0;
+    MeanLoss mean;
     for (const Batch& batch : validation_batches) {
-      sum += loss_of(batch_loss, validation, validation_inputs, validation_targets, batch) *
-             static_cast<double>(batch.members.size());
-      samples += batch.members.size();
+      const std::size_t size = batch.members.size();
+      mean.add(loss_of(batch_loss, validation, validation_inputs, validation_targets, ranks.share(batch), size), size);
     }
-    return sum / static_cast<double>(samples);
+    return mean.over(ranks);
   };
   return run_training(loop, *network, folder);
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <span>
 
 #include "core/error.hpp"
 #include "core/resolution.hpp"
@@ -12,6 +13,8 @@
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"
 #include "training/loop.hpp"
+#include "training/mean_loss.hpp"
+#include "training/ranks.hpp"
 #include "training/resolution_batches.hpp"
 #include "training/sample_games.hpp"
 #include "training/samples.hpp"
@@ -92,6 +95,21 @@ Target::Labels rows(const Target::Labels& labels, const std::vector<std::int64_t
   return some;
 }
 
+/// Labels of all members of a group, of which each rank has asked its share.
+Target::Labels gathered(const Target::Labels& labels, std::int64_t first, std::int64_t members, const Ranks& ranks) {
+  Target::Labels all;
+  for (const torch::Tensor& label : labels) {
+    std::vector<std::int64_t> shape = label.sizes().vec();
+    const std::int64_t mine = shape.front();
+    shape.front() = members;
+    const torch::Tensor rows = torch::zeros(shape, torch::kFloat32);
+    rows.narrow(0, first, mine).copy_(label);
+    ranks.add(std::span<float>(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel())));
+    all.push_back(rows);
+  }
+  return all;
+}
+
 /// The rows of some fields of a batch.
 Target::Labels rows(const Target::Labels& labels, std::int64_t first, std::int64_t count) {
   Target::Labels some;
@@ -128,22 +146,32 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
 
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
+    if (batch.members.empty()) return Target::Labels{};
     return target->draw(from.games[batch.group], batch.members,
                         member_streams(from.groups[batch.group], batch, rng, use, epoch), use);
   };
-  // The validation labels never change, nor do those of the training with a target that asks once.
+  const Ranks& ranks = Ranks::all();
+  // The validation labels never change, nor do those of the training with a target that asks once. Each rank asks for
+  // its share.
   const std::vector<Batch> validation_batches = ordered_batches(validation.groups, recipe.batch);
   std::vector<Target::Labels> fixed_labels;
   for (const Batch& batch : validation_batches)
-    fixed_labels.push_back(draw(validation, batch, Target::Use::validation, 0));
+    fixed_labels.push_back(draw(validation, ranks.share(batch), Target::Use::validation, 0));
   std::int64_t once = validation.evaluations(*target, Target::Use::validation);
+  const auto all_labels = [&](const Batch& all) {
+    const auto members = static_cast<std::int64_t>(all.members.size());
+    // Fewer than there are ranks are asked for by each of them, since shapes of labels are known by having some.
+    if (ranks.alone() || members < ranks.size()) return draw(train, all, Target::Use::training, 0);
+    return gathered(draw(train, ranks.share(all), Target::Use::training, 0), ranks.share(members).first, members,
+                    ranks);
+  };
   if (target->once()) {
     once += train.evaluations(*target, Target::Use::training);
     for (std::size_t group = 0; group < train.groups.size(); ++group) {
       Batch all{.group = group, .members = {}};
       for (std::size_t member = 0; member < train.groups[group].samples.size(); ++member)
         all.members.push_back(static_cast<std::int64_t>(member));
-      train.labels.push_back(all.members.empty() ? Target::Labels{} : draw(train, all, Target::Use::training, 0));
+      train.labels.push_back(all_labels(all));
     }
   }
 
@@ -162,50 +190,48 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
                     .evaluations_once = train.evaluations() + validation.evaluations() + once,
                     .seconds_once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .snapshots = snapshots};
-  // Parts of a batch's loss, for chunks of fields, are given to `evaluate`.
-  const auto loss_of = [&](const auto& evaluate, const Material& of, const Batch& batch, const Target::Labels& labels) {
-    const SampleGames& games = of.games[batch.group];
-    const torch::Tensor fields = select(of.inputs, batch), gains = games.gains(batch.members);
+  // What some fields of a batch have of its loss. Parts of that, for chunks of these fields, are given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const Material& from, const Batch& some, const Target::Labels& labels,
+                           std::size_t of) {
+    if (some.members.empty()) return 0.0;
+    const SampleGames& games = from.games[some.group];
+    const torch::Tensor fields = select(from.inputs, some), gains = games.gains(some.members);
     return evaluate(*network, fields.size(1), games.domain(), [&](std::int64_t first, std::int64_t count) {
       const torch::Tensor densities = network->forward(fields.narrow(1, first, count), games.domain());
       return target->loss(densities, games.volumes(), gains.narrow(0, first, count), rows(labels, first, count),
-                          fields.size(1));
+                          static_cast<std::int64_t>(of));
     });
   };
   // Without an engine coalitions are LibTorch's, whose threads the explainer has already.
   const auto ahead =
       std::ranges::any_of(train.games, &SampleGames::has_engine) ? std::launch::async : std::launch::deferred;
   loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
-    double sum = 0;
-    std::size_t samples = 0;
+    MeanLoss mean;
     const std::vector<Batch> batches = epoch_batches(train.groups, recipe.batch, seed, epoch);
     const auto play = [&](const Batch& batch) {
-      return target->once() ? rows(train.labels[batch.group], batch.members)
-                            : draw(train, batch, Target::Use::training, epoch);
+      const Batch mine = ranks.share(batch);
+      return target->once() ? rows(train.labels[batch.group], mine.members)
+                            : draw(train, mine, Target::Use::training, epoch);
     };
     // The next batch's labels do not wait for the explainer: what a step leaves of the processor's time goes to them.
     std::future<Target::Labels> next = std::async(ahead, play, std::cref(batches.front()));
     for (std::size_t i = 0; i < batches.size(); ++i) {
-      const Batch& batch = batches[i];
+      const std::size_t size = batches[i].members.size();
       const Target::Labels labels = next.get();
       if (i + 1 < batches.size()) next = std::async(ahead, play, std::cref(batches[i + 1]));
-      const double loss = loss_of(batch_loss_and_gradient, train, batch, labels);
+      mean.add(loss_of(batch_loss_and_gradient, train, ranks.share(batches[i]), labels, size), size);
       step();
-      sum += loss * static_cast<double>(batch.members.size());
-      samples += batch.members.size();
     }
-    return sum / static_cast<double>(samples);
+    return mean.over(ranks);
   };
   loop.validate = [&] {
-    double sum = 0;
-    std::size_t samples = 0;
+    MeanLoss mean;
     for (std::size_t i = 0; i < validation_batches.size(); ++i) {
       const Batch& batch = validation_batches[i];
-      const double loss = loss_of(batch_loss, validation, batch, fixed_labels[i]);
-      sum += loss * static_cast<double>(batch.members.size());
-      samples += batch.members.size();
+      const std::size_t size = batch.members.size();
+      mean.add(loss_of(batch_loss, validation, ranks.share(batch), fixed_labels[i], size), size);
     }
-    return sum / static_cast<double>(samples);
+    return mean.over(ranks);
   };
   return run_training(loop, *network, folder);
 }

@@ -6,14 +6,18 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
+#include <span>
 #include <sstream>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "training/adamw.hpp"
 #include "training/checkpoint.hpp"
+#include "training/ranks.hpp"
 #include "training/training.hpp"
 
 namespace opshap::training {
@@ -123,6 +127,40 @@ bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::
   return true;
 }
 
+/// Adds up the gradients of all ranks, in one message. `numbers` is the room for it.
+void add_gradients(const operators::Network& network, const Ranks& ranks, std::vector<float>& numbers) {
+  if (ranks.alone()) return;
+  const torch::NoGradGuard no_grad;
+  numbers.clear();
+  AdamW::Tensors all = weights(network);
+  for (auto& [name, tensor] : all) {
+    torch::Tensor& gradient = tensor.mutable_grad();
+    if (!gradient.defined()) gradient = torch::zeros_like(tensor);  // of a rank that had none of the batch
+    const torch::Tensor flat = gradient.contiguous();
+    numbers.insert(numbers.end(), flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel());
+  }
+  ranks.add(std::span<float>(numbers));
+  float* next = numbers.data();
+  for (const auto& [name, tensor] : all) {
+    tensor.grad().copy_(torch::from_blob(next, tensor.sizes(), torch::kFloat32));
+    next += tensor.numel();
+  }
+}
+
+/// Throws unless all ranks have the same weights: they take the same steps, so that any difference is the machines'.
+void require_same_weights(const operators::Network& network, const Ranks& ranks) {
+  if (ranks.alone()) return;
+  std::uint32_t checksum = 0;
+  for (const auto& [name, tensor] : weights(network)) {
+    const torch::Tensor flat = tensor.detach().contiguous();
+    checksum ^= crc32c(std::as_bytes(std::span(flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
+  }
+  std::vector<double> of_the_first = {ranks.first() ? static_cast<double>(checksum) : 0.0};
+  ranks.add(std::span<double>(of_the_first));
+  require<NumericalError>(of_the_first.front() == checksum, "training: rank=", ranks.rank(),
+                          " (its weights are no longer those of the first). Start the ranks on machines of one kind.");
+}
+
 /// Moves the mean of the weights on by a step. Early on it is the plain mean of all steps.
 void average(AdamW::Tensors& mean, const operators::Network& network, double keep, std::int64_t steps) {
   const torch::NoGradGuard no_grad;
@@ -182,7 +220,8 @@ bool is_finished(const fs::path& folder, const std::string& identity, TrainingSu
 }
 
 TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
-  make_folder(folder);
+  const Ranks& ranks = Ranks::all();
+  if (ranks.first()) make_folder(folder);
   for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
   AdamW optimiser(weights(network), loop.weight_decay);
   State state;
@@ -193,8 +232,13 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
     summary.operator_evaluations = loop.evaluations_once;
     summary.seconds = loop.seconds_once;
   }
-  keep_metrics(folder / metrics_file, summary.epochs);
-  LineLog metrics(folder / metrics_file);
+  ranks.wait();  // until all have read the checkpoint
+  std::optional<LineLog> metrics;
+  if (ranks.first()) {
+    keep_metrics(folder / metrics_file, summary.epochs);
+    metrics.emplace(folder / metrics_file);
+  }
+  std::vector<float> message_room;
 
   Progress progress(loop.name, loop.epochs, "epochs");
   progress.skip(summary.epochs);
@@ -205,11 +249,13 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
     const auto start = std::chrono::steady_clock::now();
     const double rate = scheduled_rate(loop, epoch);
     const double loss = loop.train(epoch, [&] {
+      add_gradients(network, ranks, message_room);
       if (loop.clipping > 0) clip(network, loop.clipping, state.gradient_norm);
       optimiser.step(rate);
       if (loop.averaging > 0) average(state.average, network, loop.averaging, optimiser.steps());
       throw_if_stopped(loop.name);
     });
+    require_same_weights(network, ranks);
     const AdamW::Tensors last = loop.averaging > 0 ? copies(network) : AdamW::Tensors{};
     if (loop.averaging > 0) assign(network, state.average);
     const double validation = loop.validate();
@@ -221,27 +267,32 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
       summary.best_epoch = epoch + 1;
       state.best = copies(network);
     }
-    if (std::ranges::count(loop.snapshots, epoch + 1) > 0)
+    if (ranks.first() && std::ranges::count(loop.snapshots, epoch + 1) > 0)
       operators::save_network(network, folder / epoch_file(static_cast<int>(epoch + 1)));
     if (loop.averaging > 0) assign(network, last);
     summary.epochs = epoch + 1;
     summary.operator_evaluations += loop.evaluations_per_epoch;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     summary.seconds += seconds;
-    metrics.append(ordered_json{{"schema", "opshap.epoch/1"},
-                                {"epoch", epoch + 1},
-                                {"loss", loss},
-                                {"validation", validation},
-                                {"learning_rate", rate},
-                                {"operator_evaluations", summary.operator_evaluations},
-                                {"seconds", seconds},
-                                {"elapsed", summary.seconds}}
-                       .dump());
-    save(folder, loop, network, optimiser, state);
     progress.advance(1, message("validation ", validation));
+    if (!ranks.first()) continue;
+    metrics->append(ordered_json{{"schema", "opshap.epoch/1"},
+                                 {"epoch", epoch + 1},
+                                 {"loss", loss},
+                                 {"validation", validation},
+                                 {"learning_rate", rate},
+                                 {"operator_evaluations", summary.operator_evaluations},
+                                 {"seconds", seconds},
+                                 {"elapsed", summary.seconds}}
+                        .dump());
+    save(folder, loop, network, optimiser, state);
   }
 
   assign(network, state.best);
+  if (!ranks.first()) {
+    ranks.wait();  // until the files are there
+    return summary;
+  }
   operators::save_network(network, folder / "model.safetensors");
   write_file(folder / summary_file, ordered_json{{"schema", "opshap.training_summary/1"},
                                                  {"identity", loop.identity},
@@ -253,6 +304,7 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
                                             .dump(2) +
                                         '\n');
   fs::remove(folder / "checkpoint.safetensors");
+  ranks.wait();
   return summary;
 }
 

@@ -23,6 +23,7 @@
 #include "runs/manifest.hpp"
 #include "runs/results.hpp"
 #include "runs/run.hpp"
+#include "training/ranks.hpp"
 #include "training/training.hpp"
 
 namespace opshap::cli {
@@ -124,6 +125,8 @@ void require_trained(const Profile& profile, const fs::path& run, const runs::Pa
 fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run, const Extent& extent) {
   require(globals.device == "cpu", "reproduce: --device=", globals.device,
           " (its trainings run on the CPU). Leave it out.");
+  require(training::Ranks::all().alone(), "reproduce: ranks=", training::Ranks::all().size(),
+          " (ranks share a training alone). Train with `opshap train`, or share the evaluation out with --shard.");
   operators::require_fast_blas();
   std::optional<data::Dataset> given = given_data(profile);
   // Settings of operator and target that cannot work are refused before there is data to train on.

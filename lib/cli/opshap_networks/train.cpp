@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "operators/weights.hpp"
+#include "training/ranks.hpp"
 #include "training/training.hpp"
 
 namespace opshap::cli {
@@ -23,6 +24,9 @@ struct Options {
 };
 
 void report(const training::TrainingSummary& summary, const Globals& globals) {
+  const training::Ranks& ranks = training::Ranks::all();
+  ranks.leave();
+  if (!ranks.first()) return;
   const std::filesystem::path weights = globals.out / "model.safetensors";
   if (globals.json) {
     print_json({{"model", weights.string()},
@@ -86,6 +90,8 @@ void add_network_train(CLI::App& app, const Globals& globals) {
       ->needs(inputs);
   explainer->callback([=, &globals] {
     if (!options->own.inputs.empty()) {
+      require(training::Ranks::all().alone(), "train: --inputs, ranks=", training::Ranks::all().size(),
+              " (what follows the training is one process's). Start one.");
       options->own.op = options->operator_file;
       train_own_operator(options->own, globals);
       return;

@@ -1,0 +1,142 @@
+// Ranks that train together do what one process does.
+
+#include "training/ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+using nlohmann::json;
+using training::Ranks;
+
+TEST(RankShares, CoverEverythingOnceAndAreAboutAsLarge) {
+  for (const int size : {1, 2, 3, 7}) {
+    for (const std::int64_t count : {0, 1, 5, 64}) {
+      std::int64_t next = 0;
+      for (int rank = 0; rank < size; ++rank) {
+        const Ranks::Share share = Ranks::share(count, rank, size);
+        EXPECT_EQ(next, share.first);
+        EXPECT_GE(share.count, count / size);
+        EXPECT_LE(share.count, (count + size - 1) / size);
+        next = share.first + share.count;
+      }
+      EXPECT_EQ(count, next);
+    }
+  }
+}
+
+TEST(RankShares, OfAProcessAloneAreEverything) {
+  const Ranks& ranks = Ranks::all();
+  EXPECT_TRUE(ranks.alone() && ranks.first());
+  std::vector<float> numbers = {1, 2};
+  ranks.add(std::span<float>(numbers));
+  EXPECT_EQ((std::vector<float>{1, 2}), numbers);
+  EXPECT_EQ((std::vector<std::int64_t>{4, 1, 7}), ranks.share({.group = 2, .members = {4, 1, 7}}).members);
+}
+
+struct Epoch {
+  double loss = 0, validation = 0;
+  std::int64_t evaluations = 0;
+};
+
+class TrainingOfRanks : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    if (!OPSHAP_WITH_MPI || shell("mpirun --version").code != 0) GTEST_SKIP() << "needs MPI";
+    const Outcome outcome = opshap("reproduce --train-only -q --out " + path("run") + " --profile " + profile_);
+    ASSERT_EQ(0, outcome.code) << outcome.err;
+  }
+
+  Outcome train(const std::string& what, const std::string& out, int ranks) const {
+    const std::string launcher =
+        ranks == 1 ? "" : "mpirun --bind-to none --oversubscribe -n " + std::to_string(ranks) + " ";
+    return shell(launcher + OPSHAP_BINARY_DIR + "/opshap train " + what + " --threads 1 -q --profile " + profile_ +
+                 " --data " + path("run/data/burgers1d.h5") + " --out " + path(out));
+  }
+
+  std::vector<Epoch> epochs(const std::string& out) const {
+    std::istringstream lines(read_file(path(out + "/metrics.jsonl")));
+    std::vector<Epoch> epochs;
+    for (std::string line; std::getline(lines, line);) {
+      const json epoch = json::parse(line);
+      epochs.push_back({epoch["loss"], epoch["validation"], epoch["operator_evaluations"]});
+    }
+    return epochs;
+  }
+
+  void expect_same_training(const std::string& what, int ranks) const {
+    const Outcome one = train(what, "one", 1), several = train(what, "several", ranks);
+    ASSERT_EQ(0, one.code) << one.err;
+    ASSERT_EQ(0, several.code) << several.err;
+    EXPECT_EQ(path("several/model.safetensors") + "\n", several.out) << "one rank speaks";
+    const std::vector<Epoch> alone = epochs("one"), together = epochs("several");
+    ASSERT_EQ(alone.size(), together.size());
+    ASSERT_FALSE(alone.empty());
+    // Sums of float32 (rounding 6e-8) in another order. Fifty steps of a larger network made 2e-6 of it.
+    constexpr double tolerance = 1e-5;
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_NEAR(1, together[i].loss / alone[i].loss, tolerance) << what << ", epoch " << i;
+      EXPECT_NEAR(1, together[i].validation / alone[i].validation, tolerance) << what << ", epoch " << i;
+      EXPECT_EQ(alone[i].evaluations, together[i].evaluations);
+    }
+    std::filesystem::remove_all(path("one"));
+    std::filesystem::remove_all(path("several"));
+  }
+
+  const std::string profile_ = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
+};
+
+TEST_F(TrainingOfRanks, OfABackboneHasTheLossesOfOne) { expect_same_training("backbone", 2); }
+
+TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
+  const std::string explainer = "explainer --operator " + path("run/backbone/model.safetensors");
+  expect_same_training(explainer, 2);
+  // Labels that are asked once are shared out and then known to all. Nine ranks are more than a batch has members.
+  const std::string once = file("once.toml", "[explainer]\ntarget = \"mean_field\"\nlabel_evaluations = 12\n");
+  expect_same_training(explainer + " --config " + once, 9);
+}
+
+TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
+  const std::string longer = file("longer.toml", "[backbone]\nepochs = 100\npatience = 100\n");
+  const std::string what = "backbone --config " + longer;
+  ASSERT_EQ(0, train(what, "whole", 2).code);
+  const std::string rank = std::string(OPSHAP_BINARY_DIR) + "/opshap train " + what + " --threads 1 -q --profile " +
+                           profile_ + " --data " + path("run/data/burgers1d.h5") + " --out " + path("killed");
+  // The second rank is killed as soon as the first has written an epoch.
+  const std::string mortal = file("mortal", rank + " & rank=$!\nuntil [ -s " + path("killed/metrics.jsonl") +
+                                                " ]; do sleep 0.01; done\nkill -9 $rank; wait $rank\n");
+  const Outcome killed = shell("mpirun --bind-to none --oversubscribe -n 1 " + rank + " : -n 1 sh " + mortal);
+  EXPECT_NE(0, killed.code);
+  ASSERT_FALSE(std::filesystem::exists(path("killed/summary.json"))) << "it was too fast to be killed";
+  ASSERT_EQ(0, train(what, "killed", 2).code);
+  const std::vector<Epoch> whole = epochs("whole"), resumed = epochs("killed");
+  ASSERT_EQ(whole.size(), resumed.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(whole[i].loss, resumed[i].loss) << i;
+    EXPECT_EQ(whole[i].validation, resumed[i].validation) << i;
+  }
+}
+
+TEST_F(TrainingOfRanks, AreNotForWhatOneProcessDoes) {
+  const Outcome outcome = shell("mpirun --bind-to none --oversubscribe -n 2 " + std::string(OPSHAP_BINARY_DIR) +
+                                "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);
+  EXPECT_NE(0, outcome.code);
+  EXPECT_NE(std::string::npos, outcome.err.find("reproduce: ranks=2")) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(path("other")));
+}
+
+}  // namespace
+}  // namespace opshap
