@@ -150,6 +150,31 @@ TEST(Density, DriftsInSecondOrderBetweenGridsThatAreNoStridesOfOne) {
   EXPECT_LT(between("volumes", 32), between("points", 32) / 3.5);
 }
 
+// Integrated over the cells, a network whose cells are equal gives every point what one without that rule gives an inner
+// point: also those on the ends of an axis, whose cells are half as large.
+TEST(Density, CountsPointsOnTheEndsAsMuchAsOthersWhereItsCellsAreEqual) {
+  const Domain line = Domain::grid({Axis::nodes(17)}), plane = Domain::grid({Axis::nodes(9), Axis::cells(8)});
+  for (const auto& [domain, axes] : {std::pair(line, 1), std::pair(plane, 2)}) {
+    for (const bool atom : {false, true}) {
+      DensityConfig made = config("query_offset", atom, 0.5, DensityConfig::Query::centre, "points", axes);
+      const FieldBatch by_volume = network(made)->apply(wave(domain));
+      made.cells = "equal";
+      const FieldBatch equal = network(made)->apply(wave(domain));
+      double regular = 1;
+      for (const Axis& axis : domain.axes()) regular *= axis.spacing();
+      int on_an_end = 0;
+      for (std::int64_t point = 0; point < domain.points(); ++point) {
+        if (atom && point == domain.centre()) continue;  // which is worth something besides
+        const auto at = static_cast<std::size_t>(point);
+        const double wanted = by_volume.values[at] * regular;
+        EXPECT_NEAR(wanted, equal.values[at] * domain.volume(point), 4e-16 * std::abs(wanted));  // three roundings
+        on_an_end += domain.volume(point) < 0.75 * regular ? 1 : 0;
+      }
+      EXPECT_EQ(axes == 1 ? 2 : 16, on_an_end);
+    }
+  }
+}
+
 // The weights of a plane are products. Measured from 32² to 128² points for a network of two layers with nodes on both
 // axes: 8.2e-4 with points, 2.1e-4 with volumes.
 TEST(Density, DriftsLessInThePlaneToo) {

@@ -163,6 +163,7 @@ mixture = [{players = 16, target = "permutation_pairs", evaluations = 122}, {pla
 relative = true
 coordinates = "query_offset"
 atom = true
+cells = "equal"
 fine_from = 64
 padding = 0.25
 quadrature = "volumes"
@@ -187,6 +188,7 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   EXPECT_EQ((std::vector<training::LabelRule>{{16, "permutation_pairs", 122}, {32, "two_level", 0}}), other.mixture);
   EXPECT_TRUE(other.relative && other.atom && other.any_query);
   EXPECT_EQ(64, other.fine_from);
+  EXPECT_EQ("equal", other.cells);
   EXPECT_EQ(0.25, other.padding);
   EXPECT_EQ(2.5, other.clipping);
   EXPECT_EQ("volumes", other.quadrature);
@@ -200,7 +202,8 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   const std::vector<std::string> said = cli::departures(profile);
   EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& sentence) {
     return sentence.starts_with("a further explainer, other, that the paper does not have: ") &&
-           sentence.find("atom = true, averaging = 0.99, clipping = 2.5, coordinates = 'query_offset'") !=
+           sentence.find(
+               "atom = true, averaging = 0.99, cells = 'equal', clipping = 2.5, coordinates = 'query_offset'") !=
                std::string::npos;
   })) << *std::ranges::find_if(said, [](const auto& one) { return one.starts_with("a further"); });
   for (const char* wrong :
@@ -208,7 +211,7 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
         "[explainers.a]\nlike = 'b'\n[explainers.b]\nlike = 'a'\n", "[explainer]\ncoordinates = 'polar'\n",
         "[explainer]\nunlabelled_shares = [1]\n", "[explainer]\nunlabelled_shares = [0, 0, 0]\n",
         "[explainer]\nunlabelled_shares = [1, -1, 1]\n", "[explainer]\nqueries = 'some'\n",
-        "[explainer]\nquadrature = 'point'\n"}) {
+        "[explainer]\nquadrature = 'point'\n", "[explainer]\ncells = 'half'\n"}) {
     write_file(file, wrong);
     EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
   }

@@ -229,8 +229,22 @@ TEST_F(Training, ChoosesCoordinatesByTheDomain) {
   EXPECT_EQ("volumes", config().at("network").at("quadrature"));
   recipe.quadrature = "points";
   EXPECT_FALSE(config().at("network").contains("quadrature"));
+  EXPECT_FALSE(config().contains("cells")) << "that are all of one size";
+  data.inputs.domain = Domain::grid({Axis::nodes(native_points)});
+  EXPECT_EQ("equal", config().at("cells"));
   recipe.coordinates = "query_angle";
   EXPECT_THROW(config(), InvalidArgument);
+}
+
+TEST_F(Training, CountsThePointsOfThePapersRecipeAlikeWhereItIsTold) {
+  data::Dataset data = small_data(16, 4);
+  data.inputs.domain = Domain::grid({Axis::nodes(native_points)});
+  training::ExplainerRecipe recipe = small_explainer(1);
+  const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
+  const nlohmann::json papers = config();
+  recipe.cells = "equal";
+  EXPECT_EQ("density", config().at("model"));
+  EXPECT_EQ(papers, config().at("network")) << "the same network beneath";
 }
 
 TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {

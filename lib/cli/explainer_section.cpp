@@ -76,6 +76,7 @@ training::ExplainerRecipe read_explainer(Section section, const operators::Netwo
   if (section.has("coordinates"))
     recipe.coordinates = word("coordinates", {"grid", "query", "query_angle", "query_offset"});
   if (section.has("atom")) recipe.atom = section.get<bool>("atom");
+  if (section.has("cells")) recipe.cells = word("cells", {"volumes", "equal"});
   if (section.has("fine_from")) recipe.fine_from = section.count("fine_from", 0);
   if (section.has("padding")) recipe.padding = section.not_negative("padding");
   if (section.has("quadrature")) recipe.quadrature = word("quadrature", {"points", "volumes"});
@@ -105,6 +106,7 @@ toml::table explainer_table(const training::ExplainerRecipe& recipe, const train
   insert("relative", recipe.relative, usual.relative);
   insert("coordinates", recipe.coordinates, usual.coordinates);
   insert("atom", recipe.atom, usual.atom);
+  insert("cells", recipe.cells, usual.cells);
   insert("fine_from", recipe.fine_from, usual.fine_from);
   if (recipe.padding && recipe.padding != usual.padding) table.insert("padding", *recipe.padding);
   if (recipe.quadrature && recipe.quadrature != usual.quadrature) table.insert("quadrature", *recipe.quadrature);

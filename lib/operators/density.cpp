@@ -26,6 +26,7 @@ using nlohmann::ordered_json;
 using torch::Tensor;
 
 const std::vector<std::string> kinds_of_coordinates = {"grid", "query_angle", "query_offset"};
+const std::vector<std::string> kinds_of_cells = {"volumes", "equal"};
 
 /// Coordinates of all points of a grid, [points, axes], from the origin of each axis and in units of its extent.
 Tensor places(const Domain& domain, const torch::TensorOptions& options) {
@@ -48,7 +49,8 @@ class DensityNetwork final : public Network {
   std::string describe() const override {
     const char* const queries[] = {"the centre", "one query", "any query"};
     return message("density at ", queries[static_cast<int>(config_.query)], ", coordinates ", config_.coordinates,
-                   config_.atom ? ", atom" : "", ": ", inner_->describe());
+                   config_.atom ? ", atom" : "", config_.cells == "equal" ? ", equal cells" : "", ": ",
+                   inner_->describe());
   }
   int dimension() const override { return inner_->dimension(); }
   int input_channels() const override {
@@ -62,9 +64,11 @@ class DensityNetwork final : public Network {
             " (an angle to the query needs periodic axes). Use coordinates=query_offset.");
     const Tensor query = query_of(fields, domain);  // [B, axes]
     const Tensor out = inner_->forward(with_places(fields, query, domain), domain);
-    if (!config_.atom) return out;
     const std::int64_t batch = fields.size(1), channels = output_channels();
-    const Tensor density = out.narrow(2, 0, channels), atoms = out.narrow(2, channels, channels);
+    Tensor density = out.narrow(2, 0, channels);
+    if (config_.cells == "equal") density = density * regular_over_volume(domain);
+    if (!config_.atom) return density;
+    const Tensor atoms = out.narrow(2, channels, channels);
     const Tensor place = point_of(query, domain).view({1, batch, 1}).expand({1, batch, channels});
     return density.scatter_add(0, place, atoms.gather(0, place) / volumes(place, domain));
   }
@@ -102,6 +106,15 @@ class DensityNetwork final : public Network {
               (axis.periodic ? index.remainder(axis.points) : index.clamp(0, std::int64_t{axis.points} - 1));
     }
     return point;
+  }
+
+  /// What an inner cell of the grid has, over what each point's cell has: [points, 1, 1].
+  Tensor regular_over_volume(const Domain& domain) const {
+    double regular = 1;
+    for (const Axis& axis : domain.axes()) regular *= axis.spacing();
+    std::vector<double> ratios;
+    for (std::int64_t point = 0; point < domain.points(); ++point) ratios.push_back(regular / domain.volume(point));
+    return torch::tensor(ratios, torch::kFloat64).view({-1, 1, 1}).to(options());
   }
 
   /// The volumes of these points.
@@ -151,6 +164,7 @@ class DensityArchitecture final : public Architecture {
     DensityConfig config;
     config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
     config.atom = reader.truth("atom", config.atom);
+    config.cells = reader.choice("cells", config.cells, kinds_of_cells);
     read_query(reader, config);
     read_grids(reader, config);
     ordered_json inner = ordered_json::parse(reader.json("network", "{}"));
@@ -216,6 +230,7 @@ DensityConfig DensityConfig::parse(const NetworkConfig& json) {
   DensityConfig config;
   config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
   config.atom = reader.truth("atom", config.atom);
+  config.cells = reader.choice("cells", config.cells, kinds_of_cells);
   DensityArchitecture::read_query(reader, config);
   DensityArchitecture::read_grids(reader, config);
   config.network = {reader.json("network", "{}")};
@@ -228,6 +243,7 @@ DensityConfig::operator NetworkConfig() const {
   object["query"] = query == Query::centre ? ordered_json("centre")
                     : query == Query::any  ? ordered_json("any")
                                            : ordered_json(position);
+  if (cells != DensityConfig().cells) object["cells"] = cells;
   if (fine_from > 0) object["fine_from"] = fine_from;
   if (!trained_at.empty()) object["trained_at"] = trained_at;
   object["network"] = ordered_json::parse(network.json);

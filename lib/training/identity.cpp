@@ -1,5 +1,6 @@
 #include "training/identity.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -41,14 +42,22 @@ operators::NetworkConfig config_for(const operators::NetworkSettings& settings, 
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
 
+/// Whether a grid has points on the ends of an axis, whose cells are cut off there.
+bool has_unequal_cells(const Domain& domain) {
+  return domain.is_grid() && std::ranges::any_of(domain.axes(), [](const Axis& axis) {
+           return !axis.periodic && axis.centring == Centring::node;
+         });
+}
+
 /// Coordinates relative to the query are angles where the domain is periodic, and a model that pads does not. Elsewhere
-/// they are offsets, and the Fourier sums know the ends of the domain.
+/// they are offsets, and the Fourier sums know the ends of the domain. What a point is worth does not jump there.
 ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
   if (recipe.coordinates != "query") return recipe;
   recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
   const bool pads = ordered_json::parse(recipe.model.json).contains("padding");
   if (domain.periodic() && !recipe.padding && pads) recipe.padding = 0;
   if (!domain.periodic() && !recipe.quadrature && recipe.model.model == "fno") recipe.quadrature = "volumes";
+  if (has_unequal_cells(domain)) recipe.cells = "equal";
   return recipe;
 }
 
@@ -60,7 +69,7 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
   if (recipe.quadrature) network["quadrature"] = *recipe.quadrature;
   const ExplainerRecipe paper;
   if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
-      recipe.fine_from == paper.fine_from)
+      recipe.fine_from == paper.fine_from && recipe.cells == paper.cells)
     return {.model = recipe.model.model, .json = network.dump()};
   require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
           "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
@@ -73,11 +82,9 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
                 ? ordered_json("centre")
                 : ordered_json(probe.input.domain.position(probe.query.point));
   }
-  ordered_json settings = {{"coordinates", recipe.coordinates},
-                           {"atom", recipe.atom},
-                           {"query", query},
-                           {"trained_at", recipe.resolutions},
-                           {"network", network}};
+  ordered_json settings = {
+      {"coordinates", recipe.coordinates}, {"atom", recipe.atom}, {"cells", recipe.cells}, {"query", query},
+      {"trained_at", recipe.resolutions},  {"network", network}};
   // Where all grids are fine there is nothing to tell.
   if (recipe.fine_from > recipe.resolutions.front()) settings["fine_from"] = recipe.fine_from;
   return {.model = "density", .json = settings.dump()};

@@ -57,7 +57,9 @@ struct ExplainerRecipe {
   /// As operators::DensityConfig::coordinates, or "query": query_angle and no padding where the domain is periodic,
   /// else query_offset and, for an FNO, the quadrature "volumes".
   std::string coordinates = "grid";
-  bool atom = false;              ///< a second output for the query's own cell
+  bool atom = false;  ///< a second output for the query's own cell
+  /// As operators::DensityConfig::cells; with coordinates "query" they are equal.
+  std::string cells = "volumes";
   int fine_from = 0;              ///< as operators::DensityConfig::fine_from
   std::optional<double> padding;  ///< instead of the model's, as a fraction of each axis
   /// Instead of the model's: what a point counts in its Fourier sums, as operators::FnoConfig::quadrature.
