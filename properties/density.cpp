@@ -150,8 +150,8 @@ TEST(Density, DriftsInSecondOrderBetweenGridsThatAreNoStridesOfOne) {
   EXPECT_LT(between("volumes", 32), between("points", 32) / 3.5);
 }
 
-// Integrated over the cells, a network whose cells are equal gives every point what one without that rule gives an inner
-// point: also those on the ends of an axis, whose cells are half as large.
+// Integrated over the cells, a network whose cells are equal gives every point what one without that rule gives an
+// inner point: also those on the ends of an axis, whose cells are half as large.
 TEST(Density, CountsPointsOnTheEndsAsMuchAsOthersWhereItsCellsAreEqual) {
   const Domain line = Domain::grid({Axis::nodes(17)}), plane = Domain::grid({Axis::nodes(9), Axis::cells(8)});
   for (const auto& [domain, axes] : {std::pair(line, 1), std::pair(plane, 2)}) {
