@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -177,8 +178,67 @@ TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExact
   EXPECT_NE(std::string::npos, opshap(command + " --minimum-norm").out.find("minimum-norm solution"));
 }
 
+TEST_F(CompareCommand, SaysWhatChangedSinceABaseline) {
+  const std::string command =
+      std::string("compare ") + family + " --methods permutation,kernel_shap --budgets 64,128 -q";
+  ASSERT_EQ(0, opshap(command + " --out " + path("before")).code);
+  const std::string rows = read_file(path("before/results.jsonl"));
+
+  // The same comparison again: the same seeds, so the same errors.
+  const Outcome same = opshap(command + " --json --against " + path("before"));
+  ASSERT_EQ(0, same.code) << same.err;
+  const json against = parsed(same)["against"];
+  ASSERT_EQ(2u, against["methods"].size());
+  for (const json& found : against["methods"]) {
+    EXPECT_EQ("no change seen", found["change"]);
+    EXPECT_EQ(1, found["ratio"]);
+    EXPECT_EQ(20, found["runs"]);
+  }
+
+  // A baseline that was better: its errors are a tenth. A line of the other method is not touched.
+  std::string better;
+  std::istringstream lines(rows);
+  for (std::string line; std::getline(lines, line);) {
+    json row = json::parse(line);
+    if (row["method"] == "permutation") row["nrmse"] = row["nrmse"].get<double>() / 10;
+    better += row.dump() + "\n";
+  }
+  const Outcome worse = opshap(command + " --against " + file("better.jsonl", better));
+  EXPECT_EQ(1, worse.code) << worse.err;
+  EXPECT_NE(std::string::npos, worse.out.find("permutation: worse, errors 10.0")) << worse.out;
+  EXPECT_NE(std::string::npos, worse.out.find("kernel_shap: no change seen")) << worse.out;
+
+  // Another method is named and decides nothing.
+  const Outcome other = opshap(std::string("compare ") + family +
+                               " --methods permutation,msr --budgets 64 -q --against " + path("before"));
+  EXPECT_EQ(0, other.code) << other.err;
+  EXPECT_NE(std::string::npos, other.out.find("msr: no run of it in the baseline")) << other.out;
+  EXPECT_NE(std::string::npos, other.out.find("kernel_shap: only in the baseline")) << other.out;
+}
+
+TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
+  const std::string other =
+      "compare --game unanimity_sum --players 24 --game-seed 4 --methods permutation --budgets 64 -q";
+  ASSERT_EQ(0, opshap(other + " --out " + path("other")).code);
+  const std::string command = std::string("compare ") + family + " --methods permutation --budgets 64 -q --against ";
+  expect_refusal(command + path("other"), 3, "other values");
+  expect_refusal(command + path("none.jsonl"), 3, "none.jsonl");
+  expect_refusal(command + file("empty.jsonl", ""), 3, "has no rows");
+  expect_refusal(command + file("text.jsonl", "1 2 3\n"), 3, "text.jsonl");
+}
+
+TEST_F(CompareCommand, TakesEveryEstimatorForAll) {
+  const Outcome outcome =
+      opshap("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 --json -q");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const json found = parsed(outcome);
+  EXPECT_EQ(found["methods"].size(), parsed(opshap("list estimators --json"))["entries"].size());
+  expect_refusal("compare --game additive_game --players 6 --methods all,permutation --budgets 40", 2, "given twice");
+}
+
 TEST_F(CompareCommand, RefusesWhatCannotWork) {
   const std::string compare = std::string("compare ") + family + " --methods ";
+  expect_refusal(std::string("compare ") + family + " --budgets 64", 2, "--methods");
   expect_refusal(compare + "permutation", 2, "--budgets");
   expect_refusal(compare + "permutations --budgets 64", 2, "Did you mean permutation?");
   expect_refusal(compare + "permutation,permutation --budgets 64", 2, "given twice");

@@ -38,6 +38,14 @@ TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
   outcome = shell(installed + "/bin/opshap list estimators");
   EXPECT_EQ(0, outcome.code) << outcome.err;
   EXPECT_NE(std::string::npos, outcome.out.find("kernel_shap_paired"));
+#ifdef OPSHAP_WITH_NETWORKS
+  // The trained operator of the suites is installed with the program.
+  const std::string suite = file("fno.toml",
+                                 "summary = 'one game'\nrepeats = 1\nbudgets = '32'\n[[games]]\nname = 'fno'\n"
+                                 "operator = 'burgers1d.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n");
+  outcome = shell(installed + "/bin/opshap compare --suite " + suite + " --methods msr -q --out " + path("board"));
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+#endif
 }
 
 TEST(Readme, ShowsTheLinesOfTheConsumer) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
@@ -11,12 +13,14 @@ namespace opshap::cli {
 
 /// What `opshap compare` can be told; the same options in both programs.
 struct CompareOptions : GameOptions {
-  std::vector<std::string> methods;         ///< --methods
+  std::string suite;                        ///< --suite, instead of a game
+  std::vector<std::string> methods;         ///< --methods; "all" stands for every registered estimator
   std::string budgets;                      ///< --budgets, in the grammar of parse_budgets()
   int repeats = 10;                         ///< --repeats
   bool minimum_norm = false;                ///< --minimum-norm of the least-squares methods
   std::string shard = "0/1";                ///< --shard
   evaluation::ReferenceSettings reference;  ///< how well the truth must be known where there is no closed form
+  std::filesystem::path against;            ///< --against: rows of an earlier comparison
 };
 
 /// Adds them to the subcommand.
@@ -30,9 +34,10 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 /// explainers {name: checksum} and peers {name: checksum} (where there are any), minimum_norm (only when asked for),
 /// truth {method, error}, exact [{method, budget, why}], undefined [{method, budget, why}], failures [{method, budget,
 /// failure}] of programs that did not finish, ranks [{method, rank, low, high, at [{budget, rank, low, high}]}],
-/// broken_promises, rows. `kinds` makes the methods that are no estimators. Throws CheckFailed after printing when a
-/// method that promises to be exact on this game is not, and peers::Failure when a program failed so often that it was
-/// not asked again.
+/// broken_promises, rows, against {methods [{method, change, ratio, low, high, runs, lost, gained}], only_now,
+/// only_before} (with --against). `kinds` makes the methods that are no estimators. Throws CheckFailed after printing
+/// when a method that promises to be exact on this game is not or one is worse than in the baseline, and peers::Failure
+/// when a program failed so often that it was not asked again.
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds = {});
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/family_game.hpp"
 #include "core/error.hpp"
 #include "games/game_file.hpp"
 #include "games/registry.hpp"
@@ -28,17 +29,9 @@ void require_absent(const CLI::App& command, std::initializer_list<const char*> 
 }
 
 NamedGame member_of_family(const CLI::App& command, const GameOptions& options) {
-  const games::Kind& kind = games::find(options.game);
-  require(kind.random != nullptr, command.get_name(), ": --game=", options.game,
-          " (is made from an operator). Give --operator with --input and --query.");
-  require(options.players.has_value(), command.get_name(), ": --players (missing: ", options.game,
-          " is a family of games). Give the number of players.");
-  require(*options.players >= 1 && *options.players <= Coalitions::max_players, command.get_name(),
-          ": --players=", *options.players, " (needs 1..", Coalitions::max_players, "). Give a number in that range.");
-  Rng rng(options.game_seed, "game");
-  return {.name = options.game,
-          .game = kind.random(*options.players, rng),
-          .interaction_order = kind.properties.interaction_order};
+  require(options.players.has_value() || games::find(options.game).random == nullptr, command.get_name(),
+          ": --players (missing: ", options.game, " is a family of games). Give the number of players.");
+  return family_game(command.get_name(), options.game, options.players.value_or(1), options.game_seed);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <exception>
 #include <iostream>
 
+#include "cli/program_folder.hpp"
 #include "core/error.hpp"
 #include "core/fast_blas.hpp"
 #include "core/names.hpp"
@@ -95,11 +96,7 @@ int run(CLI::App& app, Globals& globals, int argc, char** argv) {
 }
 
 void run_networks(const Globals& globals) {
-  char self[4096];
-  const ::ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
-  require<EnvironmentError>(length > 0, "opshap: /proc/self/exe (cannot be read). Mount /proc.");
-  const std::filesystem::path program =
-      std::filesystem::path(std::string(self, static_cast<std::size_t>(length))).parent_path() / "opshap-networks";
+  const std::filesystem::path program = program_folder() / "opshap-networks";
   std::vector<char*> arguments;
   for (const std::string& argument : globals.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);

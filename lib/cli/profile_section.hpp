@@ -17,15 +17,16 @@
 namespace opshap::cli {
 
 /// Reads every key of one table of a profile exactly once: a missing, mistyped or unknown key is an InvalidArgument
-/// that names it. The table must outlive the section.
+/// that names it. The table must outlive the section. `kind` starts the messages: what the file is.
 class Section {
  public:
-  Section(const toml::table& table, std::string name) : table_(table), name_(std::move(name)) {}
+  Section(const toml::table& table, std::string name, std::string kind = "profile")
+      : table_(table), name_(std::move(name)), kind_(std::move(kind)) {}
 
   template <typename T>
   T get(const std::string& key) {
     const std::optional<T> value = node(key).value<T>();
-    require(value.has_value(), "profile: ", name_, key, " (has the wrong type). ", hint(key));
+    require(value.has_value(), kind_, ": ", name_, key, " (has the wrong type). ", hint(key));
     return *value;
   }
 
@@ -33,31 +34,31 @@ class Section {
   template <typename T = int>
   T count(const std::string& key, T least = 1) {
     const auto value = get<std::int64_t>(key);
-    require(value >= least && value <= (std::int64_t{1} << 40), "profile: ", name_, key, "=", value,
+    require(value >= least && value <= (std::int64_t{1} << 40), kind_, ": ", name_, key, "=", value,
             " (needs at least ", least, "). ", hint(key));
     return static_cast<T>(value);
   }
 
   double positive(const std::string& key) {
     const double value = get<double>(key);
-    require(value > 0, "profile: ", name_, key, "=", value, " (needs a positive number). ", hint(key));
+    require(value > 0, kind_, ": ", name_, key, "=", value, " (needs a positive number). ", hint(key));
     return value;
   }
 
   double not_negative(const std::string& key) {
     const double value = get<double>(key);
-    require(value >= 0, "profile: ", name_, key, "=", value, " (needs a number that is not negative). ", hint(key));
+    require(value >= 0, kind_, ": ", name_, key, "=", value, " (needs a number that is not negative). ", hint(key));
     return value;
   }
 
   template <typename T>
   std::vector<T> list(const std::string& key) {
     const toml::array* array = node(key).as_array();
-    require(array != nullptr, "profile: ", name_, key, " (is not a list). ", hint(key));
+    require(array != nullptr, kind_, ": ", name_, key, " (is not a list). ", hint(key));
     std::vector<T> values;
     for (const toml::node& element : *array) {
       const std::optional<T> value = element.value<T>();
-      require(value.has_value(), "profile: ", name_, key, " (an entry has the wrong type). ", hint(key));
+      require(value.has_value(), kind_, ": ", name_, key, " (an entry has the wrong type). ", hint(key));
       values.push_back(*value);
     }
     return values;
@@ -66,8 +67,8 @@ class Section {
   const toml::node& node(const std::string& key) {
     read_.insert(key);
     const toml::node* found = table_.get(key);
-    require(found != nullptr, "profile: ", name_, key,
-            " (is missing). Add it; `opshap list profiles` names complete examples.");
+    require(found != nullptr, kind_, ": ", name_, key, " (is missing). Add it; `opshap list ", kind_,
+            "s` names complete examples.");
     return *found;
   }
 
@@ -93,15 +94,15 @@ class Section {
 
   Section section(const std::string& key) {
     const toml::table* table = node(key).as_table();
-    require(table != nullptr, "profile: ", name_, key, " (is not a table). Write [", key, "].");
-    return {*table, name_ + key + "."};
+    require(table != nullptr, kind_, ": ", name_, key, " (is not a table). Write [", key, "].");
+    return {*table, name_ + key + ".", kind_};
   }
 
   /// Throws when the table has a key nobody asked for.
   void finish() const {
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
-      require(read_.contains(name), "profile: ", name_, name, " (line ", value.source().begin.line,
+      require(read_.contains(name), kind_, ": ", name_, name, " (line ", value.source().begin.line,
               "; no such setting). Did you mean ", nearest_name(name, {read_.begin(), read_.end()}), "?");
     }
   }
@@ -113,7 +114,7 @@ class Section {
     if (const auto* value = node.as_boolean()) return value->get();
     if (const auto* value = node.as_string()) return value->get();
     const toml::array* list = node.as_array();
-    require(list != nullptr, "profile: ", name_, key, " (is neither a number, a word, nor a list of them). ",
+    require(list != nullptr, kind_, ": ", name_, key, " (is neither a number, a word, nor a list of them). ",
             hint(key));
     auto values = nlohmann::ordered_json::array();
     for (const toml::node& element : *list) values.push_back(json_of(key, element));
@@ -125,7 +126,7 @@ class Section {
   }
 
   const toml::table& table_;
-  std::string name_;
+  std::string name_, kind_;
   std::set<std::string> read_;
 };
 

@@ -7,7 +7,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "reporting/gnuplot.hpp"
+#include "reporting/report_files.hpp"
 
 namespace opshap::evaluation {
 
@@ -63,20 +63,12 @@ std::vector<runs::MethodRow> run_rows(const ComparisonPlan& plan, const Truth& t
   return rows;
 }
 
-void write_table(const fs::path& folder, const reporting::Table& table) {
-  write_file(folder / (table.name + ".csv"), table.csv());
-  write_file(folder / (table.name + ".md"), table.markdown());
-}
-
 void write_folder(const fs::path& folder, const reporting::MethodComparison& comparison, const std::string& note) {
   std::string summary = comparison.markdown() + note;
-  const reporting::Figure figure = comparison.budget_error();
+  const reporting::DrawnFigure drawn = reporting::drawn("budget_error", comparison.budget_error());
+  const reporting::Figure& figure = drawn.figure;
+  write_figure(folder / "figures", drawn);
   if (figure.missing.empty()) {
-    std::vector<std::string> panels;
-    for (const reporting::Panel& panel : figure.panels) panels.push_back(reporting::draw(panel));
-    write_file(folder / "figures" / "budget_error.svg",
-               reporting::compose(figure.title, figure.finding, panels, figure.legend));
-    write_file(folder / "figures" / "budget_error.csv", figure.numbers.csv());
     summary +=
         "\n## Error against budget\n\n![" + figure.title + "](figures/budget_error.svg)\n\n" + figure.finding + "\n";
   } else {

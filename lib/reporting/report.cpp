@@ -12,6 +12,7 @@
 #include "reporting/page_comparison.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/problem_tables.hpp"
+#include "reporting/report_files.hpp"
 #include "reporting/report_tables.hpp"
 
 namespace opshap::reporting {
@@ -19,28 +20,6 @@ namespace opshap::reporting {
 namespace {
 
 namespace fs = std::filesystem;
-
-DrawnFigure draw_figure(const FigureKind& kind, const Scoreboard& scores) {
-  DrawnFigure drawn{.name = std::string(kind.name), .figure = kind.make(scores)};
-  for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
-  return drawn;
-}
-
-void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
-  const fs::path svg = folder / (drawn.name + ".svg"), csv = folder / (drawn.name + ".csv");
-  if (drawn.panels.empty()) {  // one of an earlier report of this folder would be stale
-    fs::remove(svg);
-    fs::remove(csv);
-    return;
-  }
-  write_file(svg, compose(drawn.figure.title, drawn.figure.finding, drawn.panels, drawn.figure.legend));
-  write_file(csv, drawn.figure.numbers.csv());
-}
-
-void write_table(const fs::path& folder, const Table& table) {
-  write_file(folder / (table.name + ".csv"), table.csv());
-  write_file(folder / (table.name + ".md"), table.markdown());
-}
 
 /// The folders in `folder` that hold a run of their own name's problem, in the paper's order, others behind.
 std::vector<fs::path> run_folders(const fs::path& folder) {
@@ -72,7 +51,8 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
                           .drift = tables::drift(scores),
                           .cost = tables::cost(scores),
                           .training = tables::training(scores)};
-  for (const FigureKind& kind : figures::all()) contents.figures.push_back(draw_figure(kind, scores));
+  for (const FigureKind& kind : figures::all())
+    contents.figures.push_back(drawn(std::string(kind.name), kind.make(scores)));
 
   for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,

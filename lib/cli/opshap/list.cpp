@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/profile.hpp"
 #include "cli/studies.hpp"
+#include "cli/suite.hpp"
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "estimators/registry.hpp"
@@ -178,6 +179,13 @@ Json list_profiles() {
   return entries;
 }
 
+Json list_suites() {
+  Json entries = Json::array();
+  for (const EmbeddedSettings& suite : embedded_suites())
+    entries.push_back({{"name", suite.name}, {"summary", suite_summary(suite)}});
+  return entries;
+}
+
 struct Listing {
   std::string kind;
   Json (*entries)();
@@ -187,7 +195,8 @@ const std::vector<Listing>& listings() {
   static const std::vector<Listing> all = {
       {"estimators", list_estimators}, {"games", list_games},     {"pdes", list_pdes},
       {"operators", list_operators},   {"metrics", list_metrics}, {"studies", list_studies},
-      {"figures", list_figures},       {"claims", list_claims},   {"profiles", list_profiles}};
+      {"figures", list_figures},       {"claims", list_claims},   {"profiles", list_profiles},
+      {"suites", list_suites}};
   return all;
 }
 
@@ -214,12 +223,13 @@ void print_for_people(const Json& entries) {
 }  // namespace
 
 void add_list(CLI::App& app, const Globals& globals) {
-  auto* command = app.add_subcommand(
-      "list",
-      "What there is, by kind: estimators, games, pdes, operators, metrics, studies, figures, claims, profiles");
+  auto* command = app.add_subcommand("list",
+                                     "What there is, by kind: estimators, games, pdes, operators, metrics, studies, "
+                                     "figures, claims, profiles, suites");
   const auto kind = std::make_shared<std::string>();
   command
-      ->add_option("KIND", *kind, "estimators, games, pdes, operators, metrics, studies, figures, claims or profiles")
+      ->add_option("KIND", *kind,
+                   "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites")
       ->required();
   command->callback([kind, &globals] {
     const Json entries = find_listing(*kind).entries();

@@ -1,10 +1,11 @@
-// `opshap compare --operator`: methods on an operator's prediction.
+// `opshap compare --operator`, and `--suite` with games of operators.
 
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/environment.hpp"
-#include "cli/opshap_networks/explainer.hpp"
 #include "cli/opshap_networks/operator_game.hpp"
+#include "cli/opshap_networks/suite_entries.hpp"
+#include "cli/suite_run.hpp"
 
 namespace opshap::cli {
 
@@ -13,15 +14,14 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   CLI::App* command = app.add_subcommand("compare", "Errors, costs and ranks of methods on an operator's prediction");
   add_compare_options(*command, *options);
   command->callback([command, options, &globals] {
+    if (!options->suite.empty()) {
+      const Suite suite = load_suite(options->suite, options->op);
+      run_suite(*command, globals, *options, suite, network_environment(globals), operator_entries(globals));
+      return;
+    }
     const OperatorGame found = wanted_operator_game(*command, *options, globals);
-    const methods::Kinds kinds = {
-        {"explainer", [&](const std::string& file) {
-           const Scenario& scenario = *found.named.scenario;
-           auto explainer = trained_explainer(file, *found.op, globals.device, std::filesystem::path(file).stem());
-           require_explains("compare", *explainer, file, scenario.input.domain, {scenario.query.point});
-           return explainer;
-         }}};
-    run_compare(globals, *options, found.named, network_environment(globals), kinds);
+    run_compare(globals, *options, found.named, network_environment(globals),
+                explainer_kinds(*found.op, *found.named.scenario, globals));
   });
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "reporting/method_changes.hpp"
+#include "runs/method_rows.hpp"
+
+namespace opshap::cli {
+
+/// The rows of an earlier comparison: a results.jsonl, the folder of a comparison, or the folder of a suite with a
+/// folder for each game.
+///
+/// `games` are the settings of today's comparisons. A game of the baseline that has the name and the players of one of
+/// them and a manifest beside its rows must be the same game. Games of operators are not asked: their values differ in
+/// the last digits between machines. Throws DataError where there are no rows, or rows of another game.
+std::vector<runs::MethodRow> read_baseline(const std::filesystem::path& path,
+                                           const std::vector<nlohmann::ordered_json>& games);
+
+/// A list of {method, change, ratio, low, high, runs, lost, gained}; only_now and only_before are lists of names.
+nlohmann::ordered_json to_json(const reporting::MethodChanges& changes);
+
+}  // namespace opshap::cli

@@ -1,0 +1,220 @@
+#include "cli/played_game.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/environment.hpp"
+#include "core/error.hpp"
+#include "estimators/least_squares.hpp"
+#include "estimators/registry.hpp"
+#include "evaluation/budget_list.hpp"
+#include "peers/ending.hpp"
+#include "runs/manifest.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The estimator of that name, where it solves a least-squares problem.
+const estimators::LeastSquares* least_squares(const std::string& name) {
+  const std::vector<std::string> known = estimators::names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) return nullptr;
+  return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(name));
+}
+
+/// The names that were given, with every registered estimator in the place of "all".
+std::vector<std::string> wanted_names(const std::vector<std::string>& given) {
+  std::vector<std::string> names;
+  for (const std::string& name : given) {
+    if (name == "all") {
+      for (const std::string& known : estimators::names()) names.push_back(known);
+    } else {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// The methods that were named. An unknown name stops here.
+std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const CompareOptions& options,
+                                                                   const methods::Kinds& kinds) {
+  std::vector<std::shared_ptr<const methods::Method>> wanted;
+  std::vector<std::string> seen;
+  bool solves_any = false;
+  for (const std::string& name : wanted_names(options.methods)) {
+    require(std::find(seen.begin(), seen.end(), name) == seen.end(), "compare: --methods=", name,
+            " (given twice). Keep one.");
+    seen.push_back(name);
+    std::unique_ptr<methods::Method> method = methods::resolve(name, kinds);
+    if (const auto* solves = least_squares(name); solves != nullptr && options.minimum_norm) {
+      solves_any = true;
+      method = methods::of_estimator(solves->with_minimum_norm());
+    }
+    for (const auto& other : wanted)
+      require(!method->explainer() || other->explainer() != method->explainer(), "compare: --methods=", name,
+              " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
+    for (const auto& other : wanted)
+      require(method->explainer() || other->name() != method->name(), "compare: --methods=", name,
+              " (another one has the name ", method->name(),
+              ", so rows could not tell them apart). Rename one of them.");
+    wanted.push_back(std::move(method));
+  }
+  require(!options.minimum_norm || solves_any,
+          "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");
+  return wanted;
+}
+
+evaluation::ComparisonPlan plan_of(const Globals& globals, const CompareOptions& options, const NamedGame& named,
+                                   const methods::Kinds& kinds) {
+  require(options.repeats >= 1, "compare: --repeats=", options.repeats, " (no run). Give at least one.");
+  require(!options.methods.empty(),
+          "compare: --methods (missing). Give names of `opshap list estimators`, peer:FOLDER or all.");
+  evaluation::ComparisonPlan plan{.game = *named.game,
+                                  .name = named.name,
+                                  .interaction_order = named.interaction_order,
+                                  .methods = wanted_methods(options, kinds),
+                                  .budgets = {},
+                                  .repeats = options.repeats,
+                                  .seed = globals.seed,
+                                  .scenario = named.scenario.get()};
+  const bool needs_budgets =
+      std::ranges::any_of(plan.methods, [](const auto& method) { return method->uses_budget(); });
+  require(!needs_budgets || !options.budgets.empty(),
+          "compare: --budgets (missing: methods that sample coalitions need limits). Give for example 2^7..2^12.");
+  if (!options.budgets.empty()) plan.budgets = evaluation::parse_budgets(options.budgets, plan.game.players());
+  return plan;
+}
+
+/// As --methods has it.
+std::string name_of(const methods::Method& method) {
+  return method.explainer() ? message("explainer:", *method.explainer()) : std::string(method.name());
+}
+
+Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan& plan, const std::string& rule) {
+  const evaluation::ReferenceSettings& reference = options.reference;
+  Json settings = {{"game", plan.name},
+                   {"players", plan.game.players()},
+                   {"fingerprint", evaluation::fingerprint(plan.game)},
+                   {"seed", plan.seed},
+                   {"methods", Json::array()},
+                   {"budgets", plan.budgets},
+                   {"repeats", plan.repeats},
+                   {"reference",
+                    {{"relative_error", reference.relative_error},
+                     {"max_evaluations", reference.max_evaluations},
+                     {"exact_players", reference.exact_players}}}};
+  if (!rule.empty()) settings["scenario"] = rule;
+  for (const auto& method : plan.methods) {
+    settings["methods"].push_back(name_of(*method));
+    if (method->explainer()) {
+      settings["explainers"][*method->explainer()] = method->checksum();
+    } else if (!method->checksum().empty()) {
+      settings["peers"][std::string(method->name())] = method->checksum();
+    }
+  }
+  if (options.minimum_norm) settings["minimum_norm"] = true;
+  return settings;
+}
+
+Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
+
+Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*budget) : Json(nullptr); }
+
+}  // namespace
+
+Json PlayedGame::json() const {
+  const auto& [truth, comparison] = run;
+  Json object = settings;
+  object["truth"] = {{"method", truth.method}, {"error", truth.error}};
+  object["exact"] = object["undefined"] = object["failures"] = object["ranks"] = object["rows"] = Json::array();
+  for (const reporting::MethodCell& cell : comparison.cells()) {
+    if (!cell.exact.empty())
+      object["exact"].push_back({{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.exact}});
+    if (!cell.undefined.empty())
+      object["undefined"].push_back(
+          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.undefined}});
+    if (!cell.failure.empty())
+      object["failures"].push_back(
+          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"failure", cell.failure}});
+  }
+  for (const reporting::MethodRank& method : comparison.ranks()) {
+    Json entry = {{"method", method.method}};
+    if (method.overall) {
+      entry.update(rank_json(*method.overall));
+    } else {
+      entry.update(Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
+    }
+    entry["at"] = Json::array();
+    for (const auto& [budget, rank] : method.at) {
+      Json at = {{"budget", budget}};
+      at.update(rank_json(rank));
+      entry["at"].push_back(at);
+    }
+    object["ranks"].push_back(entry);
+  }
+  object["broken_promises"] = comparison.broken_promises();
+  for (const runs::MethodRow& row : comparison.rows()) object["rows"].push_back(Json::parse(runs::to_json_line(row)));
+  return object;
+}
+
+Json comparison_settings(const Globals& globals, const CompareOptions& options, const NamedGame& named,
+                         const methods::Kinds& kinds) {
+  return settings_of(options, plan_of(globals, options, named, kinds), named.rule);
+}
+
+PlayedGame play(const Globals& globals, const CompareOptions& options, const NamedGame& named, const Json& environment,
+                const methods::Kinds& kinds, const std::filesystem::path& folder) {
+  const evaluation::ComparisonPlan plan = plan_of(globals, options, named, kinds);
+  Json settings = settings_of(options, plan, named.rule);
+  if (!folder.empty())
+    runs::Manifest(folder, beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
+                   runs::equal_to(settings));
+  const std::string note = options.minimum_norm
+                               ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
+                                 "not determine the values.\n"
+                               : "";
+  return {.settings = std::move(settings),
+          .run = evaluation::run_comparison(plan, options.reference, folder, note),
+          .note = note};
+}
+
+void play_part(const Globals& globals, const CompareOptions& options, const NamedGame& named, const Json& environment,
+               const methods::Kinds& kinds, const std::filesystem::path& folder, const runs::Part& part) {
+  const evaluation::ComparisonPlan plan = plan_of(globals, options, named, kinds);
+  const Json settings = settings_of(options, plan, named.rule);
+  runs::Manifest manifest(folder, part,
+                          beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
+                          runs::equal_to(settings));
+  evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder));
+  manifest.finish();
+}
+
+void require_sound(const std::vector<const PlayedGame*>& played,
+                   const std::optional<reporting::MethodChanges>& changes) {
+  bool broken = changes && changes->any_worse();
+  for (const PlayedGame* game : played) {
+    for (const std::string& method : game->run.comparison.broken_promises()) {
+      broken = true;
+      std::cerr << "compare: " << method << " (the method promises to be exact on "
+                << game->settings["game"].get<std::string>() << "). This is a bug in it.\n";
+    }
+  }
+  if (broken) throw CheckFailed{};
+  for (const PlayedGame* game : played) {
+    for (const runs::MethodRow& row : game->run.comparison.rows()) {
+      if (row.failure == to_string(peers::Ending::skipped))
+        throw peers::Failure(
+            peers::Ending::skipped,
+            message("compare: ", row.method,
+                    "=skipped (it failed three times in a row, so its other runs did not finish either). "
+                    "`opshap peer check FOLDER` says more."));
+    }
+  }
+}
+
+}  // namespace opshap::cli

@@ -1,0 +1,185 @@
+#include "cli/suite.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "cli/profile_section.hpp"
+#include "cli/program_folder.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/names.hpp"
+#include "evaluation/budget_list.hpp"
+#include "games/registry.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// The text of a suite, its name, and the folder where its operators may lie.
+struct Source {
+  std::string name, text;
+  fs::path folder = {};
+};
+
+Source source_of(const std::string& name_or_file) {
+  if (name_or_file.ends_with(".toml")) {
+    const fs::path path = name_or_file;
+    return {.name = path.stem().string(), .text = read_file(path), .folder = path.parent_path()};
+  }
+  std::vector<std::string> names;
+  for (const EmbeddedSettings& suite : embedded_suites()) {
+    if (suite.name == name_or_file) return {.name = suite.name, .text = suite.text};
+    names.push_back(suite.name);
+  }
+  throw InvalidArgument(message("suite: name=", name_or_file, " (not built in). Did you mean ",
+                                nearest_name(name_or_file, names), "? A file of your own ends in .toml."));
+}
+
+toml::table parse(const std::string& text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    throw DataError(message("suite: ", name, " line ", error.source().begin.line, " (", error.description(),
+                            "). Correct the TOML."));
+  }
+}
+
+fs::path find_operator(const fs::path& file, const Source& source) {
+  std::vector<fs::path> places = {source.folder / file};
+  if (file.is_relative()) {
+    const fs::path program = program_folder();
+    for (const fs::path& share : {program / "share", program.parent_path() / "share"})
+      places.push_back(share / "opshap" / "operators" / file);
+  }
+  for (const fs::path& place : places) {
+    if (fs::exists(place)) return place;
+  }
+  throw InvalidArgument(message("suite: operator=", file.string(), " (is not beside the suite, and not in ",
+                                places.back().parent_path().string(),
+                                "). Give trained weights with --operator, or install opshap with its operators."));
+}
+
+SuiteOperator read_operator(Section& entry, const Source& source, const fs::path& given) {
+  const fs::path file = entry.get<std::string>("operator");
+  SuiteOperator op{.file = given.empty() ? find_operator(file, source) : given,
+                   .problem = entry.get<std::string>("problem")};
+  pde::find(op.problem);
+  if (entry.has("sample")) op.sample = static_cast<std::uint64_t>(entry.count<std::int64_t>("sample", 0));
+  return op;
+}
+
+/// The games of one entry, which differ in their players.
+std::vector<SuiteGame> read_entry(Section entry, const std::string& usual_budgets, const Source& source,
+                                  const fs::path& given) {
+  const bool of_operator = entry.has("operator");
+  SuiteGame game;
+  if (of_operator) {
+    game.name = entry.get<std::string>("name");
+    game.op = read_operator(entry, source, given);
+  } else {
+    game.family = entry.get<std::string>("family");
+    require(games::find(game.family).random != nullptr, "suite: family=", game.family,
+            " (is made from an operator). Write operator and problem instead.");
+    game.name = entry.has("name") ? entry.get<std::string>("name") : game.family;
+    if (entry.has("seed")) game.seed = static_cast<std::uint64_t>(entry.count<std::int64_t>("seed", 0));
+  }
+  require(!game.name.empty() && std::ranges::all_of(game.name,
+                                                    [](unsigned char letter) {
+                                                      return std::isalnum(letter) || letter == '_' || letter == '-';
+                                                    }),
+          "suite: name=", game.name, " (names a folder). Use letters, digits, _ and -.");
+  game.budgets = entry.has("budgets") ? entry.get<std::string>("budgets") : usual_budgets;
+  std::vector<SuiteGame> games;
+  for (const std::int64_t players : entry.list<std::int64_t>("players")) {
+    require(players >= 1 && players <= Coalitions::max_players, "suite: ", game.name, ", players=", players,
+            " (needs 1..", Coalitions::max_players, "). Give a number in that range.");
+    games.push_back(game);
+    games.back().players = static_cast<int>(players);
+    evaluation::parse_budgets(game.budgets, games.back().players);
+  }
+  entry.finish();
+  require(!games.empty(), "suite: ", game.name, ", players=[] (no game). Give at least one number.");
+  return games;
+}
+
+evaluation::ReferenceSettings read_reference(Section section) {
+  evaluation::ReferenceSettings settings;
+  settings.relative_error = section.positive("relative_error");
+  settings.max_evaluations = section.count<std::int64_t>("max_evaluations", 2);
+  if (section.has("exact_players")) settings.exact_players = section.count("exact_players");
+  section.finish();
+  return settings;
+}
+
+}  // namespace
+
+std::string SuiteGame::folder() const { return message(name, "_n", players); }
+
+bool Suite::has_operators() const {
+  return std::ranges::any_of(games, [](const SuiteGame& game) { return game.op.has_value(); });
+}
+
+Json Suite::settings() const {
+  Json entries = Json::array();
+  for (const SuiteGame& game : games) {
+    entries.push_back({{"name", game.name}, {"players", game.players}, {"budgets", game.budgets}});
+    if (game.op) {
+      entries.back().update(Json{
+          {"operator", game.op->file.filename().string()}, {"problem", game.op->problem}, {"sample", game.op->sample}});
+    } else {
+      entries.back().update(Json{{"family", game.family}, {"seed", game.seed}});
+    }
+  }
+  return {{"suite", name},
+          {"repeats", repeats},
+          {"reference",
+           {{"relative_error", reference.relative_error},
+            {"max_evaluations", reference.max_evaluations},
+            {"exact_players", reference.exact_players}}},
+          {"games", entries}};
+}
+
+Suite load_suite(const std::string& name_or_file, const fs::path& op) {
+  const Source source = source_of(name_or_file);
+  const toml::table table = parse(source.text, source.name);
+  Section root(table, "", "suite");
+  Suite suite{.name = source.name,
+              .summary = root.get<std::string>("summary"),
+              .repeats = root.count("repeats"),
+              .reference = {},
+              .games = {}};
+  const std::string budgets = root.get<std::string>("budgets");
+  if (root.has("reference")) suite.reference = read_reference(root.section("reference"));
+  const toml::array* entries = root.node("games").as_array();
+  require(entries != nullptr, "suite: games (is not a list). Write [[games]].");
+  std::set<std::string> folders;
+  for (const toml::node& element : *entries) {
+    require(element.is_table(), "suite: games (an entry is not a table). Write [[games]].");
+    for (SuiteGame& game : read_entry({*element.as_table(), "games.", "suite"}, budgets, source, op)) {
+      require(folders.insert(game.folder()).second, "suite: ", game.name, ", players=", game.players,
+              " (is there twice). Give one of the two another name.");
+      suite.games.push_back(std::move(game));
+    }
+  }
+  root.finish();
+  require(!suite.games.empty(), "suite: games=0 (nothing to compare on). Add [[games]].");
+  require(op.empty() || suite.has_operators(), "suite: --operator=", op.string(),
+          " (no game of this suite is an operator's). Leave it out.");
+  return suite;
+}
+
+std::string suite_summary(const EmbeddedSettings& suite) {
+  const toml::table table = parse(suite.text, suite.name);
+  return Section(table, "", "suite").get<std::string>("summary");
+}
+
+}  // namespace opshap::cli

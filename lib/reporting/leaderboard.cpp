@@ -1,0 +1,325 @@
+#include "reporting/leaderboard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "core/error.hpp"
+#include "statistics/quantiles.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+/// A run without an answer is behind every other one.
+constexpr double no_answer = std::numeric_limits<double>::max();
+
+double error_of(const runs::MethodRow& row) {
+  if (!row.exact.empty()) return 0;
+  return row.nrmse.value.value_or(no_answer);
+}
+
+statistics::Repeats errors_of(const MethodCell& cell) {
+  statistics::Repeats errors;
+  for (const runs::MethodRow* row : cell.rows) errors.push_back(error_of(*row));
+  return errors;
+}
+
+bool answers(const MethodCell& cell) {
+  return std::ranges::any_of(cell.rows, [](const runs::MethodRow* row) { return row->nrmse.value.has_value(); });
+}
+
+/// The method's cell at the budget; of a method without budgets its only one.
+const MethodCell* find(const MethodComparison& comparison, const std::string& method,
+                       std::optional<std::int64_t> budget) {
+  for (const MethodCell& cell : comparison.cells()) {
+    if (cell.method == method && (!cell.budget || cell.budget == budget)) return &cell;
+  }
+  return nullptr;
+}
+
+/// A game at a budget, and a cell for each competitor; null where the method was not asked.
+struct Condition {
+  std::size_t game = 0;
+  std::vector<const MethodCell*> cells;
+
+  bool tells() const {
+    const bool answered = std::ranges::any_of(cells, [](const MethodCell* cell) { return cell && answers(*cell); });
+    const bool exact = std::ranges::all_of(cells, [](const MethodCell* cell) { return cell && !cell->exact.empty(); });
+    return answered && !exact;
+  }
+  std::vector<statistics::Repeats> errors() const {
+    std::vector<statistics::Repeats> errors;
+    for (const MethodCell* cell : cells)
+      errors.push_back(cell == nullptr ? statistics::Repeats{no_answer} : errors_of(*cell));
+    return errors;
+  }
+};
+
+/// The methods of an access class in the order of their rows.
+std::vector<std::string> methods_of(const std::vector<LeaderboardGame>& games, const std::string& access) {
+  std::vector<std::string> methods;
+  for (const LeaderboardGame& game : games) {
+    for (const MethodCell& cell : game.comparison->cells()) {
+      if (cell.access == access && std::find(methods.begin(), methods.end(), cell.method) == methods.end())
+        methods.push_back(cell.method);
+    }
+  }
+  return methods;
+}
+
+std::vector<Condition> conditions_of(const std::vector<LeaderboardGame>& games,
+                                     const std::vector<std::string>& methods) {
+  std::vector<Condition> conditions;
+  for (std::size_t game = 0; game < games.size(); ++game) {
+    const MethodComparison& comparison = *games[game].comparison;
+    std::set<std::optional<std::int64_t>> budgets;
+    for (const MethodCell& cell : comparison.cells()) {
+      if (std::find(methods.begin(), methods.end(), cell.method) != methods.end()) budgets.insert(cell.budget);
+    }
+    if (budgets.size() > 1) budgets.erase(std::nullopt);
+    for (const auto& budget : budgets) {
+      Condition condition{.game = game};
+      for (const std::string& method : methods) condition.cells.push_back(find(comparison, method, budget));
+      if (condition.tells()) conditions.push_back(std::move(condition));
+    }
+  }
+  return conditions;
+}
+
+/// Ranks over those of the conditions that `counts` accepts; none where it accepts none.
+template <typename Counts>
+std::vector<statistics::Rank> ranks_over(const std::vector<Condition>& conditions, const Counts& counts,
+                                         std::uint64_t seed, int resamples) {
+  constexpr double confidence = 0.95;
+  std::vector<std::vector<statistics::Repeats>> errors;
+  for (const Condition& condition : conditions) {
+    if (counts(condition)) errors.push_back(condition.errors());
+  }
+  if (errors.empty()) return {};
+  return statistics::bootstrap_ranks(errors, seed, confidence, resamples);
+}
+
+std::string show_rank(const statistics::Rank& rank) {
+  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
+}
+
+bool finished(const runs::MethodRow& row) { return !row.failure; }
+
+/// Median wall times in the method and in the game of one run; empty where none has an answer.
+std::string show_cost(const MethodCell& cell) {
+  std::vector<double> method, game;
+  for (const runs::MethodRow* row : cell.rows) {
+    if (!row->nrmse.value) continue;
+    method.push_back(row->estimator_seconds);
+    game.push_back(row->game_seconds);
+  }
+  if (method.empty()) return "";
+  return fmt::format("{} / {}", show_seconds(statistics::quantile(std::move(method), 0.5)),
+                     show_seconds(statistics::quantile(std::move(game), 0.5)));
+}
+
+std::string show_budget(std::optional<std::int64_t> budget) {
+  return budget ? show_count(static_cast<double>(*budget)) : "none";
+}
+
+}  // namespace
+
+Leaderboard::Leaderboard(std::vector<LeaderboardGame> games, std::uint64_t seed) : games_(std::move(games)) {
+  require(!games_.empty(), "leaderboard: games=0 (nobody to rank). Give a comparison.");
+  std::vector<std::string> accesses = {"values", "gradient"};
+  for (const LeaderboardGame& game : games_) {
+    for (const MethodCell& cell : game.comparison->cells()) {
+      if (std::find(accesses.begin(), accesses.end(), cell.access) == accesses.end()) accesses.push_back(cell.access);
+    }
+  }
+  for (const std::string& access : accesses) {
+    if (auto found = class_of(access, seed)) classes_.push_back(std::move(*found));
+  }
+}
+
+std::optional<AccessClass> Leaderboard::class_of(const std::string& access, std::uint64_t seed) const {
+  constexpr int resamples = 2000, none = 1;
+  AccessClass found{.access = access};
+  std::vector<std::string> methods;
+  for (const std::string& method : methods_of(games_, access)) {
+    bool answered = false, unlimited = false;
+    for (const LeaderboardGame& game : games_) {
+      for (const MethodCell& cell : game.comparison->cells()) {
+        if (cell.method != method) continue;
+        answered = answered || answers(cell);
+        unlimited = unlimited || (access == "values" && !cell.budget);
+      }
+    }
+    (answered && !unlimited ? methods : found.not_ranked).push_back(method);
+  }
+  const std::vector<Condition> conditions = conditions_of(games_, methods);
+  if (conditions.empty()) return std::nullopt;
+  found.conditions = conditions.size();
+  const auto overall = ranks_over(
+      conditions, [](const Condition&) { return true; }, seed, resamples);
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    Standing standing{.method = methods[i], .overall = overall[i]};
+    for (const Condition& condition : conditions) {
+      const MethodCell* cell = condition.cells[i];
+      if (cell == nullptr) continue;
+      standing.exact += !cell->exact.empty();
+      standing.refused += !cell->undefined.empty();
+      standing.unfinished += !cell->failure.empty();
+    }
+    found.standings.push_back(std::move(standing));
+  }
+  for (const std::string& group : groups()) {
+    const auto ranks = ranks_over(
+        conditions, [&](const Condition& condition) { return games_[condition.game].group == group; }, seed, resamples);
+    for (std::size_t i = 0; i < ranks.size(); ++i) found.standings[i].in_group.emplace(group, ranks[i]);
+  }
+  for (std::size_t game = 0; game < games_.size(); ++game) {
+    const auto ranks = ranks_over(
+        conditions, [&](const Condition& condition) { return condition.game == game; }, seed, none);
+    for (std::size_t i = 0; i < ranks.size(); ++i) found.standings[i].in_game.emplace(games_[game].name, ranks[i].rank);
+  }
+  std::ranges::stable_sort(found.standings, {}, [](const Standing& standing) { return standing.overall.rank; });
+  return found;
+}
+
+std::vector<std::string> Leaderboard::groups() const {
+  std::vector<std::string> groups;
+  for (const LeaderboardGame& game : games_) {
+    if (std::find(groups.begin(), groups.end(), game.group) == groups.end()) groups.push_back(game.group);
+  }
+  return groups;
+}
+
+Table Leaderboard::ranking(const AccessClass& of) const {
+  Table table{.name = "ranking_" + of.access,
+              .caption = fmt::format(
+                  "Mean ranks by median NRMSE over {} conditions (a game at a budget), 1 the best, with 95 % intervals "
+                  "of the bootstrap over repeats. Counted are the conditions at which a method was exact, refused, or "
+                  "did not finish (DNF).",
+                  of.conditions),
+              .columns = {{"method"}, {"all games", true}}};
+  const std::vector<std::string> groups = this->groups();
+  if (groups.size() > 1) {
+    for (const std::string& group : groups) table.columns.push_back({group, true});
+  }
+  for (const char* count : {"exact", "refused", "DNF"}) table.columns.push_back({count, true});
+  for (const Standing& standing : of.standings) {
+    std::vector<std::string> line = {standing.method, show_rank(standing.overall)};
+    if (groups.size() > 1) {
+      for (const std::string& group : groups)
+        line.push_back(standing.in_group.contains(group) ? show_rank(standing.in_group.at(group)) : "no condition");
+    }
+    for (const std::size_t count : {standing.exact, standing.refused, standing.unfinished})
+      line.push_back(std::to_string(count));
+    table.add(std::move(line));
+  }
+  if (!of.not_ranked.empty())
+    table.notes.push_back(fmt::format(
+        "Not ranked: {}. {}", fmt::join(of.not_ranked, ", "),
+        of.access == "values" ? "They answer nowhere, or have no budget to keep." : "They answer nowhere."));
+  return table;
+}
+
+Table Leaderboard::ranking_by_game(const AccessClass& of) const {
+  Table table{.name = "ranking_by_game_" + of.access,
+              .caption = "Mean rank over the budgets of each game, 1 the best.",
+              .columns = {{"method"}}};
+  std::vector<std::string> games;
+  for (const LeaderboardGame& game : games_) {
+    if (!of.standings.front().in_game.contains(game.name)) continue;
+    games.push_back(game.name);
+    table.columns.push_back({game.name, true});
+  }
+  for (const Standing& standing : of.standings) {
+    std::vector<std::string> line = {standing.method};
+    for (const std::string& game : games) line.push_back(fmt::format("{:.1f}", standing.in_game.at(game)));
+    table.add(std::move(line));
+  }
+  return table;
+}
+
+Table Leaderboard::cost() const {
+  Table table{.name = "cost",
+              .caption =
+                  "Wall time in the method (sampling and solving, or the program behind it) and in the game: the sum "
+                  "over all runs, and the medians of one run at each game's largest budget as method / game.",
+              .columns = {{"method"}, {"all runs: method", true}, {"all runs: game", true}}};
+  for (const LeaderboardGame& game : games_) table.columns.push_back({game.name, true});
+  std::vector<std::string> methods;
+  std::map<std::string, std::pair<double, double>> sums;
+  for (const LeaderboardGame& game : games_) {
+    for (const MethodCell& cell : game.comparison->cells()) {
+      if (!sums.contains(cell.method)) methods.push_back(cell.method);
+      auto& [method, time] = sums[cell.method];
+      for (const runs::MethodRow* row : cell.rows) {
+        method += row->estimator_seconds;
+        time += row->game_seconds;
+      }
+    }
+  }
+  for (const std::string& method : methods) {
+    std::vector<std::string> line = {method, show_seconds(sums[method].first), show_seconds(sums[method].second)};
+    for (const LeaderboardGame& game : games_) {
+      const MethodCell* largest = nullptr;
+      for (const MethodCell& cell : game.comparison->cells()) {
+        if (cell.method == method && (largest == nullptr || cell.budget > largest->budget)) largest = &cell;
+      }
+      const std::string cost = largest == nullptr ? "" : show_cost(*largest);
+      line.push_back(cost.empty() ? "none" : cost);
+    }
+    table.add(std::move(line));
+  }
+  return table;
+}
+
+Table Leaderboard::unfinished() const {
+  Table table{
+      .name = "unfinished",
+      .caption = "Runs that did not finish (DNF). Each counts as worse than any run that did.",
+      .columns = {{"game"}, {"method"}, {"budget", true}, {"runs", true}, {"how they ended"}, {"first reason"}}};
+  for (const LeaderboardGame& game : games_) {
+    for (const MethodCell& cell : game.comparison->cells()) {
+      std::vector<std::string> endings;
+      std::string reason;
+      std::size_t lost = 0;
+      for (const runs::MethodRow* row : cell.rows) {
+        if (finished(*row)) continue;
+        ++lost;
+        if (reason.empty()) reason = row->nrmse.why;
+        if (std::find(endings.begin(), endings.end(), *row->failure) == endings.end()) endings.push_back(*row->failure);
+      }
+      if (lost == 0) continue;
+      table.add({game.name, cell.method, show_budget(cell.budget), fmt::format("{} of {}", lost, cell.rows.size()),
+                 fmt::format("DNF ({})", fmt::join(endings, ", ")), reason.empty() ? "not stored" : reason});
+    }
+  }
+  return table;
+}
+
+Table Leaderboard::refused() const {
+  Table table{.name = "refused",
+              .caption =
+                  "What methods refuse: budgets that are too small for them, games that have not what they ask "
+                  "for. A refusal is ranked behind all that answered.",
+              .columns = {{"method"}, {"where", true}, {"first reason"}}};
+  std::vector<std::string> methods;
+  std::map<std::string, std::pair<std::vector<std::string>, std::string>> found;
+  for (const LeaderboardGame& game : games_) {
+    for (const MethodCell& cell : game.comparison->cells()) {
+      if (cell.undefined.empty()) continue;
+      if (!found.contains(cell.method)) methods.push_back(cell.method);
+      auto& [where, reason] = found[cell.method];
+      if (reason.empty()) reason = cell.undefined;
+      if (std::find(where.begin(), where.end(), game.name) == where.end()) where.push_back(game.name);
+    }
+  }
+  for (const std::string& method : methods)
+    table.add({method, fmt::format("{} of {} games", found[method].first.size(), games_.size()), found[method].second});
+  return table;
+}
+
+}  // namespace opshap::reporting

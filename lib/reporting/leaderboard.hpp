@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reporting/method_comparison.hpp"
+#include "reporting/table.hpp"
+#include "statistics/bootstrap_ranks.hpp"
+
+namespace opshap::reporting {
+
+/// A comparison that takes part in a leaderboard.
+struct LeaderboardGame {
+  std::string name;   ///< "burgers1d_fno_n64"
+  std::string group;  ///< "closed forms", "operators"
+  const MethodComparison* comparison;
+};
+
+/// The place of a method among those that see the same.
+struct Standing {
+  std::string method;
+  statistics::Rank overall;
+  std::map<std::string, statistics::Rank> in_group;
+  std::map<std::string, double> in_game;               ///< mean rank over the budgets, by the game's name
+  std::size_t exact = 0, refused = 0, unfinished = 0;  ///< conditions at which it was exact, refused, or did not finish
+};
+
+/// Methods that see the same of a game: ranks compare like with like.
+struct AccessClass {
+  std::string access;  ///< as rows have it: "values", "gradient", "amortised"
+  std::size_t conditions = 0;
+  std::vector<Standing> standings;      ///< best first
+  std::vector<std::string> not_ranked;  ///< they answer no condition but by spending what they want, or none at all
+};
+
+/// Methods on many games: who is ahead of whom among those that see the same.
+///
+/// A condition is a game at a budget. At each the methods of a class are ranked by their median NRMSE, and every
+/// condition counts alike. A method that is exact shares the first rank with others that are: below rounding no error
+/// is better than another one. A method that refuses a budget, or a game, and a run that did not finish, are behind all
+/// that answered. Conditions at which nobody answers, or everybody is exact, say nothing and are left out. A method
+/// without a budget stands at each budget of its class with its one result; where it sees values it is not ranked,
+/// since it would be measured by coalitions that the others may not have.
+class Leaderboard {
+ public:
+  /// `seed` is that of the bootstrap. The comparisons must outlive the leaderboard. Throws InvalidArgument for no
+  /// games.
+  Leaderboard(std::vector<LeaderboardGame> games, std::uint64_t seed);
+
+  const std::vector<LeaderboardGame>& games() const { return games_; }
+  /// Those in which somebody is ranked: values, then gradients, then the others.
+  const std::vector<AccessClass>& classes() const { return classes_; }
+  /// Of the games, in the order of their first one.
+  std::vector<std::string> groups() const;
+
+  /// Ranks with intervals over all games and by group.
+  Table ranking(const AccessClass& of) const;
+  /// Mean ranks over the budgets, game by game.
+  Table ranking_by_game(const AccessClass& of) const;
+  /// Wall time in the method and in the game: over all runs, and of one run at each game's largest budget.
+  Table cost() const;
+  /// Runs that did not finish, with how they ended.
+  Table unfinished() const;
+  /// Budgets and games that a method refuses, with its first reason.
+  Table refused() const;
+
+ private:
+  std::optional<AccessClass> class_of(const std::string& access, std::uint64_t seed) const;
+
+  std::vector<LeaderboardGame> games_;
+  std::vector<AccessClass> classes_;
+};
+
+}  // namespace opshap::reporting
