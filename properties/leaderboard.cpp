@@ -39,8 +39,8 @@ runs::MethodRow row(const std::string& method, Budget budget, double error, cons
   return row(method, budget, Measured::of(error), access);
 }
 
-runs::MethodRow exact(const std::string& method, Budget budget) {
-  runs::MethodRow found = row(method, budget, 1e-17);
+runs::MethodRow exact(const std::string& method, Budget budget, double rounding = 1e-17) {
+  runs::MethodRow found = row(method, budget, rounding);
   found.exact = "guarantee";
   return found;
 }
@@ -106,14 +106,14 @@ TEST(Leaderboard, RanksOverGamesAndBudgets) {
 }
 
 TEST(Leaderboard, ExactMethodsShareTheFirstRankAndThoseWithoutAnAnswerTheLast) {
-  const Games games({{exact("x", 16), exact("y", 16), row("z", 16, .1), refused("r", 16), crashed("c", 16)}});
+  const Games games({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)}});
   const Leaderboard lone = games.board();
   const AccessClass& found = of(lone, "values");
   // r and c answer nowhere, so they have no rank at all.
   EXPECT_EQ((Ranks{{"x", 1.5}, {"y", 1.5}, {"z", 3}}), ranks(found));
   EXPECT_EQ((std::vector<std::string>{"r", "c"}), found.not_ranked);
 
-  const Games more({{exact("x", 16), exact("y", 16), row("z", 16, .1), refused("r", 16), crashed("c", 16)},
+  const Games more({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)},
                     {row("x", 16, .1), row("y", 16, .2), row("z", 16, .3), row("r", 16, .4), row("c", 16, .5)}});
   const Leaderboard board = more.board();
   EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}, {"z", 3}, {"r", 4.25}, {"c", 4.75}}), ranks(of(board, "values")));
@@ -164,6 +164,18 @@ TEST(Leaderboard, HasAnIntervalWhereRepeatsDisagree) {
 }
 
 TEST(Leaderboard, RefusesNoGames) { EXPECT_THROW(Leaderboard({}, 1), InvalidArgument); }
+
+TEST(LeaderboardPage, NamesABrokenPromiseFirst) {
+  runs::MethodRow liar = row("liar", 16, .1);
+  liar.exact = "guarantee";
+  const Games games({{liar, row("y", 16, .2)}});
+  const Leaderboard board = games.board();
+  const std::string page =
+      reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = board, .peers = {}});
+  const std::size_t place = page.find("liar at budget 16");
+  ASSERT_NE(std::string::npos, place);
+  EXPECT_LT(place, page.find("<main>"));
+}
 
 TEST(LeaderboardPage, StandsAloneAndEscapesWhatIsNotOurs) {
   const Games games({{row("<b>x</b>", 16, .1), crashed("y", 16), row("y", 32, .1), row("<b>x</b>", 32, .2)}});

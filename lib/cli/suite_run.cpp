@@ -16,6 +16,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/progress.hpp"
 #include "peers/plugin.hpp"
 #include "reporting/leaderboard.hpp"
 #include "reporting/page_leaderboard.hpp"
@@ -195,9 +196,13 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
                           beginning("compare", "opshap.leaderboard/1", globals, environment, {{"settings", settings}}),
                           runs::equal_to(settings));
   std::vector<PlayedGame> played;
-  for (const SuiteGame& game : suite.games)
+  for (const SuiteGame& game : suite.games) {
+    if (verbosity() != Verbosity::quiet)
+      std::cerr << "compare: " << game.folder() << ", game " << played.size() + 1 << " of " << suite.games.size()
+                << '\n';
     played.push_back(
         manifest.stage(game.folder(), [&] { return play_one(globals, options, suite, game, environment, operators); }));
+  }
 
   std::vector<reporting::LeaderboardGame> games;
   std::vector<const PlayedGame*> sound;
