@@ -103,10 +103,6 @@ std::vector<statistics::Rank> ranks_over(const std::vector<Condition>& condition
   return statistics::bootstrap_ranks(errors, seed, confidence, resamples);
 }
 
-std::string show_rank(const statistics::Rank& rank) {
-  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
-}
-
 bool finished(const runs::MethodRow& row) { return !row.failure; }
 
 /// Median wall times in the method and in the game of one run; empty where none has an answer.
@@ -120,10 +116,6 @@ std::string show_cost(const MethodCell& cell) {
   if (method.empty()) return "";
   return fmt::format("{} / {}", show_seconds(statistics::quantile(std::move(method), 0.5)),
                      show_seconds(statistics::quantile(std::move(game), 0.5)));
-}
-
-std::string show_budget(std::optional<std::int64_t> budget) {
-  return budget ? show_count(static_cast<double>(*budget)) : "none";
 }
 
 }  // namespace
@@ -208,15 +200,19 @@ Table Leaderboard::ranking(const AccessClass& of) const {
   }
   for (const char* count : {"exact", "refused", "DNF"}) table.columns.push_back({count, true});
   for (const Standing& standing : of.standings) {
-    std::vector<std::string> line = {standing.method, show_rank(standing.overall)};
+    std::vector<std::string> line = {standing.method, show(standing.overall)};
     if (groups.size() > 1) {
       for (const std::string& group : groups)
-        line.push_back(standing.in_group.contains(group) ? show_rank(standing.in_group.at(group)) : "no condition");
+        line.push_back(standing.in_group.contains(group) ? show(standing.in_group.at(group)) : "no condition");
     }
     for (const std::size_t count : {standing.exact, standing.refused, standing.unfinished})
       line.push_back(std::to_string(count));
     table.add(std::move(line));
   }
+  const bool repeated = std::ranges::any_of(games_, [](const LeaderboardGame& game) {
+    return std::ranges::any_of(game.comparison->cells(), [](const MethodCell& cell) { return cell.rows.size() > 1; });
+  });
+  if (!repeated) table.notes.push_back("Every run was made once, so there are no intervals.");
   if (!of.not_ranked.empty())
     table.notes.push_back(fmt::format(
         "Not ranked: {}. {}", fmt::join(of.not_ranked, ", "),

@@ -42,15 +42,6 @@ std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, Measured 
   return statistics::quartiles(std::move(values));
 }
 
-std::string show_budget(std::optional<std::int64_t> budget) {
-  return budget ? show_count(static_cast<double>(*budget)) : "none";
-}
-
-std::string show_rank(const statistics::Rank& rank) {
-  if (rank.low == rank.high) return fmt::format("{:.1f}", rank.rank);
-  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
-}
-
 std::string first_sentence(const std::string& why) {
   const std::size_t end = why.find("). ");
   return end == std::string::npos ? why : why.substr(0, end + 1);
@@ -68,6 +59,15 @@ statistics::Repeats errors_of(const MethodCell& cell) {
 }
 
 }  // namespace
+
+std::string show_budget(std::optional<std::int64_t> budget) {
+  return budget ? show_count(static_cast<double>(*budget)) : "none";
+}
+
+std::string show(const statistics::Rank& rank) {
+  if (rank.low == rank.high) return fmt::format("{:.1f}", rank.rank);
+  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", rank.rank, rank.low, rank.high);
+}
 
 MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint64_t seed) : rows_(std::move(rows)) {
   require(!rows_.empty(), "compare: rows=0 (nothing to compare). Give a method and a budget.");
@@ -221,11 +221,11 @@ Table MethodComparison::ranking() const {
       .columns = {{"method"}, {"all", true}}};
   for (const std::int64_t budget : budgets_) table.columns.push_back({show_budget(budget), true});
   for (const MethodRank& method : ranks_) {
-    std::vector<std::string> line = {method.method, method.overall ? show_rank(*method.overall) : "no common budget"};
+    std::vector<std::string> line = {method.method, method.overall ? show(*method.overall) : "no common budget"};
     for (const std::int64_t budget : budgets_) {
       const auto at = method.at.find(budget);
       const MethodCell* found = cell(method.method, budget);
-      line.push_back(at != method.at.end()                           ? show_rank(at->second)
+      line.push_back(at != method.at.end()                           ? show(at->second)
                      : found != nullptr && !found->undefined.empty() ? "undefined"
                                                                      : "exact");
     }

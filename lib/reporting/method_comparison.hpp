@@ -31,6 +31,11 @@ struct MethodRank {
   std::optional<statistics::Rank> overall;      ///< over MethodComparison::common_budgets()
 };
 
+/// "3.5 [2.0, 4.0]"; "3.5" where the interval is a point.
+std::string show(const statistics::Rank& rank);
+/// "4 096", with narrow spaces; "none" for methods without a budget.
+std::string show_budget(std::optional<std::int64_t> budget);
+
 /// Methods on one game: what their rows say, and who is ahead of whom.
 ///
 /// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact:

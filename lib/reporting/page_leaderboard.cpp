@@ -18,9 +18,8 @@ std::string heading(const AccessClass& of) {
 
 std::string leaders(const AccessClass& of) {
   const Standing& first = of.standings.front();
-  std::string text = fmt::format(
-      "<li>{}: <strong>{}</strong> leads with a mean rank of {:.1f} [{:.1f}, {:.1f}] among {}", heading(of),
-      escape_markup(first.method), first.overall.rank, first.overall.low, first.overall.high, of.standings.size());
+  std::string text = fmt::format("<li>{}: <strong>{}</strong> leads with a mean rank of {} among {}", heading(of),
+                                 escape_markup(first.method), show(first.overall), of.standings.size());
   std::vector<std::string> close;
   for (const Standing& other : of.standings) {
     if (&other != &first && other.overall.low <= first.overall.high) close.push_back(escape_markup(other.method));
