@@ -222,6 +222,9 @@ TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
   ASSERT_EQ(0, opshap(other + " --out " + path("other")).code);
   const std::string command = std::string("compare ") + family + " --methods permutation --budgets 64 -q --against ";
   expect_refusal(command + path("other"), 3, "other values");
+  const std::string fewer =
+      "compare --game unanimity_sum --players 12 --methods permutation --budgets 64 -q --against ";
+  expect_refusal(fewer + path("other"), 3, "no row of it");
   expect_refusal(command + path("none.jsonl"), 3, "none.jsonl");
   expect_refusal(command + file("empty.jsonl", ""), 3, "has no rows");
   expect_refusal(command + file("text.jsonl", "1 2 3\n"), 3, "text.jsonl");

@@ -60,6 +60,12 @@ std::vector<runs::MethodRow> read_baseline(const fs::path& path, const std::vect
   }
   require<DataError>(!rows.empty(), "compare: --against=", path.string(),
                      " (has no rows). Give a results.jsonl or the folder of a comparison.");
+  const bool meets = std::ranges::any_of(rows, [&](const runs::MethodRow& row) {
+    return std::ranges::any_of(
+        games, [&](const Json& game) { return game["game"] == row.game && game["players"] == row.players; });
+  });
+  require<DataError>(meets, "compare: --against=", path.string(),
+                     " (no row of it is of a game of this comparison). Give rows of the same game.");
   return rows;
 }
 

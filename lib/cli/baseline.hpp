@@ -14,7 +14,8 @@ namespace opshap::cli {
 ///
 /// `games` are the settings of today's comparisons. A game of the baseline that has the name and the players of one of
 /// them and a manifest beside its rows must be the same game. Games of operators are not asked: their values differ in
-/// the last digits between machines. Throws DataError where there are no rows, or rows of another game.
+/// the last digits between machines, and their settings have a `scenario`. Throws DataError where there are no rows, no
+/// row is of one of the games, or a game of that name is another one.
 std::vector<runs::MethodRow> read_baseline(const std::filesystem::path& path,
                                            const std::vector<nlohmann::ordered_json>& games);
 

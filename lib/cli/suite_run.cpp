@@ -168,11 +168,14 @@ PlayedGame play_one(const Globals& globals, const CompareOptions& options, const
               globals.out / game.folder());
 }
 
-/// The rows that today's ones are compared with. Settings of games of operators are not needed for that.
+/// The rows that today's ones are compared with. Of a game of an operator it is enough to know its name.
 std::vector<runs::MethodRow> baseline_of(const Globals& globals, const CompareOptions& options, const Suite& suite) {
   std::vector<Json> games;
   for (const SuiteGame& game : suite.games) {
-    if (game.op) continue;
+    if (game.op) {
+      games.push_back({{"game", game.name}, {"players", game.players}, {"scenario", "of an operator"}});
+      continue;
+    }
     games.push_back(comparison_settings(globals, options_for(game, suite, options), made(game, {}).named, {}));
   }
   return read_baseline(options.against, games);

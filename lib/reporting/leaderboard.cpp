@@ -187,13 +187,14 @@ std::vector<std::string> Leaderboard::groups() const {
 }
 
 Table Leaderboard::ranking(const AccessClass& of) const {
-  Table table{.name = "ranking_" + of.access,
-              .caption = fmt::format(
-                  "Mean ranks by median NRMSE over {} conditions (a game at a budget), 1 the best, with 95 % intervals "
-                  "of the bootstrap over repeats. Counted are the conditions at which a method was exact, refused, or "
-                  "did not finish (DNF).",
-                  of.conditions),
-              .columns = {{"method"}, {"all games", true}}};
+  Table table{
+      .name = "ranking_" + of.access,
+      .caption = fmt::format(
+          "Mean ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats. Conditions (a "
+          "game at a budget): {}. Counted are those at which a method was exact, refused, or did not finish "
+          "(DNF).",
+          of.conditions),
+      .columns = {{"method"}, {"all games", true}}};
   const std::vector<std::string> groups = this->groups();
   if (groups.size() > 1) {
     for (const std::string& group : groups) table.columns.push_back({group, true});
