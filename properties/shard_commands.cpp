@@ -40,12 +40,38 @@ TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   ASSERT_EQ(0, opshap(out + " --shard 1/3").code);
   const Outcome merged = opshap("merge " + path("run") + " --json");
   ASSERT_EQ(0, merged.code) << merged.err;
-  EXPECT_EQ(3, json::parse(merged.out)["parts"]);
+  EXPECT_EQ(3, json::parse(merged.out)["merged"][0]["parts"]);
   expect_refusal("merge " + path("run"), 3, "has no parts");
   expect_refusal(out + " --shard 1/3", 2, "Leave --shard out");
   ASSERT_EQ(0, opshap(out).code);
   EXPECT_EQ(rows_of(path("whole/results.jsonl")), rows_of(path("run/results.jsonl")));
   EXPECT_EQ(read_file(path("whole/tables/errors.csv")), read_file(path("run/tables/errors.csv")));
+}
+
+TEST_F(ShardCommands, PartsOfASuiteMergeGameByGame) {
+  const std::string suite = file("two.toml", R"(summary = "two games"
+budgets = "4n"
+repeats = 2
+[[games]]
+family = "unanimity_sum"
+players = [10, 12]
+seed = 1
+)");
+  const std::string out = "compare --suite " + suite + " --methods permutation,kernel_shap_paired -q --out ";
+  ASSERT_EQ(0, opshap(out + path("whole")).code);
+  for (const char* shard : {"0/2", "1/2"}) {
+    const Outcome outcome = opshap(out + path("run") + " --shard " + shard);
+    ASSERT_EQ(0, outcome.code) << outcome.err;
+  }
+  const Outcome merged = opshap("merge " + path("run") + " --json");
+  ASSERT_EQ(0, merged.code) << merged.err;
+  ASSERT_EQ(2u, json::parse(merged.out)["merged"].size());
+  ASSERT_EQ(0, opshap(out + path("run")).code);
+  for (const auto& entry : std::filesystem::directory_iterator(path("whole"))) {
+    if (!std::filesystem::exists(entry.path() / "results.jsonl")) continue;
+    EXPECT_EQ(rows_of((entry.path() / "results.jsonl").string()),
+              rows_of(path("run/" + entry.path().filename().string() + "/results.jsonl")));
+  }
 }
 
 TEST_F(ShardCommands, RefuseWhatIsNoPart) {

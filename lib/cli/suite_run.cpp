@@ -22,6 +22,7 @@
 #include "reporting/page_leaderboard.hpp"
 #include "reporting/report_files.hpp"
 #include "runs/manifest.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::cli {
 
@@ -195,6 +196,16 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
   std::vector<runs::MethodRow> baseline;  // read first: a broken file stops here, not after an hour
   if (!options.against.empty()) baseline = baseline_of(globals, options, suite);
 
+  const runs::Part part = runs::Part::parse("compare", options.shard);
+  if (!part.whole()) {
+    for (const SuiteGame& game : suite.games) {
+      const SuiteEntry entry = made(game, operators);
+      play_part(globals, options_for(game, suite, options), entry.named, environment, entry.kinds,
+                globals.out / game.folder(), part);
+    }
+    std::cout << globals.out.string() << '\n';
+    return;
+  }
   runs::Manifest manifest(globals.out,
                           beginning("compare", "opshap.leaderboard/1", globals, environment, {{"settings", settings}}),
                           runs::equal_to(settings));

@@ -2,6 +2,8 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "runs/merge_parts.hpp"
@@ -15,6 +17,21 @@ struct Options {
   std::vector<std::filesystem::path> from;
 };
 
+/// The run itself, or the runs in it: of several problems, or of a suite's games.
+std::vector<std::filesystem::path> runs_in(const Options& options) {
+  std::vector<std::filesystem::path> places = options.from;
+  places.push_back(options.run);
+  std::set<std::filesystem::path> names;
+  for (const std::filesystem::path& place : places) {
+    if (!std::filesystem::is_directory(place) || std::filesystem::exists(place / "parts")) return {""};
+    for (const auto& entry : std::filesystem::directory_iterator(place)) {
+      if (std::filesystem::exists(entry.path() / "parts")) names.insert(entry.path().filename());
+    }
+  }
+  if (names.empty()) return {""};
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 void add_merge(CLI::App& app, const Globals& globals) {
@@ -22,12 +39,19 @@ void add_merge(CLI::App& app, const Globals& globals) {
       "merge",
       "Put the parts of a run together, which were done with --shard; the run's command without --shard then ends it");
   const auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "Folder of the run")->required();
+  command->add_option("RUN", options->run, "Folder of the run, or of several")->required();
   command->add_option("--from", options->from, "Copies of the run from other machines, with more of its parts");
   command->callback([options, &globals] {
-    const std::int64_t parts = runs::merge_parts(options->run, options->from);
-    if (globals.json) return print_json({{"run", options->run.string()}, {"parts", parts}});
-    std::cout << options->run.string() << ": " << parts << " parts\n";
+    nlohmann::ordered_json merged = nlohmann::ordered_json::array();
+    for (const std::filesystem::path& name : runs_in(*options)) {
+      const auto in = [&](const std::filesystem::path& place) { return name.empty() ? place : place / name; };
+      std::vector<std::filesystem::path> from;
+      for (const std::filesystem::path& place : options->from) from.push_back(in(place));
+      const std::int64_t parts = runs::merge_parts(in(options->run), from);
+      merged.push_back({{"run", in(options->run).string()}, {"parts", parts}});
+      if (!globals.json) std::cout << in(options->run).string() << ": " << parts << " parts\n";
+    }
+    if (globals.json) print_json({{"merged", merged}});
   });
 }
 
