@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "support/program.hpp"
 
 namespace opshap {
@@ -208,7 +209,9 @@ TEST_F(PeerCommands, WhatNewWritesInCppPassesItsChecks) {
 
 TEST_F(PeerCommands, OfThePythonPackagePassItsOwnTests) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
-  EXPECT_EQ(0, std::system("python3 -B " OPSHAP_SOURCE_DIR "/python/tests/test_peer.py 2>&1"));
+  ::setenv("OPSHAP", OPSHAP_BINARY_DIR "/opshap", 1);
+  for (const char* name : {"test_peer", "test_attribute"})
+    EXPECT_EQ(0, std::system(message("python3 -B " OPSHAP_SOURCE_DIR "/python/tests/", name, ".py 2>&1").c_str()));
 }
 
 }  // namespace

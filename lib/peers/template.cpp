@@ -12,7 +12,8 @@ namespace opshap::peers {
 
 // Made by CMake of the files in lib/peers/templates and python/opshap_peer.
 namespace embedded {
-extern const std::string_view python_plugin, python_estimator, package_init, package_frames, package_estimator,
+extern const std::string_view python_plugin, python_estimator;
+extern const std::string_view package_init, package_attribute, package_handover, package_frames, package_estimator,
     package_game;
 extern const std::string_view cpp_plugin, cpp_run, cpp_header, cpp_estimator;
 }  // namespace embedded
@@ -33,6 +34,8 @@ const std::vector<Template>& templates() {
                                              {{"plugin.toml", embedded::python_plugin},
                                               {"estimator.py", embedded::python_estimator},
                                               {"opshap_peer/__init__.py", embedded::package_init},
+                                              {"opshap_peer/attribute.py", embedded::package_attribute},
+                                              {"opshap_peer/handover.py", embedded::package_handover},
                                               {"opshap_peer/frames.py", embedded::package_frames},
                                               {"opshap_peer/estimator.py", embedded::package_estimator},
                                               {"opshap_peer/game.py", embedded::package_game}}},

@@ -19,11 +19,20 @@ round, a function of masks, or a torch module whose input is masked, is a game t
     from opshap_peer import game, torch_game
 
     torch_game(module, field, query=512).serve()         # opshap attribute --game peer:FOLDER ...
+
+And any method of opshap is a function, for a game of this very process:
+
+    from opshap_peer import attribute
+
+    found = attribute(lambda masks: masks @ weights, 64, "permutation", 1024)
+    found.values, found.standard_errors, found.to_shapiq()
 """
 
+from .attribute import Attribution, OpshapError, attribute
 from .estimator import BudgetExceeded, Estimator, Game, estimator
 from .frames import ProtocolError
 from .game import PeerGame, game, torch_game
 
 __version__ = "0.1.0"
-__all__ = ["BudgetExceeded", "Estimator", "Game", "PeerGame", "ProtocolError", "estimator", "game", "torch_game"]
+__all__ = ["Attribution", "BudgetExceeded", "Estimator", "Game", "OpshapError", "PeerGame", "ProtocolError", "attribute",
+           "estimator", "game", "torch_game"]

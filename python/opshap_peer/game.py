@@ -25,11 +25,14 @@ class PeerGame:
     def __call__(self, masks):
         return self.function(masks)
 
-    def serve(self, pipes=None):
-        """Answers questions until the host says goodbye. An exception of the function fails its question."""
+    def serve(self, pipes=None, name=None, raises=False):
+        """Answers questions until the host says goodbye. An exception of the function fails its question.
+
+        With `raises` it comes out of here instead, and nothing more is served.
+        """
         pipes = pipes or Pipes.of_environment()
-        pipes.write({"type": "hello", "protocol": 1, "role": "game", "version": "0.1",
-                     "name": os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game")),
+        name = name or os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game"))
+        pipes.write({"type": "hello", "protocol": 1, "role": "game", "version": "0.1", "name": name,
                      "players": self.players, "gradients": self.gradients is not None, "max_batch": self.max_batch})
         while True:
             header, payload = pipes.read()
@@ -50,6 +53,8 @@ class PeerGame:
             except (ProtocolError, MemoryError):
                 raise
             except Exception as error:
+                if raises:
+                    raise
                 traceback.print_exc(file=sys.stderr)
                 pipes.write({"type": "fail", "id": header.get("id"), "reason": f"{type(error).__name__}: {error}"})
                 continue
