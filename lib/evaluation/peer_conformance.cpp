@@ -21,6 +21,7 @@
 #include "games/unanimity_game.hpp"
 #include "games/unanimity_sum.hpp"
 #include "peers/conversation.hpp"
+#include "peers/link.hpp"
 #include "peers/peer.hpp"
 
 namespace opshap::evaluation {
@@ -85,7 +86,8 @@ std::string mismatch(const Values& wanted, const Values& found, double scale) {
     if (std::abs(wanted[i] - found[i]) > std::abs(wanted[worst] - found[worst])) worst = i;
   }
   if (std::abs(wanted[worst] - found[worst]) <= allowed) return "";
-  return message("player ", worst, ": ", found[worst], " in place of ", wanted[worst]);
+  return message("player ", worst, ": ", found[worst], " in place of ", wanted[worst], ", off by ",
+                 found[worst] - wanted[worst]);
 }
 
 class Conformance {
@@ -314,11 +316,11 @@ class Conformance {
     }
     check("does not hang on bytes that are no frames", [this] { return garbage(); });
     check("ends at SIGTERM", [this] {
+      const peers::Clock::time_point start = peers::Clock::now();
       peers::Conversation conversation(plugin_);
+      const auto patience = patience_after(start);
       conversation.process().signal(SIGTERM);
-      const auto grace = std::chrono::duration<double>(plugin_.limits.grace_seconds);
-      const bool ended = conversation.process().ends_before(peers::Clock::now() +
-                                                            std::chrono::duration_cast<peers::Clock::duration>(grace));
+      const bool ended = conversation.process().ends_before(peers::after(patience.count()));
       return std::string(ended ? "" : "it still runs");
     });
   }
@@ -344,13 +346,22 @@ class Conformance {
          {random + "\n", std::string("[]\n"), std::string("{\"type\":\"task\"}\n"),
           std::string("{\"type\":\"task\",\"id\":1,\"n\":-3,\"budget\":\"x\",\"nbytes\":1000000000000}\n"),
           std::string("{\"type\":\"values\",\"id\":1,\"nbytes\":80}\n12"), std::string("{\"type\":")}) {
+      const peers::Clock::time_point start = peers::Clock::now();
       peers::Conversation conversation(plugin_);
+      const auto patience = patience_after(start);
       conversation.send(bytes);
-      conversation.process().end(std::chrono::duration<double>(plugin_.limits.grace_seconds));
+      conversation.process().end(patience);
       const std::string end = conversation.process().how_it_ended();
-      if (end.starts_with("signal")) return message(end, " after ", bytes.substr(0, 40));
+      if (end.starts_with("signal"))
+        return message(end, " after ", bytes.starts_with(random) ? "random bytes" : bytes.substr(0, bytes.find('\n')));
     }
     return "";
+  }
+
+  /// How long a process may take to end. One that loads much when it starts frees much, so it gets twice that time.
+  std::chrono::duration<double> patience_after(peers::Clock::time_point start) const {
+    const std::chrono::duration<double> took = peers::Clock::now() - start;
+    return std::max(std::chrono::duration<double>(plugin_.limits.grace_seconds), 2 * took);
   }
 
   const peers::Plugin& plugin_;

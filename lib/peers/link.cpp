@@ -35,7 +35,7 @@ const char* advice(Ending ending) {
     case Ending::budget_refused:
       return "Raise the budget, or correct the peer.";
     case Ending::timeout:
-      return "Raise limits.seconds in plugin.toml, or make it faster.";
+      return "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster.";
     case Ending::oom:
       return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
     default:
@@ -58,7 +58,9 @@ std::string last_words(const std::string& text) {
     if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
   }
   constexpr std::size_t most = 200;
-  return line.substr(0, most);
+  // What is no UTF-8, and a letter that the cut has split, becomes U+FFFD: the text goes into rows and JSON.
+  const auto replace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json::parse(nlohmann::json(line.substr(0, most)).dump(-1, ' ', false, replace));
 }
 
 Link::Link(const Plugin& plugin) : plugin_(plugin), process_(launch_of(plugin)) { check_greeting(); }

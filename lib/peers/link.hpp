@@ -47,7 +47,8 @@ class Link {
 /// So many seconds from now.
 Clock::time_point after(double seconds);
 
-/// A text of a peer for a message: its last line, without control characters, at most 200 bytes.
+/// A text of a peer for a message: its last line, without control characters, at most 200 bytes before what is no UTF-8
+/// is replaced.
 std::string last_words(const std::string& text);
 
 }  // namespace opshap::peers
