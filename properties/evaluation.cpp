@@ -98,6 +98,44 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   }
 }
 
+// The programs are lines of shell: one gives every player 0, the other ends at once.
+TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
+  const fs::path programs = run_ / "programs";
+  const auto program = [&](const std::string& name, const std::string& script) {
+    write_file(programs / name / "peer.sh", script);
+    write_file(programs / name / "plugin.toml", "name = '" + name + "'\ncommand = ['sh', 'peer.sh']\n");
+    return "peer:" + (programs / name).string();
+  };
+  const std::string lazy = program("lazy", R"(
+      echo '{"type":"hello","protocol":1,"name":"lazy","needs":["values"]}' >&4
+      while read -r task <&3; do
+        case $task in *'"bye"'*) exit 0;; esac
+        id=${task#*id\":}; id=${id%%,*}; n=${task#*\"n\":}; n=${n%%,*}; bytes=$((8 * n))
+        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
+      done)");
+  const std::string ends = program("ends", "exit 3");
+  evaluation::EvaluationSettings settings = small_settings();
+  settings.resolutions = {8};
+  settings.methods = {"permutation", lazy, ends};
+  evaluation::evaluate({.backbone = backbone_, .explainers = {}, .data = data_, .settings = settings, .seed = 5}, run_);
+  std::vector<std::string> ends_reasons;
+  int lazy_rows = 0;
+  for (const runs::AttributionRow& row : runs::read_results(run_).attributions) {
+    if (row.method == "peer:lazy") {
+      ++lazy_rows;
+      EXPECT_EQ(1, row.nrmse.value) << row.nrmse.why;  // the error of 0 is all of the reference
+      EXPECT_EQ("values", row.access);
+      EXPECT_EQ(2, row.distinct);
+    } else if (row.method == "peer:ends") {
+      EXPECT_FALSE(row.nrmse.value.has_value());
+      ends_reasons.push_back(row.nrmse.why.substr(0, row.nrmse.why.find(')') + 1));
+    }
+  }
+  // Two inputs at the budget of the table, and two budgets of the curve on the first input.
+  EXPECT_EQ(4, lazy_rows);
+  EXPECT_EQ((std::vector<std::string>{"DNF (crash)", "DNF (crash)", "DNF (crash)", "DNF (skipped)"}), ends_reasons);
+}
+
 TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.unseen = {12};
