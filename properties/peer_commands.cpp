@@ -200,9 +200,59 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
                  "--game peer:FOLDER");
 }
 
+// A program with the model y_x = (u_x + 2 u_{x-1})^2: one square of a sum, whose Shapley values are each summand times
+// the sum.
+TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
+#ifndef OPSHAP_WITH_NETWORKS
+  GTEST_SKIP() << "built without LibTorch";
+#endif
+  if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  ASSERT_EQ(0, opshap("peer new " + path("model")).code);  // for its copy of the package
+  file("model/plugin.toml", "name = 'model'\nrole = 'operator'\ncommand = ['python3', 'model.py']\n");
+  file("model/model.py",
+       "from opshap_peer import operator\nimport numpy as np\n"
+       "def slopes(fields, index, channel):\n"
+       "    x, = index\n"
+       "    sums = fields[:, 0, x] + 2 * fields[:, 0, x - 1]\n"
+       "    found = np.zeros_like(fields)\n"
+       "    found[:, 0, x], found[:, 0, x - 1] = 2 * sums, 4 * sums\n"
+       "    return sums ** 2, found\n"
+       "@operator(1, gradients=slopes)\n"
+       "def model(fields):\n"
+       "    return (fields + 2 * np.roll(fields, 1, axis=-1)) ** 2\n"
+       "model.serve()\n");
+  const std::string asked = "attribute --operator peer:" + path("model") + " --input " + path("model/u.npy");
+  expect_refusal(asked + " --query 2 --method exact", 3, "u.npy");
+  ASSERT_EQ(0, shell("cd " + path("model") +
+                     " && /usr/bin/python3 -c 'import numpy; "
+                     "numpy.save(\"u.npy\", numpy.array([1.0, -2, 4, 0.5]))'")
+                   .code);
+  // At point 2 the sum is 4 - 4 = 0, at point 0 it is 1 + 1 = 2, around the corner.
+  const std::vector<double> wanted = {2, 0, 0, 2};
+  for (const char* method : {"exact", "permutation --budget 12", "integrated_gradients", "two_level --budget 60"}) {
+    const Outcome outcome = opshap(asked + " --query 0 --json --method " + std::string(method));
+    ASSERT_EQ(0, outcome.code) << method << outcome.err;
+    const json found = json::parse(outcome.out);
+    EXPECT_EQ("peer:model", found["path"]);
+    const auto values = found["values"].get<std::vector<double>>();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (std::string(method).starts_with("permutation")) continue;  // an estimate
+      EXPECT_NEAR(wanted[i], values[i], 1e-12) << method;            // a few hundred roundings of numbers below 10
+    }
+    EXPECT_NEAR(4, std::accumulate(values.begin(), values.end(), 0.0), 1e-12) << method;
+  }
+}
+
 TEST_F(PeerCommands, WhatNewWritesInCppPassesItsChecks) {
   if (std::system("c++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no compiler here";
   ASSERT_EQ(0, opshap("peer new --lang c++ " + path("quick")).code);
+  const Outcome checked = opshap("peer check " + path("quick"));
+  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
+}
+
+TEST_F(PeerCommands, WhatNewWritesInRPassesItsChecks) {
+  if (std::system("Rscript --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no R here";
+  ASSERT_EQ(0, opshap("peer new --lang r " + path("quick")).code);
   const Outcome checked = opshap("peer check " + path("quick"));
   EXPECT_EQ(0, checked.code) << checked.out << checked.err;
 }

@@ -8,8 +8,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -19,11 +22,14 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
+#include "core/scenario.hpp"
+#include "games/cell_mask_game.hpp"
 #include "games/table_game.hpp"
 #include "methods/of_peer.hpp"
 #include "peers/frame.hpp"
 #include "peers/peer.hpp"
 #include "peers/peer_game.hpp"
+#include "peers/peer_operator.hpp"
 #include "support/test_seed.hpp"
 
 namespace opshap {
@@ -205,6 +211,20 @@ TEST_F(Peers, EveryFailureHasItsName) {
     EXPECT_EQ(peers::to_string(one.ending), peers::to_string(found.ending)) << found.text;
     EXPECT_NE(std::string::npos, found.text.find(one.text)) << found.text;
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  }
+}
+
+// Messages go into JSON, which is UTF-8.
+TEST_F(Peers, WhateverTheyPrintIsATextInMessages) {
+  std::string words = "a";
+  for (int i = 0; i < 150; ++i) words += "\303\251";  // é, of two bytes: the cut splits one
+  for (const std::string& script :
+       {std::string(R"(printf '\377\300 gone' >&2; exit 3)"), "echo '" + words + "' >&2; exit 3",
+        hello + (R"(echo '{"type":"fail","id":1,"reason":")" + words + R"("}' >&4; )") + until_the_end}) {
+    peers::Peer peer(puppet(script));
+    const Failed failed = failure(peer);
+    EXPECT_NE("", failed.text);
+    EXPECT_NO_THROW(nlohmann::json(failed.text).dump()) << script;
   }
 }
 
@@ -435,11 +455,100 @@ TEST_F(Peers, AGameThatFailsSaysHow) {
   }
 }
 
-TEST_F(Peers, AMethodIsNoGameAndAGameIsNoMethod) {
+/// An operator on lines that is 0 everywhere, and notes what it is asked. It has 3 coalitions or fields at a time.
+std::string zero_operator(const std::string& greeting) {
+  return R"(echo '{"type":"hello","protocol":1,"name":"puppet","role":"operator","max_batch":3,)" + greeting +
+         R"(}' >&4
+    while read -r asked <&3; do
+      type=${asked#*type\":\"}; type=${type%%\"*}; echo $type >> asked
+      id=${asked#*id\":}; id=${id%%,*}; count=${asked#*count\":}; count=${count%%,*}
+      bytes=${asked#*nbytes\":}; bytes=${bytes%\}}
+      case $type in
+        bye) exit 0;;
+        scenario) reply=ready; size=0; head -c $bytes <&3 > scenario; echo "$asked" > header;;
+        eval) reply=values; size=$((8 * count));;
+        apply) reply=fields; size=$((8 * 4 * count));;
+        vjp) reply=gradients; size=$((8 * 5 * count));;
+      esac
+      test $type = scenario || head -c $bytes <&3 > /dev/null
+      { echo "{\"type\":\"$reply\",\"id\":$id,\"nbytes\":$size}"; head -c $size /dev/zero; } >&4
+    done)";
+}
+
+constexpr const char* on_lines = R"("dimension":1,"input_channels":1,"output_channels":1)";
+
+class PeerOperators : public Peers {
+ protected:
+  std::unique_ptr<Operator> zero(const std::string& greeting) const {
+    puppet(zero_operator(greeting));
+    write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'operator'\ncommand = ['sh', 'peer.sh']\n");
+    return peers::peer_operator(folder_);
+  }
+  static Scenario scenario(double shown) {
+    FieldBatch input = FieldBatch::zeros(Domain::unit({4}), 1, 1);
+    std::ranges::fill(input.values, shown);
+    ScenarioRule rule;
+    rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = 2;
+    return make_scenario(rule, input);
+  }
+};
+
+TEST_F(PeerOperators, GetTheFieldOfAGameOnceAndThenCoalitions) {
+  const auto op = zero(on_lines);
+  const auto first = games::cell_mask_game(*op, scenario(1)), second = games::cell_mask_game(*op, scenario(2));
+  EXPECT_EQ("peer:puppet", first->path());
+  EXPECT_EQ(std::vector<double>(7, 0.0), first->values(Coalitions(2, 7)));
+  first->values(Coalitions(2, 1));
+  second->values(Coalitions(2, 1));
+  first->values(Coalitions(2, 1));
+  EXPECT_EQ("scenario\neval\neval\neval\neval\nscenario\neval\nscenario\neval\n", read_file(folder_ / "asked"));
+  // Input, baseline, and the player of each point, as float64.
+  std::vector<double> sent(12);
+  const std::string bytes = read_file(folder_ / "scenario");
+  ASSERT_EQ(sent.size() * sizeof(double), bytes.size());
+  std::memcpy(sent.data(), bytes.data(), bytes.size());
+  EXPECT_EQ((std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1}), sent);
+  const auto header = nlohmann::json::parse(read_file(folder_ / "header"));
+  EXPECT_EQ(2, header["players"]);
+  EXPECT_EQ(2, header["point"]);  // the centre of four
+  EXPECT_EQ(std::vector<int>{4}, header["shape"].get<std::vector<int>>());
+}
+
+TEST_F(PeerOperators, HaveGradientsWhereTheySaySo) {
+  const auto op = zero(std::string(on_lines) + ",\"gradients\":true");
+  const FieldBatch fields = FieldBatch::zeros(Domain::unit({4}), 5, 1);
+  const Operator::Gradient found = op->gradient_at(fields, {.point = 1});
+  EXPECT_EQ(std::vector<double>(5, 0.0), found.values);
+  EXPECT_EQ(std::vector<double>(20, 0.0), found.gradient.values);
+  EXPECT_EQ(std::vector<double>(20, 0.0), op->apply(fields).values);
+  EXPECT_EQ("vjp\nvjp\napply\napply\n", read_file(folder_ / "asked"));
+  EXPECT_THROW(zero(on_lines)->gradient_at(fields, {.point = 1}), InvalidArgument);
+}
+
+TEST_F(PeerOperators, RefuseFieldsThatTheyDoNotTakeAndAreRefusedWithoutASize) {
+  const auto op = zero(on_lines);
+  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({4, 4}), 1, 1)), InvalidArgument);
+  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({4}), 1, 2)), InvalidArgument);
+  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({1 << 24}), 1, 1)), InvalidArgument);  // longer than a frame
+  for (const char* greeting : {R"("dimension":3)", R"("dimension":1,"input_channels":0)", R"("dimension":"x")"}) {
+    try {
+      zero(greeting);
+      ADD_FAILURE() << greeting;
+    } catch (const peers::Failure& error) {
+      EXPECT_EQ(Ending::protocol_error, error.ending()) << error.what();
+    }
+  }
+}
+
+TEST_F(Peers, AreWhatTheirRoleSaysAndNothingElse) {
   write_file(folder_ / "plugin.toml", "name = 'p'\ncommand = ['sh']\n");
   EXPECT_THROW(peers::peer_game(folder_), InvalidArgument);
-  write_file(folder_ / "plugin.toml", "name = 'p'\nrole = 'game'\ncommand = ['sh']\n");
-  EXPECT_THROW(methods::of_peer(folder_), InvalidArgument);
+  EXPECT_THROW(peers::peer_operator(folder_), InvalidArgument);
+  for (const char* role : {"game", "operator"}) {
+    write_file(folder_ / "plugin.toml", message("name = 'p'\nrole = '", role, "'\ncommand = ['sh']\n"));
+    EXPECT_THROW(methods::of_peer(folder_), InvalidArgument);
+  }
 }
 
 TEST(PeerFrames, CoalitionsAreReadAsTheyWereWritten) {

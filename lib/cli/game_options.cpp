@@ -45,8 +45,10 @@ void add_game_options(CLI::App& command, GameOptions& options) {
       "or peer:FOLDER, a program in any language");
   command.add_option("--game-seed", options.game_seed, "With a family: which of its random games")
       ->capture_default_str();
-  command.add_option("--operator", options.op,
-                     "Trained operator (safetensors) whose prediction is explained, instead of --game");
+  command.add_option(
+      "--operator", options.op,
+      "Trained operator (safetensors) whose prediction is explained, instead of --game; or peer:FOLDER, a "
+      "program in any language that has the model");
   command.add_option("--input", options.input,
                      "With --operator: the input field, .npy of shape [n], [C,n], [nx,ny] or [C,nx,ny]; [N] or [C,N] "
                      "on a mesh");

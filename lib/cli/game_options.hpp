@@ -19,7 +19,7 @@ namespace opshap::cli {
 struct GameOptions {
   std::string game;                 ///< --game: a game file, or the name of a family
   std::uint64_t game_seed = 0;      ///< --game-seed: which member of the family
-  std::filesystem::path op;         ///< --operator: trained weights
+  std::filesystem::path op;         ///< --operator: trained weights, or peer:FOLDER
   std::filesystem::path input;      ///< --input: the field to explain
   std::filesystem::path mesh;       ///< --mesh: where the input lives, when that is no regular grid
   std::string baseline = "0";       ///< --baseline: 0 or a field

@@ -14,8 +14,8 @@ constexpr int most_failures = 3;
 }  // namespace
 
 Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {
-  require(plugin_.role == Role::estimator, "peer: ", plugin_.name,
-          " (is a game by its plugin.toml, and no method). Use --game peer:FOLDER.");
+  require(plugin_.role == Role::estimator, "peer: ", plugin_.name, " (is a ", to_string(plugin_.role),
+          " by its plugin.toml, and no method). Use --", to_string(plugin_.role), " peer:FOLDER.");
 }
 
 Peer::~Peer() = default;

@@ -102,8 +102,10 @@ toml::table parsed(const fs::path& file) {
 
 Role read_role(Table& table) {
   const std::string word = table.value<std::string>("role").value_or("estimator");
-  if (word != "estimator" && word != "game") table.refuse("role", word + " is neither estimator nor game");
-  return word == "game" ? Role::game : Role::estimator;
+  for (const Role role : {Role::estimator, Role::game, Role::op}) {
+    if (word == to_string(role)) return role;
+  }
+  table.refuse("role", word + " is none of estimator, game and operator");
 }
 
 std::vector<Need> read_needs(Table& table) {
@@ -241,7 +243,7 @@ Plugin read_plugin(const fs::path& folder) {
   return plugin;
 }
 
-const char* to_string(Role role) { return role == Role::game ? "game" : "estimator"; }
+const char* to_string(Role role) { return role == Role::game ? "game" : role == Role::op ? "operator" : "estimator"; }
 
 const char* to_string(Need need) { return need == Need::values ? "values" : "gradients"; }
 

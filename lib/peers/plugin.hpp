@@ -27,6 +27,7 @@ const char* to_string(Need need);
 enum class Role {
   estimator,  ///< it explains games of this program
   game,       ///< this program explains it
+  op,         ///< "operator": this program makes games of it
 };
 
 /// As plugin.toml has it.
@@ -45,7 +46,7 @@ struct Limits {
 ///     name = "my_shap"                        # letters, digits, _ and -
 ///     command = ["python3", "estimator.py"]   # runs in the folder
 ///     needs = ["values"]                      # or "gradients": what it may ask for
-///     role = "estimator"                      # or "game"
+///     role = "estimator"                      # or "game", "operator"
 ///     version = "0.1"                         # these may be left out
 ///     citation = "..."
 ///     threads = 1                             # of OpenMP and BLAS

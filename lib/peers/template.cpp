@@ -14,8 +14,9 @@ namespace opshap::peers {
 namespace embedded {
 extern const std::string_view python_plugin, python_estimator;
 extern const std::string_view package_init, package_attribute, package_handover, package_frames, package_estimator,
-    package_game;
+    package_questions, package_game, package_operator;
 extern const std::string_view cpp_plugin, cpp_run, cpp_header, cpp_estimator;
+extern const std::string_view r_plugin, r_package, r_estimator;
 }  // namespace embedded
 
 namespace {
@@ -38,12 +39,18 @@ const std::vector<Template>& templates() {
                                               {"opshap_peer/handover.py", embedded::package_handover},
                                               {"opshap_peer/frames.py", embedded::package_frames},
                                               {"opshap_peer/estimator.py", embedded::package_estimator},
-                                              {"opshap_peer/game.py", embedded::package_game}}},
+                                              {"opshap_peer/questions.py", embedded::package_questions},
+                                              {"opshap_peer/game.py", embedded::package_game},
+                                              {"opshap_peer/operator.py", embedded::package_operator}}},
                                             {"c++",
                                              {{"plugin.toml", embedded::cpp_plugin},
                                               {"run", embedded::cpp_run},
                                               {"opshap_peer.hpp", embedded::cpp_header},
-                                              {"estimator.cpp", embedded::cpp_estimator}}}};
+                                              {"estimator.cpp", embedded::cpp_estimator}}},
+                                            {"r",
+                                             {{"plugin.toml", embedded::r_plugin},
+                                              {"opshap_peer.R", embedded::r_package},
+                                              {"estimator.R", embedded::r_estimator}}}};
   return all;
 }
 

@@ -14,10 +14,11 @@
         my_shap.serve()
 
 `opshap peer new NAME` writes such a program with its plugin.toml, and `opshap peer check NAME` tests it. The other way
-round, a function of masks, or a torch module whose input is masked, is a game that opshap explains:
+round, a function of masks is a game that opshap explains, and a torch module an operator that it makes games of:
 
-    from opshap_peer import game, torch_game
+    from opshap_peer import game, torch_game, torch_operator
 
+    torch_operator(module, dimension=1).serve()          # opshap attribute --operator peer:FOLDER --input u.npy ...
     torch_game(module, field, query=512).serve()         # opshap attribute --game peer:FOLDER ...
 
 And any method of opshap is a function, for a game of this very process:
@@ -32,7 +33,8 @@ from .attribute import Attribution, OpshapError, attribute
 from .estimator import BudgetExceeded, Estimator, Game, estimator
 from .frames import ProtocolError
 from .game import PeerGame, game, torch_game
+from .operator import PeerOperator, operator, torch_operator
 
 __version__ = "0.1.0"
-__all__ = ["Attribution", "BudgetExceeded", "Estimator", "Game", "OpshapError", "PeerGame", "ProtocolError", "attribute",
-           "estimator", "game", "torch_game"]
+__all__ = ["Attribution", "BudgetExceeded", "Estimator", "Game", "OpshapError", "PeerGame", "PeerOperator",
+           "ProtocolError", "attribute", "estimator", "game", "operator", "torch_game", "torch_operator"]

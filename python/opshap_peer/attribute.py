@@ -79,8 +79,8 @@ def attribute(game, n, method, budget=None, *, seed=0, gradients=None, max_batch
     game       maps [B, n] booleans, true where a player is in, to [B] numbers; or a PeerGame, as torch_game() makes it
     n          the number of players
     method     a name of `opshap list estimators`, or "peer:FOLDER"
-    budget     the most distinct coalitions to evaluate, the empty and the grand one among them. Methods that sample need
-               one, and "exact" and "integrated_gradients" take none
+    budget     the most distinct coalitions to evaluate, the empty and the grand one among them. Methods that sample
+               need one, and "exact" and "integrated_gradients" take none
     seed       another one gives other random numbers
     gradients  maps nodes [T] to [T, n], the gradients at (t, ..., t) of an extension to the unit cube. For
                integrated_gradients
@@ -88,9 +88,9 @@ def attribute(game, n, method, budget=None, *, seed=0, gradients=None, max_batch
     threads    of opshap. The game runs in the thread that calls this function
     program    the path of opshap. Else the environment variable OPSHAP, the search path, and the build of this tree
 
-    The cost beyond the game is a start of opshap and of a Python that imports nothing: some hundredths of a second. An
-    exception of the game comes out as it is, and ends opshap. Raises OpshapError where opshap refuses, FileNotFoundError
-    where there is no opshap, ValueError where `n` is not that of the PeerGame.
+    The cost beyond the game is a start of opshap and of a Python that imports next to nothing. An exception of the game
+    comes out as it is, and ends opshap. Raises OpshapError where opshap refuses, FileNotFoundError where there is no
+    opshap, ValueError where `n` is not that of the PeerGame.
     """
     if not isinstance(game, PeerGame):
         game = PeerGame(game, int(n), gradients, max_batch)
@@ -184,13 +184,12 @@ def _attribution(found):
     errors = found["standard_errors"]
     return Attribution(
         method=found["method"], values=np.array(found["values"], float),
-        standard_errors=None if errors is None else np.array(errors, float), empty=found["empty"], grand=found["grand"],
-        distinct=found["distinct"], evaluations=found["evaluations"], gradients=found["gradients"], exact=found["exact"],
-        seed=found["seed"], seconds=found["seconds"])
+        standard_errors=None if errors is None else np.array(errors, float),
+        **{key: found[key] for key in ("empty", "grand", "distinct", "evaluations", "gradients", "exact", "seed", "seconds")})
 
 
 def _package(name):
     try:
         return __import__(name)
     except ImportError as error:
-        raise ImportError(f"attribution: {name}=missing (its type is wanted). Install it: pip install {name}") from error
+        raise ImportError(f"attribution: package={name} (is not there). Do pip install {name}.") from error

@@ -33,18 +33,23 @@ class Game:
 
     def __init__(self, task, pipes):
         self._pipes = pipes
-        self._id = task["id"]
-        self.players = int(task["n"])
-        self.budget = int(task["budget"])
-        self.left = self.budget - 2
-        self.empty = float(task["v_empty"])
-        self.grand = float(task["v_full"])
-        self.seed = int(task["seed"])
-        self.parameters = dict(task.get("parameters", {}))
-        self.checkpoints = list(task.get("checkpoints", []))
-        volumes = task.get("volumes")
-        self.volumes = None if volumes is None else np.asarray(volumes, float)
         self.last_partial = None
+        try:
+            self._id = task["id"]
+            self.players = int(task["n"])
+            self.budget = int(task["budget"])
+            self.left = self.budget - 2
+            self.empty = float(task["v_empty"])
+            self.grand = float(task["v_full"])
+            self.seed = int(task["seed"])
+            self.parameters = dict(task.get("parameters", {}))
+            self.checkpoints = list(task.get("checkpoints", []))
+            volumes = task.get("volumes")
+            self.volumes = None if volumes is None else np.asarray(volumes, float)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ProtocolError(f"frame: type='task' ({type(error).__name__}: {error}). Check the host.") from error
+        if self.players < 1 or self.seed < 0:
+            raise ProtocolError(f"frame: n={self.players}, seed={self.seed} (one is too small). Check the host.")
 
     def __call__(self, masks):
         """v(S) for each row of `masks`, [B, players], true where a player is in. Returns [B].
@@ -56,7 +61,10 @@ class Game:
             raise ValueError(f"game: masks={masks.shape} (needs [B, {self.players}]). Reshape them.")
         count = len(masks)
         reply, payload = self._ask({"type": "eval", "count": count}, bytes_of_masks(masks), "values")
-        self.left = int(reply["left"])
+        left = reply.get("left")
+        if not isinstance(left, int):
+            raise ProtocolError(f"frame: left={left!r} (is no whole number). Check the host.")
+        self.left = left
         return numbers_of_bytes(payload, count)
 
     def gradients(self, nodes):

@@ -1,12 +1,11 @@
 """A game as a program: the decorator, and the game of a torch module whose input is masked."""
 
 import os
-import sys
-import traceback
 
 import numpy as np
 
-from .frames import Pipes, ProtocolError, bytes_of_numbers, masks_of_bytes, numbers_of_bytes
+from .frames import masks_of_bytes, numbers_of_bytes
+from .questions import count_of, of_shape, serve
 
 
 class PeerGame:
@@ -30,35 +29,20 @@ class PeerGame:
 
         With `raises` it comes out of here instead, and nothing more is served.
         """
-        pipes = pipes or Pipes.of_environment()
         name = name or os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game"))
-        pipes.write({"type": "hello", "protocol": 1, "role": "game", "version": "0.1", "name": name,
-                     "players": self.players, "gradients": self.gradients is not None, "max_batch": self.max_batch})
-        while True:
-            header, payload = pipes.read()
-            if header is None or header.get("type") == "bye":
-                return
-            kind, count = header.get("type"), header.get("count")
-            if kind not in ("eval", "grad") or not isinstance(count, int):
-                raise ProtocolError(f"frame: type={kind!r} (eval or grad is awaited): {header.get('detail', '')}")
-            try:
-                if kind == "eval":
-                    numbers = np.asarray(self.function(masks_of_bytes(payload, self.players, count)), float)
-                    wanted, reply = (count,), "values"
-                else:
-                    numbers = np.asarray(self.gradients(numbers_of_bytes(payload, count)), float)
-                    wanted, reply = (count, self.players), "gradients"
-                if numbers.shape != wanted:
-                    raise ValueError(f"game: {reply}={numbers.shape} (needs {wanted}). Reshape them.")
-            except (ProtocolError, MemoryError):
-                raise
-            except Exception as error:
-                if raises:
-                    raise
-                traceback.print_exc(file=sys.stderr)
-                pipes.write({"type": "fail", "id": header.get("id"), "reason": f"{type(error).__name__}: {error}"})
-                continue
-            pipes.write({"type": reply, "id": header.get("id"), "count": count}, bytes_of_numbers(numbers))
+        serve({"eval": self._values, "grad": self._gradients},
+              {"role": "game", "name": name, "players": self.players, "gradients": self.gradients is not None,
+               "max_batch": self.max_batch}, pipes, raises)
+
+    def _values(self, header, payload):
+        count = count_of(header)
+        values = self.function(masks_of_bytes(payload, self.players, count))
+        return "values", of_shape("game: values", values, [count])
+
+    def _gradients(self, header, payload):
+        count = count_of(header)
+        gradients = self.gradients(numbers_of_bytes(payload, count))
+        return "gradients", of_shape("game: gradients", gradients, [count, self.players])
 
 
 def game(players, gradients=None, max_batch=4096):
@@ -100,7 +84,8 @@ def torch_game(module, field, query, baseline=None, players=None, channel=0, max
     def outputs(shares):
         """Outputs where each player shows that share of its input, [B]."""
         shown = shares[:, labels].reshape(-1, 1, *grid)
-        return module(baseline + shown * (field - baseline))[place]
+        # Not baseline + shown * (field - baseline): this is exactly the field where it is shown.
+        return module((1 - shown) * baseline + shown * field)[place]
 
     def values(masks):
         with torch.no_grad():

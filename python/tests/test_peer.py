@@ -1,5 +1,7 @@
 """The package against a host of a few lines: frames, budgets, stops and failures."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -11,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from opshap_peer import BudgetExceeded, ProtocolError, estimator, game, torch_game
+from opshap_peer import BudgetExceeded, ProtocolError, estimator, game, operator, torch_game, torch_operator
 from opshap_peer.frames import Pipes, bytes_of_masks, bytes_of_numbers, masks_of_bytes, numbers_of_bytes
 
 
@@ -222,6 +224,100 @@ class PeerTest(unittest.TestCase):
         _, payload = host.pipes.read()
         # The derivative of (3a + 7b)^2 at a = b = 1/2.
         np.testing.assert_allclose(numbers_of_bytes(payload, 2), [30, 70], rtol=1e-6)
+
+    def question(self, host, keys, numbers=(), masks=None):
+        payload = bytes_of_numbers(numbers) if masks is None else bytes_of_masks(masks)
+        host.pipes.write({"id": 4, **keys}, payload)
+        header, payload = host.pipes.read()
+        self.assertEqual(header["id"], 4)
+        return header, np.frombuffer(payload)
+
+    def test_an_operator_gets_its_scenario_once_and_then_masks(self):
+        def shifted_square(fields):  # of both channels, at the point before
+            return np.roll(fields[:, :1] * fields[:, 1:], 1, axis=-1)
+
+        made = operator(2, input_channels=2)(shifted_square)
+        host = self.served_game(made)
+        self.assertEqual([host.hello[key] for key in ("role", "dimension", "input_channels", "output_channels",
+                                                      "gradients")], ["operator", 2, 2, 1, False])
+        fields = np.random.default_rng(0).random((3, 2, 2, 4))
+        header, found = self.question(host, {"type": "apply", "count": 3, "shape": [2, 4]}, fields)
+        self.assertEqual(header["type"], "fields")
+        np.testing.assert_array_equal(found.reshape(3, 1, 2, 4), shifted_square(fields))
+        field, baseline = fields[0], fields[1]
+        players = np.array([[0, 0, 1, 1], [2, 2, 3, 3]])
+        scenario = {"type": "scenario", "shape": [2, 4], "players": 4, "point": 5, "channel": 0}
+        numbers = np.concatenate([field.ravel(), baseline.ravel(), players.ravel()])
+        self.assertEqual(self.question(host, scenario, numbers)[0]["type"], "ready")
+        masks = np.array([[False, False, True, False], [True, True, False, True]])
+        _, found = self.question(host, {"type": "eval", "count": 2}, masks=masks)
+        # Point 5 is (1, 1), which gets the product at (1, 0): a point of player 2.
+        np.testing.assert_array_equal(found, [np.prod(field[:, 1, 0]), np.prod(baseline[:, 1, 0])])
+
+    def test_an_operator_that_is_asked_too_early_or_answers_another_shape_says_so(self):
+        host = Host(operator(1)(lambda fields: fields[..., 1:]))
+        header, _ = self.question(host, {"type": "apply", "count": 1, "shape": [4]}, np.zeros(4))
+        self.assertIn("needs (1, 1, 4)", header["reason"])
+        host.pipes.write({"type": "eval", "id": 5, "count": 1}, b"\1")
+        host.close()
+        self.assertIsInstance(host.error, ProtocolError)
+
+    def test_a_torch_module_is_an_operator_with_gradients(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not there")
+
+        class Square(torch.nn.Module):
+            def forward(self, x):
+                return x.sum(-1, keepdim=True) ** 2 + 0 * x
+
+        host = self.served_game(torch_operator(Square(), 1))
+        field = np.array([1.0, 2, 3, 4])
+        _, found = self.question(host, {"type": "vjp", "count": 1, "shape": [4], "point": 2, "channel": 0}, field)
+        np.testing.assert_allclose(found, [100, 20, 20, 20, 20], rtol=1e-6)  # float32
+        scenario = {"type": "scenario", "shape": [4], "players": 2, "point": 2, "channel": 0}
+        self.question(host, scenario, np.concatenate([field, np.zeros(4), [0, 0, 1, 1]]))
+        masks = np.array([[True, False], [False, True], [True, True]])
+        _, found = self.question(host, {"type": "eval", "count": 3}, masks=masks)
+        np.testing.assert_allclose(found, [9, 49, 100], rtol=1e-6)
+
+    def test_whatever_a_host_sends_ends_in_an_error_of_the_protocol_or_an_answer(self):
+        """OPSHAP_FUZZED_FRAMES says how many frames, spoiled ones among them."""
+        wanted = int(os.environ.get("OPSHAP_FUZZED_FRAMES", 2000))
+        rng = np.random.default_rng(int(os.environ.get("OPSHAP_FUZZ_SEED", 0)))
+        task = {"type": "task", "id": 7, "n": 3, "budget": 8, "seed": 1, "v_empty": 0.0, "v_full": 1.0}
+        good = [(task, b""), ({"type": "values", "id": 7, "count": 2, "charged": 2, "left": 4}, bytes(16)),
+                ({"type": "error", "id": 7, "code": "budget", "detail": "x"}, b""), ({"type": "stop", "id": 7}, b""),
+                ({"type": "eval", "id": 1, "count": 2}, b"\1\2"), ({"type": "bye"}, b""),
+                ({"type": "grad", "id": 1, "count": 1}, bytes(8)),
+                ({"type": "apply", "id": 1, "count": 1, "shape": [4]}, bytes(32)),
+                ({"type": "vjp", "id": 1, "count": 1, "shape": [4], "point": 2, "channel": 0}, bytes(32)),
+                ({"type": "scenario", "id": 1, "shape": [4], "players": 3, "point": 2, "channel": 0}, bytes(96))]
+        keys = sorted({key for header, _ in good for key in header})
+        odd = [None, -1, 0, 2**63, 1e300, float("nan"), "", "x", [], {}, True, [1, 2], [10**9, 10**9]]
+        served = [estimator(lambda asked, rng: asked(np.eye(asked.players, dtype=bool)[:2])[:1].repeat(3)),
+                  game(3, gradients=lambda nodes: np.zeros((len(nodes), 3)))(lambda masks: masks.sum(1)),
+                  operator(1, gradients=lambda fields, index, channel: (fields[:, 0, 0], fields))(lambda fields: fields)]
+        frames = answers = 0
+        while frames < wanted:
+            stream = io.BytesIO()
+            for _ in range(rng.integers(1, 6)):
+                header, payload = good[rng.integers(len(good))]
+                if rng.random() < 0.3:
+                    header = {**header, keys[rng.integers(len(keys))]: odd[rng.integers(len(odd))]}
+                Pipes(None, stream).write(header, payload)
+                frames += 1
+            spoiled = bytearray(stream.getvalue())
+            for _ in range(rng.integers(0, 3)):
+                place = rng.integers(len(spoiled))
+                spoiled[place:place + rng.integers(0, 4)] = rng.bytes(rng.integers(0, 4))
+            for one in served:
+                told = io.BytesIO()
+                with contextlib.suppress(ProtocolError), contextlib.redirect_stderr(io.StringIO()):
+                    one.serve(Pipes(io.BytesIO(bytes(spoiled)), told))
+                answers += told.getvalue().count(b"\n") > 1
+        self.assertGreater(answers, 0)
 
     def test_without_a_host_it_says_who_starts_it(self):
         with self.assertRaisesRegex(ProtocolError, "opshap peer check"):

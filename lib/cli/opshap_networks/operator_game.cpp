@@ -1,7 +1,9 @@
 #include "cli/opshap_networks/operator_game.hpp"
 
 #include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cli/input_field.hpp"
@@ -10,6 +12,7 @@
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"
+#include "peers/peer_operator.hpp"
 
 namespace opshap::cli {
 
@@ -26,6 +29,18 @@ std::vector<int> index_of(const std::string& who, const std::vector<std::string>
     index.push_back(value);
   }
   return index;
+}
+
+/// The folder of peer:FOLDER.
+std::optional<std::filesystem::path> peer_folder(const std::filesystem::path& op) {
+  constexpr std::string_view prefix = "peer:";
+  if (!op.string().starts_with(prefix)) return std::nullopt;
+  return op.string().substr(prefix.size());
+}
+
+std::unique_ptr<Operator> wanted_operator(const GameOptions& options, const Globals& globals) {
+  if (const auto folder = peer_folder(options.op)) return peers::peer_operator(*folder);
+  return operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
 }
 
 void read_players(const std::string& who, const GameOptions& options, const Domain& domain, ScenarioRule& rule) {
@@ -77,7 +92,7 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   require(!needs_query || !options.query.empty() || !options.query_at.empty(), who,
           ": --query (missing: --operator needs the point whose value is explained). Give --query or --query-at.");
   OperatorQuestion asked;
-  asked.op = operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
+  asked.op = wanted_operator(options, globals);
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   const data::NpyArray array = data::read_npy(options.input);
   asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);
@@ -112,7 +127,9 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
   OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
-  OperatorGame found{.op = std::move(asked.op), .named = {.name = options.op.filename().string(), .game = nullptr}};
+  const bool program = peer_folder(options.op).has_value();
+  OperatorGame found{.op = std::move(asked.op), .named = {.name = "", .game = nullptr}};
+  found.named.name = program ? found.op->coalition_path() : options.op.filename().string();
   found.named.game = games::cell_mask_game(*found.op, scenario);
   found.named.rule = asked.rule.describe();
   found.named.scenario = std::make_unique<Scenario>(std::move(scenario));

@@ -1,0 +1,119 @@
+"""An operator as a program: the decorator, and a torch module as an operator."""
+
+import os
+
+import numpy as np
+
+from .frames import ProtocolError, masks_of_bytes, numbers_of_bytes
+from .game import torch_game
+from .questions import count_of, of_shape, serve
+
+
+class PeerOperator:
+    """A function fields -> fields on regular grids, of which a host makes games. Made by @operator.
+
+    function   [B, input_channels, n] -> [B, output_channels, n], with nx, ny in place of n where dimension is 2
+    gradients  optional: (fields, index, channel) -> (values [B], gradients of the fields' shape). The values are those
+               of an output channel at an index of the grid, and the gradients their derivatives by the fields
+    masked     optional: (field, baseline, players, index, channel) -> a function from masks [B, P] to values [B], where
+               that is faster than to mask here. `players` is an array of the grid's shape: the player of each point
+    """
+
+    def __init__(self, function, dimension, input_channels, output_channels, gradients=None, masked=None,
+                 max_batch=256):
+        self.function = function
+        self.dimension = dimension
+        self.input_channels = input_channels
+        self.output_channels = output_channels
+        self.gradients = gradients
+        self.masked = masked or self._masked
+        self.max_batch = max_batch
+        self._scenario = None  # players, and masks -> values
+
+    def __call__(self, fields):
+        return self.function(fields)
+
+    def serve(self, pipes=None):
+        """Answers questions until the host says goodbye. An exception of a function fails its question."""
+        answers = {"apply": self._apply, "scenario": self._new_scenario, "eval": self._values}
+        if self.gradients is not None:
+            answers["vjp"] = self._gradients
+        serve(answers, {"role": "operator",
+                        "name": os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "operator")),
+                        "dimension": self.dimension, "input_channels": self.input_channels,
+                        "output_channels": self.output_channels, "gradients": self.gradients is not None,
+                        "max_batch": self.max_batch}, pipes)
+
+    def _fields(self, header, payload):
+        shape = [count_of(header), self.input_channels, *header["shape"]]
+        return numbers_of_bytes(payload, int(np.prod(shape))).reshape(shape)
+
+    def _apply(self, header, payload):
+        fields = self._fields(header, payload)
+        wanted = [len(fields), self.output_channels, *fields.shape[2:]]
+        return "fields", of_shape("operator: fields", self.function(fields), wanted)
+
+    def _gradients(self, header, payload):
+        fields = self._fields(header, payload)
+        index = np.unravel_index(header["point"], fields.shape[2:])
+        values, gradients = self.gradients(fields, index, header["channel"])
+        return "gradients", np.concatenate([of_shape("operator: values", values, [len(fields)]),
+                                            of_shape("operator: gradients", gradients, fields.shape).ravel()])
+
+    def _new_scenario(self, header, payload):
+        shape = header["shape"]
+        points, channels = int(np.prod(shape)), self.input_channels
+        numbers = numbers_of_bytes(payload, (2 * channels + 1) * points)
+        field, baseline = numbers[:2 * channels * points].reshape(2, channels, *shape)
+        players = numbers[2 * channels * points:].astype(int).reshape(shape)
+        index = np.unravel_index(header["point"], shape)
+        self._scenario = header["players"], self.masked(field, baseline, players, index, header["channel"])
+        return "ready", None
+
+    def _values(self, header, payload):
+        if self._scenario is None:
+            raise ProtocolError("frame: type='eval' (scenario is awaited). Check the host.")
+        players, values = self._scenario
+        count = count_of(header)
+        return "values", of_shape("operator: values", values(masks_of_bytes(payload, players, count)), [count])
+
+    def _masked(self, field, baseline, players, index, channel):
+        def values(masks):
+            shown = masks[:, players][:, None]
+            return np.asarray(self.function(np.where(shown, field, baseline)))[(slice(None), channel, *index)]
+
+        return values
+
+
+def operator(dimension, input_channels=1, output_channels=1, gradients=None, max_batch=256):
+    """Makes a PeerOperator of a function from fields [B, C, n] or [B, C, nx, ny] to fields."""
+    return lambda function: PeerOperator(function, dimension, input_channels, output_channels, gradients,
+                                         max_batch=max_batch)
+
+
+def torch_operator(module, dimension, input_channels=1, output_channels=1, max_batch=256, device="cpu"):
+    """A trained torch module as an operator, with its gradients. It masks its inputs by itself, on its device.
+
+    module    maps [B, C, n] to [B, C', n], or [B, C, nx, ny] to [B, C', nx, ny], in float32
+    """
+    import torch
+
+    module = module.to(device).eval()
+
+    def on_device(fields):
+        return torch.as_tensor(fields, dtype=torch.float32, device=device)
+
+    def outputs(fields):
+        with torch.no_grad():
+            return module(on_device(fields)).double().cpu().numpy()
+
+    def gradients(fields, index, channel):
+        inputs = on_device(fields).requires_grad_()
+        values = module(inputs)[(slice(None), channel, *map(int, index))]
+        slopes, = torch.autograd.grad(values.sum(), inputs)
+        return values.detach().double().cpu().numpy(), slopes.double().cpu().numpy()
+
+    def masked(field, baseline, players, index, channel):
+        return torch_game(module, field, [int(i) for i in index], baseline, players, channel, device=device).function
+
+    return PeerOperator(outputs, dimension, input_channels, output_channels, gradients, masked, max_batch)
