@@ -4,6 +4,7 @@
 # keys that are read here are plain numbers and texts at the top of a frame, so that no JSON package is needed.
 
 .peer <- new.env()
+.peer$bytes <- raw(0)  # that have arrived and were not used yet
 
 # Says hello and answers tasks until the host says goodbye. `estimate` is a function of a game that returns the values
 # of its players, or list(values = , standard_errors = ).
@@ -93,26 +94,40 @@ solve_task <- function(estimate, task) {
 }
 
 read_frame <- function() {
-  line <- raw(0)
   repeat {
-    byte <- readBin(.peer$source, "raw", 1)
-    if (length(byte) == 0) return(NULL)
-    if (byte == as.raw(10)) break
-    line <- c(line, byte)
-    if (length(line) > 2^20) quit_now("frame: header (has no end). Check the host.")
+    end <- match(as.raw(10), .peer$bytes)
+    if (!is.na(end) || !read_more()) break
+    if (length(.peer$bytes) > 2^20) quit_now("frame: header (has no end). Check the host.")
   }
+  if (is.na(end)) return(NULL)
+  line <- taken(end)[-end]
   if (any(line == as.raw(0))) quit_now("frame: header (is no JSON). Check the host.")
   frame <- list(header = rawToChar(line), payload = raw(0))
   frame$type <- text(frame, "type")
   if (!startsWith(frame$header, "{") || is.na(frame$type))
     quit_now("frame: header (is no JSON object). Check the host.")
   count <- number(frame, "nbytes")
-  while (!is.na(count) && length(frame$payload) < count) {
-    more <- readBin(.peer$source, "raw", count - length(frame$payload))
-    if (length(more) == 0) quit_now("frame: nbytes (the pipe ended in the middle of a payload). Check the host.")
-    frame$payload <- c(frame$payload, more)
+  if (!is.na(count) && count > 0) {
+    while (length(.peer$bytes) < count) {
+      if (!read_more()) quit_now("frame: nbytes (the pipe ended in the middle of a payload). Check the host.")
+    }
+    frame$payload <- taken(count)
   }
   frame
+}
+
+# Waits for bytes and keeps them. FALSE when the host has closed its end.
+read_more <- function() {
+  more <- readBin(.peer$source, "raw", 65536)  # what is there, not all of them
+  .peer$bytes <- c(.peer$bytes, more)
+  length(more) > 0
+}
+
+# The first bytes of those that are kept, which are kept no longer.
+taken <- function(count) {
+  first <- .peer$bytes[seq_len(count)]
+  .peer$bytes <- tail(.peer$bytes, -count)
+  first
 }
 
 write_frame <- function(keys, payload = raw(0)) {

@@ -1,0 +1,190 @@
+"""Programs of other people behind the two pipes: what the six estimators of python/examples keep of their promises, and whether an FNO that
+stays in its own process is explained as its exported file is.
+
+    benchmarks/peers/run --programs --write reports/programs.md [NAME ...]
+
+With names only these estimators are checked again; the rows of the others come from the JSON file beside the report. The exit code is 1 when
+an attribution of the FNO is off by more than its limit. A check that fails is a finding, and no error.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "python" / "examples"
+FIXTURES = ROOT / "reference_data" / "end_to_end"
+PACKAGES = ("shapiq", "captum", "torch", "neuraloperator", "numpy", "scikit-learn", "xgboost-cpu")
+LIMIT = 1e-6  # of the largest value: two evaluations in float32, summed over the coalitions of a player
+
+
+def run(*command):
+    """The exit code of the command, what it prints as JSON, and its seconds."""
+    start = time.perf_counter()
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        sys.exit(f"programs: {' '.join(map(str, command))} (exit code {done.returncode}): {done.stderr}")
+    return json.loads(done.stdout), seconds
+
+
+def estimators():
+    return sorted(path.parent.name for path in EXAMPLES.glob("*/plugin.toml") if 'role = "operator"' not in path.read_text())
+
+
+def short(text):
+    """A cell of a Markdown table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def conformance_lines(rows):
+    names = list(rows)
+    laws = list(dict.fromkeys(check["law"] for row in rows.values() for check in row["checks"]))
+    marks = {"pass": "yes", "fail": "**no**", "not claimed": "–"}
+    lines = ["| law | " + " | ".join(f"`{name}`" for name in names) + " |", "|---|" + ":-:|" * len(names)]
+    for law in laws:
+        cells = []
+        for name in names:
+            found = [check for check in rows[name]["checks"] if check["law"] == law]
+            cells.append(marks[found[0]["outcome"]] if found else "not reached")
+        lines.append(f"| {law} | " + " | ".join(cells) + " |")
+    lines += ["", "What failed, in the words of the check:", ""]
+    for name in names:
+        for check in rows[name]["checks"]:
+            if check["outcome"] == "fail":
+                lines.append(f"- `{name}`, *{check['law']}*: {short(check['detail'])}")
+    return lines
+
+
+def plugin_of(weights, folder):
+    """The example's program with other weights, in a folder of its own."""
+    text = (EXAMPLES / "neuralop_fno" / "plugin.toml").read_text()
+    text = text.replace('"../../../reference_data/end_to_end/fno_1d.safetensors"', json.dumps(str(weights)))
+    text = text.replace('"../.."', json.dumps(str(ROOT / "python")))
+    text = text.replace('"model.py"', json.dumps(str(EXAMPLES / "neuralop_fno" / "model.py")))
+    (folder / "plugin.toml").write_text(text)
+    return f"peer:{folder}"
+
+
+def explained(opshap):
+    """Rows of the FNOs: (model, players, method, largest difference in units of the largest value, seconds there, seconds here)."""
+    desk = ROOT / "reports" / "desk" / "burgers1d" / "backbone" / "model.safetensors"
+    models = [(FIXTURES / f"{case['name']}.safetensors", FIXTURES / f"{case['name']}_input.npy",
+               ["--partition", FIXTURES / f"{case['name']}_players.npy"], ",".join(map(str, case["query"])),
+               ["exact", "integrated_gradients"])
+              for case in json.loads((FIXTURES / "cases.json").read_text())["cases"] if case["name"].startswith("fno")]
+    models.append((desk, ROOT / "reports" / "compare" / "u64.npy", [], "32",
+                   ["permutation_antithetic --budget 2048", "kernel_shap_paired --budget 2048", "integrated_gradients"]))
+    rows = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for number, (weights, field, players, query, methods) in enumerate(models):
+            folder = pathlib.Path(temporary) / str(number)
+            folder.mkdir()
+            program = plugin_of(weights, folder)
+            for method in methods:
+                asked = ["--input", field, *players, "--query", query, "--json", "--method", *method.split()]
+                here, seconds_here = run(opshap, "attribute", "--operator", weights, *asked)
+                there, seconds_there = run(opshap, "attribute", "--operator", program, *asked)
+                differences = np.abs(np.subtract(here["values"], there["values"]))
+                scale = max(np.abs(here["values"]).max(), abs(here["grand"]), abs(here["empty"]))
+                rows.append({"model": str(weights.relative_to(ROOT)), "players": here["players"], "method": method,
+                             "evaluations": there["evaluations"], "gradients": there["gradients"],
+                             "difference": float(differences.max() / scale), "seconds": seconds_there,
+                             "seconds_exported": seconds_here})
+                print(rows[-1], flush=True)
+            if "exact" in methods:
+                rows.append(two_level(opshap, program, weights, field, players, query))
+                print(rows[-1], flush=True)
+    return rows
+
+
+def two_level(opshap, program, weights, field, players, query):
+    """It knows a closure of the exported file and plain gradients of the program, so that the samples differ: against exact values."""
+    asked = ["--operator", program, "--input", field, *players, "--query", query, "--json", "--method"]
+    exact, _ = run(opshap, "attribute", *asked, "exact")
+    found, seconds = run(opshap, "attribute", *asked, "two_level", "--budget", "400")
+    errors = np.abs(np.subtract(exact["values"], found["values"]))
+    return {"model": str(weights.relative_to(ROOT)), "players": exact["players"], "method": "two_level --budget 400",
+            "evaluations": found["evaluations"], "gradients": found["gradients"], "seconds": seconds,
+            "in_standard_errors": float((errors / np.maximum(found["standard_errors"], 1e-12)).max())}
+
+
+def fno_lines(rows):
+    lines = ["| model | players | method | evaluations | gradients | difference | seconds there | seconds exported |",
+             "|---|--:|---|--:|--:|--:|--:|--:|"]
+    for row in rows:
+        difference = (f"{row['difference']:.1e}" if "difference" in row
+                      else f"{row['in_standard_errors']:.1f} standard errors from the exact values")
+        exported = f"{row['seconds_exported']:.1f}" if "seconds_exported" in row else ""
+        lines.append(f"| `{row['model']}` | {row['players']} | `{row['method']}` | {row['evaluations']} | {row['gradients']} | "
+                     f"{difference} | {row['seconds']:.1f} | {exported} |")
+    return lines
+
+
+def report(rows):
+    commit, versions = rows["commit"], rows["versions"]
+    packages = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return "\n".join([
+        "# Programs behind two pipes",
+        "",
+        f"`benchmarks/peers/run --programs --write reports/programs.md` at commit {commit}, with Python {rows['python']}, {packages}. The numbers are in "
+        "[programs.json](programs.json).",
+        "",
+        "## Six estimators of other libraries",
+        "",
+        "`opshap peer check python/examples/NAME`. *yes*: the law holds. *no*: it does not, and the reason stands below. –: plugin.toml does not claim it. What a",
+        "plugin claims is what its paper or its documentation promises. Five of them have no line of code: their `plugin.toml` names an approximator of shapiq.",
+        "",
+        *conformance_lines(rows["conformance"]),
+        "",
+        "## An FNO that stays in its own process",
+        "",
+        "`opshap attribute --operator peer:python/examples/neuralop_fno --input U.npy --query I --method NAME`. The model is neuraloperator's, on its own PyTorch.",
+        "The exported file is explained by the same command with the file in place of the program. *difference*: the largest of all players, in units of the",
+        f"game's largest value; at most {LIMIT:g}. The field goes there once, and coalitions go as bits. Integrated gradients and `two_level` ask for gradients. "
+        "Seconds are of the",
+        "whole command, the start of both programs included; the machine was busy.",
+        "",
+        *fno_lines(rows["fno"]),
+        ""])
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--build", required=True, help="build folder of opshap")
+    arguments.add_argument("--write", required=True, type=pathlib.Path)
+    arguments.add_argument("names", nargs="*", help="check these alone; `fno` is the FNO")
+    asked = arguments.parse_args()
+    # The programs find this Python first.
+    os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    opshap = pathlib.Path(asked.build) / "opshap"
+    numbers = asked.write.with_suffix(".json")
+    rows = json.loads(numbers.read_text()) if numbers.exists() and asked.names else {"conformance": {}, "fno": []}
+    rows["commit"] = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    rows["python"] = ".".join(map(str, sys.version_info[:3]))
+    rows["versions"] = {name: importlib.metadata.version(name) for name in PACKAGES}
+    for name in asked.names or [*estimators(), "fno"]:
+        if name == "fno":
+            rows["fno"] = explained(opshap)
+        else:
+            found, seconds = run(opshap, "peer", "check", "--json", EXAMPLES / name)
+            rows["conformance"][name] = {**found, "seconds": round(seconds, 1)}
+            failed = sum(check["outcome"] == "fail" for check in found["checks"])
+            print(f"{name}: {failed} of {len(found['checks'])} checks failed, {seconds:.0f} s", flush=True)
+        rows["conformance"] = dict(sorted(rows["conformance"].items()))
+        numbers.write_text(json.dumps(rows, indent=1) + "\n")
+        asked.write.write_text(report(rows))
+    if any(row.get("difference", 0) > LIMIT for row in rows["fno"]):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
