@@ -76,6 +76,10 @@ TEST_F(ReadmeCommands, Run) {
   data::write_npy(path("fields.npy"), {.shape = {20, 32}, .dtype = data::Dtype::float32, .values = fields});
   for (const char* name : {"inputs.npy", "targets.npy"})
     data::write_npy(path(name), {.shape = {8, 128}, .dtype = data::Dtype::float32, .values = field});
+  file("my_model/plugin.toml",
+       "name = 'my_model'\nrole = 'operator'\ncommand = ['python3', 'model.py']\n"
+       "[env]\nPYTHONPATH = '" OPSHAP_SOURCE_DIR "/python'\n");
+  file("my_model/model.py", "from opshap_peer import operator\noperator(1)(lambda fields: fields ** 2).serve()\n");
   // The attribution that the page certifies is of the game of its next command.
   const Outcome mine = opshap("attribute --game unanimity_sum --players 64 --method permutation --budget 1024 --json");
   ASSERT_EQ(0, mine.code) << mine.err;
@@ -86,7 +90,7 @@ TEST_F(ReadmeCommands, Run) {
   for (const std::string& command : commands()) {
     if (builds(command)) continue;
     ASSERT_TRUE(command.starts_with("opshap ")) << command << ": say here how to run it";
-    if (!numpy && command.find("my_shap") != std::string::npos) continue;
+    if (!numpy && command.find("my_") != std::string::npos) continue;
 #ifndef OPSHAP_WITH_NETWORKS
     if (command.find("operator") != std::string::npos) continue;
 #endif

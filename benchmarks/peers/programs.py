@@ -42,7 +42,7 @@ def estimators():
 
 def short(text):
     """A cell of a Markdown table."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    return text.replace("|", "\\|").replace("\n", " ").strip()
 
 
 def conformance_lines(rows):
@@ -56,12 +56,9 @@ def conformance_lines(rows):
             found = [check for check in rows[name]["checks"] if check["law"] == law]
             cells.append(marks[found[0]["outcome"]] if found else "not reached")
         lines.append(f"| {law} | " + " | ".join(cells) + " |")
-    lines += ["", "What failed, in the words of the check:", ""]
-    for name in names:
-        for check in rows[name]["checks"]:
-            if check["outcome"] == "fail":
-                lines.append(f"- `{name}`, *{check['law']}*: {short(check['detail'])}")
-    return lines
+    failed = [f"- `{name}`, *{check['law']}*: {short(check['detail'])}"
+              for name in names for check in rows[name]["checks"] if check["outcome"] == "fail"]
+    return [*lines, "", *(["What failed, in the words of the check:", "", *failed] if failed else ["Nothing failed."])]
 
 
 def plugin_of(weights, folder):
@@ -151,7 +148,7 @@ def report(rows):
         "The exported file is explained by the same command with the file in place of the program. *difference*: the largest of all players, in units of the",
         f"game's largest value; at most {LIMIT:g}. The field goes there once, and coalitions go as bits. Integrated gradients and `two_level` ask for gradients. "
         "Seconds are of the",
-        "whole command, the start of both programs included; the machine was busy.",
+        "whole command, the start of both programs included.",
         "",
         *fno_lines(rows["fno"]),
         ""])
