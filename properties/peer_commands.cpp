@@ -149,6 +149,17 @@ TEST_F(PeerCommands, CheckOfAProgramThatDoesNotStartHasOneRow) {
   EXPECT_EQ("fail", checks[0]["outcome"]);
 }
 
+TEST_F(PeerCommands, AProfileNamesThemWhereTheyAreOrIsRefusedBeforeItTrains) {
+#ifndef OPSHAP_WITH_NETWORKS
+  GTEST_SKIP() << "built without LibTorch";
+#endif
+  const std::string start = "[evaluation]\nmethods = ['permutation', '", command = "reproduce --config ";
+  const std::string gone = file("gone.toml", start + "peer:" + path("nowhere") + "']\n");
+  expect_refusal(command + gone + " --out " + path("run"), 3, "plugin.toml");
+  const std::string mistyped = file("mistyped.toml", start + "permutatoin']\n");
+  expect_refusal(command + mistyped + " --out " + path("run"), 2, "Did you mean permutation");
+}
+
 TEST_F(PeerCommands, NewRefusesWhatCannotWork) {
   file("there/x", "");
   expect_refusal("peer new " + path("there"), 2, "is there already");

@@ -16,6 +16,7 @@
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "evaluation/evaluate.hpp"
+#include "methods/method.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
 #include "pde/registry.hpp"
@@ -133,6 +134,8 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   training::require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
   for (const auto& [name, recipe] : profile.explainers)
     training::require_recipes(profile.backbone, recipe, spaces_of(profile, given));
+  // So are methods that nobody knows, and programs that are not there.
+  for (const std::string& name : profile.evaluation.methods) methods::resolve(name);
   const runs::Part& part = extent.part;
   if (!part.whole()) require_trained(profile, run, part);
   runs::Manifest manifest(
