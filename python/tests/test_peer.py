@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
 from opshap_peer import BudgetExceeded, ProtocolError, estimator, game, operator, torch_game, torch_operator
 from opshap_peer.frames import Pipes, bytes_of_masks, bytes_of_numbers, masks_of_bytes, numbers_of_bytes
+from opshap_peer.of_shapiq import of_shapiq
 
 
 class Host:
@@ -318,6 +319,26 @@ class PeerTest(unittest.TestCase):
                     one.serve(Pipes(io.BytesIO(bytes(spoiled)), told))
                 answers += told.getvalue().count(b"\n") > 1
         self.assertGreater(answers, 0)
+
+    def test_an_approximator_of_shapiq_is_an_estimator(self):
+        try:
+            import shapiq
+        except ImportError:
+            self.skipTest("shapiq is not there")
+        weights = np.array([1.0, -2, 3, 2])
+        for name in ("KernelSHAP", "PermutationSamplingSV", "RegressionMSR"):
+            with self.subTest(name):
+                host = Host(of_shapiq(name))
+                self.assertEqual(host.hello["version"], shapiq.__version__)
+                host.task(4, 16)
+                header, payload, known = host.answer_until_the_end(4, 16, lambda masks: masks @ weights)
+                host.close()
+                self.assertEqual(header["type"], "result", header)
+                self.assertLessEqual(len(known), 16)
+                # KernelSHAP weighs the two ends by a large number, which is no constraint, and XGBoost is in float32.
+                np.testing.assert_allclose(numbers_of_bytes(payload, 4), weights, rtol=0, atol=1e-5)
+        with self.assertRaisesRegex(ValueError, "KernelSHAP"):
+            of_shapiq("KernelShap")
 
     def test_without_a_host_it_says_who_starts_it(self):
         with self.assertRaisesRegex(ProtocolError, "opshap peer check"):
