@@ -219,7 +219,8 @@ class Conformance {
         const Values found = values_of(table, budget);
         const double sum = std::accumulate(found.begin(), found.end(), 0.0), gain = table.back() - table.front();
         if (std::string why = mismatch({gain}, {sum}, scale); !why.empty())
-          return message("they add up to ", sum, " in place of ", gain, " at a budget of ", budget);
+          return message("they add up to ", sum, " in place of ", gain, ", off by ", sum - gain, ", at a budget of ",
+                         budget);
       }
       return "";
     });
