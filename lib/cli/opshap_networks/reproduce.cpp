@@ -9,6 +9,7 @@
 #include "cli/departures.hpp"
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/forecast.hpp"
 #include "cli/problem_profiles.hpp"
 #include "cli/shard_option.hpp"
 #include "core/error.hpp"
@@ -189,9 +190,20 @@ struct ReproduceOptions {
   fs::path data;
   std::string shard = "0/1";
   bool train_only = false;
+  bool dry_run = false;
+  int ranks = 1;
 };
 
 void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
+  if (options.dry_run) {
+    const std::vector<Profile> profiles =
+        !options.data.empty()
+            ? std::vector{load_profile(options.profile, globals.config, settings_of_file(options.data))}
+        : options.pdes.empty() ? std::vector{load_profile(options.profile, globals.config)}
+                               : load_profiles(options.profile, globals.config, options.pdes);
+    print_forecasts(profiles, options.ranks, globals);
+    return;
+  }
   const Extent extent{.part = runs::Part::parse("reproduce", options.shard), .train_only = options.train_only};
   if (!options.data.empty()) {
     const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
@@ -229,6 +241,12 @@ void add_network_reproduce(CLI::App& app, const Globals& globals) {
       ->excludes(data);
   CLI::Option* shard = add_shard(*command, options->shard);
   command->add_flag("--train-only", options->train_only, "End before the evaluation")->excludes(shard);
+  CLI::Option* dry_run = command->add_flag(
+      "--dry-run", options->dry_run,
+      "Only say what each stage will cost: evaluations, time by rates that are measured now, disk. Nothing is written");
+  command->add_option("--ranks", options->ranks, "With --dry-run: also the time on so many machines like this one")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(dry_run);
   command->callback([options, &globals] { run_reproduce(globals, *options); });
 }
 
