@@ -110,7 +110,7 @@ TEST_F(TrainingOfRanks, OfAnExplainerHasTheLossesOfOne) {
 }
 
 TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
-  const std::string longer = file("longer.toml", "[backbone]\nepochs = 100\npatience = 100\n");
+  const std::string longer = file("longer.toml", "[backbone]\nepochs = 40\npatience = 40\n");
   const std::string what = "backbone --config " + longer;
   ASSERT_EQ(0, train(what, "whole", 2).code);
   const std::string rank = std::string(OPSHAP_BINARY_DIR) + "/opshap train " + what + " --threads 1 -q --profile " +

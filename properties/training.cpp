@@ -376,8 +376,8 @@ TEST_F(Training, OfAMultiwaveletBackboneLowersItsLossTenfold) {
 // By itself, and inside the network of a density that says where the query is.
 TEST_F(Training, OfAMultiwaveletExplainerFindsTheShapleyValuesOfALinearOperator) {
   const WeightedMeanOperator backbone(0);
-  for (const char* coordinates : {"grid", "query"}) {
-    training::ExplainerRecipe recipe = small_explainer(60);
+  for (const auto& [coordinates, epochs] : {std::pair("grid", 30), std::pair("query", 60)}) {
+    training::ExplainerRecipe recipe = small_explainer(epochs);
     recipe.model = small_multiwavelet_model();
     recipe.coordinates = coordinates;
     training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / coordinates);
@@ -457,7 +457,7 @@ operators::NetworkSettings small_gino() {
 }
 
 TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
-  training::BackboneRecipe recipe = small_backbone(30);
+  training::BackboneRecipe recipe = small_backbone(20);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   const data::Dataset data = cloud_data(32, 8);
@@ -471,7 +471,7 @@ TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
 }
 
 TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
-  training::ExplainerRecipe recipe = small_explainer(40);
+  training::ExplainerRecipe recipe = small_explainer(25);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
