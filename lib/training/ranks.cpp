@@ -85,7 +85,9 @@ void Ranks::leave() const {
 
 Ranks::Ranks() {
   const char* name = launcher();
-  require<EnvironmentError>(name == nullptr || std::getenv(name) == std::string("1"), "train: ", name ? name : "",
+  if (name == nullptr) return;
+  const std::string value = std::getenv(name);
+  require<EnvironmentError>(value == "1", "train: ", name, "=", value,
                             " (this program was built without MPI, so that each process would do all of the work). "
                             "Build with -DOPSHAP_MPI=ON, or start one process.");
 }
