@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +22,9 @@
 #include "games/smooth_operator_game.hpp"
 #include "reporting/evidence.hpp"
 #include "small_backbone.hpp"
+#include "statistics/mean.hpp"
 #include "statistics/quantiles.hpp"
+#include "statistics/squared_length.hpp"
 #include "statistics/study.hpp"
 #include "subject.hpp"
 #include "support/tolerance.hpp"
@@ -54,33 +55,6 @@ double norm(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value * value;
   return std::sqrt(sum);
-}
-
-/// A squared length as independent estimates of the vector know it.
-struct Square {
-  double value = 0, error = 0;
-};
-
-/// The mean product of two different estimates: each one's noise is independent of the other's, so that none of it adds
-/// up, however large it is and whatever the estimates say of it. Its standard error is that of the jackknife over the
-/// estimates. One estimate is the vector itself.
-Square squared_length(const std::vector<std::vector<double>>& estimates) {
-  const std::size_t count = estimates.size();
-  std::vector<double> with(count, 0.0);  // of one estimate with all the others
-  double all = 0;
-  for (std::size_t a = 0; a < count; ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      const double product = std::inner_product(estimates[a].begin(), estimates[a].end(), estimates[b].begin(), 0.0);
-      with[a] += product, with[b] += product, all += product;
-    }
-  }
-  if (count == 1) return {.value = std::pow(norm(estimates[0]), 2)};
-  const auto pairs = [](std::size_t of) { return static_cast<double>(of * (of - 1) / 2); };
-  const double mean = all / pairs(count);
-  double spread = 0;
-  for (const double own : with) spread += std::pow((all - own) / pairs(count - 1) - mean, 2);
-  const auto estimates_left_out = static_cast<double>(count);
-  return {.value = mean, .error = std::sqrt((estimates_left_out - 1) / estimates_left_out * spread)};
 }
 
 /// Shapley values by certified references that know nothing of each other; one where it is exact.
@@ -129,19 +103,21 @@ std::vector<double> difference(std::vector<double> a, const std::vector<double>&
 
 /// The squared distance, relative to the squared length of `relative_to` of the Shapley values.
 template <typename View, typename Scale>
-Square relative_square(const std::vector<double>& found, const Truth& truth, const View& view,
-                       const Scale& relative_to) {
+statistics::Mean relative_square(const std::vector<double>& found, const Truth& truth, const View& view,
+                                 const Scale& relative_to) {
   std::vector<std::vector<double>> differences, lengths;
   for (const Attribution& reference : truth.references) {
     differences.push_back(view(difference(found, reference.values)));
     lengths.push_back(relative_to(reference.values));
   }
-  const Square square = squared_length(differences);
-  const double scale = squared_length(lengths).value;
-  return {square.value / scale, square.error / scale};
+  statistics::Mean square = statistics::squared_length(differences);
+  const double scale = statistics::squared_length(lengths).value;
+  square.value /= scale;
+  square.standard_error /= scale;
+  return square;
 }
 
-Square relative_square(const std::vector<double>& found, const Truth& truth, Part part = Part::all) {
+statistics::Mean relative_square(const std::vector<double>& found, const Truth& truth, Part part = Part::all) {
   return relative_square(
       found, truth, [part](std::vector<double> values) { return part_of(std::move(values), part); },
       [part](std::vector<double> values) {
@@ -149,7 +125,7 @@ Square relative_square(const std::vector<double>& found, const Truth& truth, Par
       });
 }
 
-Square relative_square_of_sets(const std::vector<double>& found, const Truth& truth, std::size_t sets) {
+statistics::Mean relative_square_of_sets(const std::vector<double>& found, const Truth& truth, std::size_t sets) {
   const auto view = [sets](const std::vector<double>& values) { return in_sets(values, sets); };
   return relative_square(found, truth, view, view);
 }
@@ -166,24 +142,26 @@ statistics::Study from_eight(const statistics::Study& study) {
 /// that are resolved: the square is above twice its standard error, which is the median of those of the inputs.
 struct Curve {
   statistics::Study study;
-  std::vector<Square> medians{};
+  std::vector<statistics::Mean> medians{};
 
   Curve(const std::string& title, const std::string& error) : study(title, "n", error) {}
-  void add(int n, const std::vector<Square>& of_inputs) {
+  void add(int n, const std::vector<statistics::Mean>& of_inputs) {
     std::vector<double> values, errors;
-    for (const Square& square : of_inputs) {
+    for (const statistics::Mean& square : of_inputs) {
       values.push_back(square.value);
-      errors.push_back(square.error);
+      errors.push_back(square.standard_error);
     }
-    medians.push_back({statistics::quartiles(values).median, statistics::quartiles(errors).median});
+    medians.push_back({.value = statistics::quartiles(values).median,
+                       .standard_error = statistics::quartiles(errors).median,
+                       .count = of_inputs.size()});
     if (resolved(medians.size() - 1)) study.add(n, distance(medians.size() - 1));
   }
   double distance(std::size_t i) const { return std::sqrt(std::max(medians[i].value, 0.0)); }
-  bool resolved(std::size_t i) const { return medians[i].value > 2 * medians[i].error; }
+  bool resolved(std::size_t i) const { return medians[i].value > 2 * medians[i].standard_error; }
   std::string cell(std::size_t i) const { return resolved(i) ? fmt::format("{:.3g}", distance(i)) : "not resolved"; }
   /// Of the distance, by the noise of the references.
   std::string error(std::size_t i) const {
-    return resolved(i) ? fmt::format("{:.2g}", medians[i].error / (2 * distance(i))) : "";
+    return resolved(i) ? fmt::format("{:.2g}", medians[i].standard_error / (2 * distance(i))) : "";
   }
   statistics::Study fitted() const { return from_eight(study); }
 };
@@ -222,7 +200,7 @@ struct CellMaskLimits : Limits {
   explicit CellMaskLimits(std::vector<int> at) : Limits{.players = std::move(at)} {
     for (const int n : players) {
       std::vector<double> error, atom;
-      std::vector<Square> ig, mf, ig_ocean, mf_ocean, mf_atom;
+      std::vector<statistics::Mean> ig, mf, ig_ocean, mf_ocean, mf_atom;
       const std::int64_t all = subject().inputs.batch;
       inputs.push_back(n == 22 ? 1 : n >= 256 ? std::min<std::int64_t>(4, all) : all);
       for (std::int64_t sample = 0; sample < inputs.back(); ++sample) {
@@ -259,7 +237,7 @@ struct SmoothLimits : Limits {
   SmoothLimits(std::vector<int> at, int points, std::int64_t inputs) : Limits{.players = std::move(at)} {
     for (const int n : players) {
       std::vector<double> error;
-      std::vector<Square> of_cells, of_sets;
+      std::vector<statistics::Mean> of_cells, of_sets;
       for (std::int64_t sample = 0; sample < inputs; ++sample) {
         const FieldBatch input = on_grid(subject().inputs.one(sample), points);
         const games::PartitionOfUnity masks =

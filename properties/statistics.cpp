@@ -12,6 +12,7 @@
 #include "statistics/bootstrap.hpp"
 #include "statistics/mean.hpp"
 #include "statistics/quantiles.hpp"
+#include "statistics/squared_length.hpp"
 #include "statistics/study.hpp"
 #include "support/for_all.hpp"
 #include "support/tolerance.hpp"
@@ -127,6 +128,62 @@ TEST(Bootstrap, KeepsInfinityAndRefusesWhatHasNoInterval) {
   EXPECT_THROW(statistics::bootstrap(
                    2, [](statistics::Draw&) { return std::nan(""); }, 1),
                InvalidArgument);
+}
+
+TEST(SquaredLength, IsTheMeanProductOfTwoEstimates) {
+  // Products 0, 1 and 1; without the third estimate 0, without one of the others 1.
+  const statistics::Mean found = statistics::squared_length({{1, 0}, {0, 1}, {1, 1}});
+  EXPECT_NEAR(2.0 / 3, found.value, tight);
+  EXPECT_NEAR(std::sqrt(2.0 / 3 * (4.0 / 9 + 2 * 1.0 / 9)), found.standard_error, tight);
+  EXPECT_EQ(3u, found.count);
+  const statistics::Mean known = statistics::squared_length({{3, 4}});
+  EXPECT_EQ(25, known.value);
+  EXPECT_EQ(0, known.standard_error);
+}
+
+/// Four estimates of a vector of that length in 50 dimensions, whose noise has the length 1 on average: the mean of
+/// what is found over many trials, its variance, and the mean of the claimed variance.
+struct SquaredLengths {
+  statistics::Mean found;
+  double variance = 0, claimed = 0;
+
+  explicit SquaredLengths(double length) {
+    constexpr std::size_t trials = 2000, dimension = 50;
+    std::vector<double> values;
+    for (std::uint64_t trial = 0; trial < trials; ++trial) {
+      Rng rng(trial, "squared length");
+      std::vector<std::vector<double>> estimates(4, std::vector<double>(dimension, length / std::sqrt(dimension)));
+      for (auto& estimate : estimates)
+        for (double& value : estimate) value += rng.normal() / std::sqrt(dimension);
+      const statistics::Mean one = statistics::squared_length(estimates);
+      values.push_back(one.value);
+      claimed += one.standard_error * one.standard_error / trials;
+    }
+    found = statistics::mean(values);
+    variance = found.standard_error * found.standard_error * trials;
+  }
+};
+
+TEST(SquaredLength, IsUnbiasedUnderNoise) {
+  // Four standard errors of 2000 trials. A tenth of the noise is a hundredth of the square of one estimate.
+  for (const double length : {0.0, 0.1, 1.0, 10.0}) {
+    const SquaredLengths all(length);
+    EXPECT_NEAR(length * length, all.found.value, 4 * all.found.standard_error) << length;
+  }
+}
+
+TEST(SquaredLength, ClaimsNoSmallerErrorThanItHas) {
+  // The ratio of variances is 1 where the vector is long. In pure noise products of different pairs are uncorrelated:
+  // with v the variance of one, the value has v/6 and the jackknife v/2. Both means are known to some per cent.
+  const SquaredLengths clear(10), noise(0);
+  EXPECT_NEAR(1, clear.claimed / clear.variance, 0.2);
+  EXPECT_NEAR(3, noise.claimed / noise.variance, 0.5);
+}
+
+TEST(SquaredLength, RefusesWhatHasNoError) {
+  EXPECT_THROW(statistics::squared_length({}), InvalidArgument);
+  EXPECT_THROW(statistics::squared_length({{1}, {2}}), InvalidArgument);
+  EXPECT_THROW(statistics::squared_length({{1}, {2}, {3, 4}}), InvalidArgument);
 }
 
 TEST(Study, FindsThePowerOfAPowerLaw) {
