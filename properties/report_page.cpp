@@ -19,6 +19,7 @@
 #include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/page_parts.hpp"
 #include "reporting/report.hpp"
 #include "reporting/report_tables.hpp"
 #include "support/planes_run.hpp"
@@ -258,8 +259,21 @@ TEST_F(ReportFolder, PlanesAreDrawnAsHeatMaps) {
     EXPECT_EQ(1u, count(svg, title)) << title;
   EXPECT_EQ(1u + 64, count(read_file(folder_ / "figures/example.csv"), "\n")) << "the finer grid";
   EXPECT_EQ(0u, count(svg, "fill-opacity")) << "the colours of the scale are those of the map";
-  EXPECT_EQ(0u, count(svg, "<image")) << "points are rectangles, since a page has no files beside it";
+  const std::size_t panels = count(svg, "aria-labelledby=");
+  EXPECT_EQ(panels, count(svg, "<image style='image-rendering:pixelated' ")) << "a map is a picture, a dot a point";
+  EXPECT_EQ(panels, count(svg, "href='data:image/png;base64,")) << "inside, since a page has no files beside it";
   EXPECT_TRUE(fs::exists(folder_ / "figures/resolution_error.svg")) << "two grids, told apart by their points";
+}
+
+TEST(Figures, NameTheFileThatHasTheirNumbersWhereAPageWouldBeTooLong) {
+  reporting::DrawnFigure drawn{.name = "long", .figure = {}, .panels = {}};
+  drawn.figure.numbers.columns = {{"x", true}};
+  for (int row = 0; row < 300; ++row) drawn.figure.numbers.add({"1"});
+  EXPECT_EQ(1u, count(reporting::figure_html(drawn), "<table"));
+  drawn.figure.numbers.add({"1"});
+  const std::string html = reporting::figure_html(drawn);
+  EXPECT_EQ(0u, count(html, "<table"));
+  EXPECT_EQ(1u, count(html, "301 rows, in figures/long.csv."));
 }
 
 TEST(Figures, SpreadAPlayersValueOverItsShareOfTheVolume) {

@@ -97,7 +97,7 @@ Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string ti
   if (full <= 0) full = 1;  // a field of zeros is white
   std::string script = signed_colours(full);
   script += range_command('x', x) + range_command('y', y) + "$data << EOD\n" + data + "EOD\n";
-  std::string plot = "plot $data using 1:2:3 with image pixels";
+  std::string plot = "plot $data using 1:2:3 with image";
   if (!grid.query.empty()) {
     script += fmt::format("$query << EOD\n{} {}\nEOD\n", digits(grid.query[0]), digits(grid.query[1]));
     plot += ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'";

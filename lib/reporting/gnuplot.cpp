@@ -96,6 +96,7 @@ std::string body_of(std::string svg, const std::string& id) {
   replace_all(svg, "\"black\"", "\"currentColor\"");
   replace_all(svg, "rgb(  0,   0,   0)", "currentColor");
   replace_all(svg, " color='currentColor'", "");
+  replace_all(svg, "<image ", "<image style='image-rendering:pixelated' ");  // a cell is one colour, not a slope
   replace_all(svg, "xlink:href", "href");
   replace_all(svg, "href='#", "href='#" + id + "-");
   replace_all(svg, "url(#", "url(#" + id + "-");

@@ -8,6 +8,19 @@
 
 namespace opshap::reporting {
 
+namespace {
+
+/// A page has tables that somebody may read; longer ones are what the CSV beside it is for.
+constexpr std::size_t most_rows = 300;
+
+std::string numbers_html(const DrawnFigure& drawn) {
+  const Table& numbers = drawn.figure.numbers;
+  if (numbers.rows.size() <= most_rows) return numbers.html();
+  return fmt::format("<p class=\"quiet\">{} rows, in figures/{}.csv.</p>\n", numbers.rows.size(), drawn.name);
+}
+
+}  // namespace
+
 std::string page_head(const std::string& title) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -48,7 +61,7 @@ std::string figure_html(const DrawnFigure& drawn) {
   for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
   text += "</div>\n" + legend_html(figure.legend);
   text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
-          escape_markup(figure.numbers.caption) + "</p>\n" + figure.numbers.html() + "</details>\n";
+          escape_markup(figure.numbers.caption) + "</p>\n" + numbers_html(drawn) + "</details>\n";
   return text + "</figure>\n";
 }
 

@@ -28,7 +28,8 @@ std::string fact(const std::string& name, const std::string& value);
 /// one.
 std::string commits_in_words(const runs::Run& run);
 
-/// Panels, legend and numbers, or the reason why there are none.
+/// Panels, legend and numbers, or the reason why there are none. Of more than 300 rows of numbers the page says which
+/// file has them.
 std::string figure_html(const DrawnFigure& drawn);
 
 /// Two columns; a value of several lines stands as it is.
