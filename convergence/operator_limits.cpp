@@ -161,7 +161,7 @@ struct Curve {
   std::string cell(std::size_t i) const { return resolved(i) ? fmt::format("{:.3g}", distance(i)) : "not resolved"; }
   /// Of the distance, by the noise of the references.
   std::string error(std::size_t i) const {
-    return resolved(i) ? fmt::format("{:.2g}", medians[i].standard_error / (2 * distance(i))) : "";
+    return resolved(i) ? fmt::format("{:.2g}", medians[i].standard_error / (2 * distance(i))) : "not resolved";
   }
   statistics::Study fitted() const { return from_eight(study); }
 };

@@ -16,7 +16,7 @@ constexpr std::size_t most_rows = 300;
 std::string numbers_html(const DrawnFigure& drawn) {
   const Table& numbers = drawn.figure.numbers;
   if (numbers.rows.size() <= most_rows) return numbers.html();
-  return fmt::format("<p class=\"quiet\">{} rows, in figures/{}.csv.</p>\n", numbers.rows.size(), drawn.name);
+  return fmt::format("<p class=\"quiet\">{} rows, in {}.</p>\n", numbers.rows.size(), escape_markup(drawn.numbers_in));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace opshap::reporting {
 struct DrawnFigure {
   std::string name;
   Figure figure;
-  std::vector<std::string> panels;  ///< one `<svg>` each
+  std::vector<std::string> panels;                      ///< one `<svg>` each
+  std::string numbers_in = "figures/" + name + ".csv";  ///< file of its numbers, as seen from the page
 };
 
 /// From the first byte to `<body>`, with the style in it.

@@ -71,7 +71,8 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
 /// The example figure with ids that no other problem's figure on the same page has.
 DrawnFigure draw_example(const Scoreboard& scores) {
   const std::string& pde = scores.run().pde;
-  DrawnFigure drawn{.name = pde, .figure = figures::example(scores), .panels = {}};
+  DrawnFigure drawn{
+      .name = pde, .figure = figures::example(scores), .panels = {}, .numbers_in = pde + "/figures/example.csv"};
   drawn.figure.title = pde_label(pde);
   for (Panel& panel : drawn.figure.panels) {
     panel.id = pde + "-" + panel.id;
