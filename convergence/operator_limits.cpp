@@ -89,7 +89,7 @@ std::vector<double> part_of(std::vector<double> values, Part part) {
   return values;
 }
 
-/// Of the player sets 0..sets-1, each as many neighbours; of the players themselves where there are as many sets.
+/// Sums over sets of neighbours, as many players in each.
 std::vector<double> in_sets(const std::vector<double>& values, std::size_t sets) {
   std::vector<double> sums(sets, 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i * sets / values.size()] += values[i];
@@ -101,7 +101,7 @@ std::vector<double> difference(std::vector<double> a, const std::vector<double>&
   return a;
 }
 
-/// The squared distance, relative to the squared length of `relative_to` of the Shapley values.
+/// The squared distance as `view` sees it, in units of the squared length of the Shapley values as `relative_to` does.
 template <typename View, typename Scale>
 statistics::Mean relative_square(const std::vector<double>& found, const Truth& truth, const View& view,
                                  const Scale& relative_to) {
@@ -120,8 +120,8 @@ statistics::Mean relative_square(const std::vector<double>& found, const Truth& 
 statistics::Mean relative_square(const std::vector<double>& found, const Truth& truth, Part part = Part::all) {
   return relative_square(
       found, truth, [part](std::vector<double> values) { return part_of(std::move(values), part); },
-      [part](std::vector<double> values) {
-        return part_of(std::move(values), part == Part::ocean ? Part::ocean : Part::all);
+      [scale = part == Part::atom ? Part::all : part](std::vector<double> values) {
+        return part_of(std::move(values), scale);
       });
 }
 
@@ -167,8 +167,8 @@ struct Curve {
 };
 
 /// On a run's backbone enumeration to 22 players takes minutes. Above, distances fall like 1/n, and the wanted error of
-/// the references is a part of it, as far as it can be paid. The errors of the references of hard masks lie in few
-/// directions, about 16 of 255 at n = 256, so that a square is resolved where the error is below 0.8 of the distance.
+/// the references is a part of it, as far as it can be paid. References that were n^(1/4) coarser beside the distance
+/// were tried once: from n = 256 on the squares of hard masks were not resolved.
 evaluation::ReferenceSettings reference_settings(int n, double part) {
   return {.relative_error = is_run() ? part / n : 2e-3,
           .max_evaluations = std::int64_t{1} << (is_run() ? (n > 512 ? 19 : 17) : 15),
@@ -340,7 +340,8 @@ TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWit
   EXPECT_NEAR(-1, ocean.slope, 0.3);
   EXPECT_LT(hard.closure.medians.back().value, std::pow(0.75, 2) * hard.gradients.medians.back().value);
   EXPECT_NEAR(-1, sets.slope, 0.3) << "the theorem's limit is approached as O(1/n)";
-  // A player's own share is of few points of the grid, which the graded cells do not meet equally well at every n.
+  // The theorem is about fixed sets. Distances of single players fall less regularly: on the small backbone the slope
+  // was -0.70 at 8, 16, 32 players, -0.66 at 8, 16, 32, 40 and -0.56 at 12, 16, 24, 32. So only a fall is asserted.
   EXPECT_LT(cells.slope, -0.5) << "players alone come nearer too";
 }
 
