@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -644,12 +645,15 @@ TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
   }
 }
 
-// A stream has 2.25 frames in the mean, and a process of its own. OPSHAP_FUZZED_PEERS=100000 starts as many.
+// A stream has 2.25 frames in the mean, and a process of its own. OPSHAP_FUZZED_PEERS=100000 starts as many. A host that
+// hangs does not come to the end, which is what the time limit of the test is for. The longest stream is told and not
+// judged, since a machine may stand still.
 TEST_F(Peers, AHostSurvivesWhateverTheySend) {
   const char* wanted = std::getenv("OPSHAP_FUZZED_PEERS");
   const std::uint64_t streams = wanted == nullptr ? 60 : std::stoull(wanted);
   const peers::Plugin plugin = puppet("cat frames >&4; exec 4>&-; cat <&3 > /dev/null");
   std::int64_t answers = 0;
+  double longest = 0;
   for (std::uint64_t item = 0; item < streams; ++item) {
     Rng rng(test_seed(), "peers", 0, item);
     write_file(folder_ / "frames", spoiled_frames(rng));
@@ -663,8 +667,10 @@ TEST_F(Peers, AHostSurvivesWhateverTheySend) {
       ASSERT_NE(Ending::ok, error.ending());
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    ASSERT_LT(took.count(), 30) << "seconds of stream " << item << " " << replay();
+    longest = std::max(longest, took.count());
   }
+  RecordProperty("seconds_of_longest_stream", std::to_string(longest));
+  std::cout << streams << " streams, the longest took " << longest << " s\n";
   EXPECT_GT(answers, 0) << "no stream was good, so little was tried";
 }
 

@@ -1,10 +1,11 @@
-"""Programs of other people behind the two pipes: what the six estimators of python/examples keep of their promises, and whether an FNO that
-stays in its own process is explained as its exported file is.
+"""Programs of other people behind the two pipes: what the six estimators of python/examples keep of their promises, whether an FNO that
+stays in its own process is explained as its exported file is, how fast shapiq is through the pipes, and how long the way of a new estimator is.
 
     benchmarks/peers/run --programs --write reports/programs.md [NAME ...]
 
-With names only these estimators are checked again; the rows of the others come from the JSON file beside the report. The exit code is 1 when
-an attribution of the FNO is off by more than its limit. A check that fails is a finding, and no error.
+With names only these parts are measured again: an estimator, `fno`, `speed` or `newcomer`. The rows of the others come from the JSON file beside the
+report, with the commit that they are of. The exit code is 1 when an attribution of the FNO is off by more than its limit. A check that fails is a
+finding, and no error.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,8 @@ EXAMPLES = ROOT / "python" / "examples"
 FIXTURES = ROOT / "reference_data" / "end_to_end"
 PACKAGES = ("shapiq", "captum", "torch", "neuraloperator", "numpy", "scikit-learn", "xgboost-cpu")
 LIMIT = 1e-6  # of the largest value: two evaluations in float32, summed over the coalitions of a player
+BACKBONE = ROOT / "reports" / "desk" / "burgers1d" / "backbone" / "model.safetensors"
+FIELD, POINT = ROOT / "reports" / "compare" / "u64.npy", 32
 
 
 def run(*command):
@@ -73,12 +77,11 @@ def plugin_of(weights, folder):
 
 def explained(opshap):
     """Rows of the FNOs: (model, players, method, largest difference in units of the largest value, seconds there, seconds here)."""
-    desk = ROOT / "reports" / "desk" / "burgers1d" / "backbone" / "model.safetensors"
     models = [(FIXTURES / f"{case['name']}.safetensors", FIXTURES / f"{case['name']}_input.npy",
                ["--partition", FIXTURES / f"{case['name']}_players.npy"], ",".join(map(str, case["query"])),
                ["exact", "integrated_gradients"])
               for case in json.loads((FIXTURES / "cases.json").read_text())["cases"] if case["name"].startswith("fno")]
-    models.append((desk, ROOT / "reports" / "compare" / "u64.npy", [], "32",
+    models.append((BACKBONE, FIELD, [], str(POINT),
                    ["permutation_antithetic --budget 2048", "kernel_shap_paired --budget 2048", "integrated_gradients"]))
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
@@ -126,14 +129,97 @@ def fno_lines(rows):
     return lines
 
 
+def speed(opshap, rounds=3, budget=4096, threads=2):
+    """KernelSHAP of shapiq on our game through the pipes, and with neuraloperator in one Python process. In turn, so that both see the same machine."""
+    def alone(batch, seed):
+        return run(sys.executable, pathlib.Path(__file__).with_name("kernel_shap_alone.py"), BACKBONE, FIELD, "--point", POINT, "--budget", budget,
+                   "--seed", seed, "--batch", batch, "--threads", threads)
+
+    batch = min((16, 64, 256, 1024), key=lambda size: alone(size, 0)[0]["game_seconds"])
+    rows = []
+    for seed in range(1, rounds + 1):
+        pipes, whole_pipes = run(opshap, "attribute", "--operator", BACKBONE, "--input", FIELD, "--query", POINT, "--method",
+                                 f"peer:{EXAMPLES / 'shapiq_kernel_shap'}", "--budget", budget, "--seed", seed, "--threads", threads, "--json")
+        python, whole_python = alone(batch, seed)
+        scale = max(abs(python["empty"]), abs(python["grand"]))
+        rows.append({"batch": batch, "budget": budget, "threads": threads,
+                     "difference": max(abs(python[end] - pipes[end]) for end in ("empty", "grand")) / scale,
+                     "pipes": {"game": pipes["seconds"]["game"], "all": sum(pipes["seconds"].values()), "command": whole_pipes,
+                               "evaluations": pipes["evaluations"]},
+                     "python": {"game": python["game_seconds"], "all": python["seconds"], "command": whole_python,
+                                "evaluations": python["evaluations"]}})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def speed_lines(rows):
+    def middle(numbers):
+        return f"{statistics.median(numbers):.2f}"
+
+    def ratio(key):
+        ratios = [row["python"][key] / row["pipes"][key] for row in rows]
+        return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+    lines = ["| seconds | Python alone | through the pipes | times as fast |", "|---|--:|--:|--:|"]
+    for key, name in (("game", "the game's share"), ("all", "the explanation, start and imports left out of Python alone"), ("command", "the whole command")):
+        lines.append(f"| {name} | {middle([row['python'][key] for row in rows])} | {middle([row['pipes'][key] for row in rows])} | {ratio(key)} |")
+    return lines
+
+
+def newcomer(opshap):
+    """The way of a new estimator from nothing to its row in a comparison: commands, with their seconds, and the comparison's rows."""
+    body = pathlib.Path(__file__).with_name("reversed_orderings.py")
+    with tempfile.TemporaryDirectory() as temporary:
+        steps = []
+
+        def step(*command, json_too=False):
+            words = ["opshap", *map(str, command)]
+            start = time.perf_counter()
+            done = subprocess.run([opshap.resolve(), *map(str, command), *(["--json"] if json_too else [])], cwd=temporary, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"programs: {' '.join(words)} (exit code {done.returncode}): {done.stderr}")
+            steps.append({"command": " ".join(words), "seconds": time.perf_counter() - start})
+            return done.stdout
+
+        step("peer", "new", body.stem)
+        template = pathlib.Path(temporary) / body.stem / "estimator.py"
+        before, after = template.read_text().splitlines(), body.read_text().splitlines()
+        steps.append({"lines_kept": sum(line in before for line in after if line), "lines": sum(bool(line) for line in after)})
+        template.write_text(body.read_text())
+        step("peer", "check", body.stem)
+        found = json.loads(step("compare", "--game", "unanimity_sum", "--players", 16, "--methods", f"peer:{body.stem},permutation,permutation_antithetic",
+                                "--budgets", "4n,8n,16n", json_too=True))
+    rows = {}
+    for row in found["rows"]:
+        rows.setdefault(row["method"], {}).setdefault(str(row["budget"]), []).append(row["nrmse"])
+    return {"steps": steps, "nrmse": {method: {budget: statistics.median(errors) for budget, errors in of.items()} for method, of in rows.items()}}
+
+
+def newcomer_lines(found):
+    lines = ["| step | seconds |", "|---|--:|"]
+    for step in found["steps"]:
+        if "command" in step:
+            lines.append(f"| `{step['command']}` | {step['seconds']:.1f} |")
+        else:
+            lines.append(f"| another body in `estimator.py`: {step['lines']} lines, of which {step['lines_kept']} stood there before | |")
+    budgets = list(next(iter(found["nrmse"].values())))
+    lines += ["", "Its row, and those of its neighbours: median NRMSE of ten repeats.", "",
+              "| method | " + " | ".join(budgets) + " |", "|---|" + "--:|" * len(budgets)]
+    lines += [f"| `{method}` | " + " | ".join(f"{of[budget]:.3f}" for budget in budgets) + " |" for method, of in found["nrmse"].items()]
+    return lines
+
+
 def report(rows):
-    commit, versions = rows["commit"], rows["versions"]
+    versions, parts_of = rows["versions"], {}
+    for part, commit in rows["commits"].items():
+        parts_of.setdefault(commit, []).append(f"`{part}`")
+    commits = "; ".join(f"{', '.join(parts)} at commit {commit}" for commit, parts in parts_of.items())
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
     return "\n".join([
         "# Programs behind two pipes",
         "",
-        f"`benchmarks/peers/run --programs --write reports/programs.md` at commit {commit}, with Python {rows['python']}, {packages}. The numbers are in "
-        "[programs.json](programs.json).",
+        f"`benchmarks/peers/run --programs --write reports/programs.md`, with Python {rows['python']}, {packages}. The numbers are in "
+        f"[programs.json](programs.json). {commits}.",
         "",
         "## Six estimators of other libraries",
         "",
@@ -151,6 +237,23 @@ def report(rows):
         "whole command, the start of both programs included.",
         "",
         *fno_lines(rows["fno"]),
+        "",
+        "## KernelSHAP of shapiq, through the pipes and alone",
+        "",
+        *speed_lines(rows["speed"]),
+        "",
+        f"`{BACKBONE.relative_to(ROOT)}` at 64 points, budget {rows['speed'][0]['budget']}, {rows['speed'][0]['threads']} threads, medians of {len(rows['speed'])} seeds, "
+        "the ratio with its least and largest. Python",
+        "alone is `benchmarks/peers/kernel_shap_alone.py`: the same approximator and neuraloperator's model in one process, in batches of "
+        f"{rows['speed'][0]['batch']}, the best of 16, 64, 256 and 1024.",
+        f"v(∅) and v(N) agree to {max(row['difference'] for row in rows['speed']):.1e} of the larger one; it asked for "
+        f"{rows['speed'][0]['python']['evaluations']} coalitions there, and {rows['speed'][0]['pipes']['evaluations']} were evaluated here.",
+        "",
+        "## From nothing to a row in a comparison",
+        "",
+        "The estimator is `benchmarks/peers/reversed_orderings.py`. What the newcomer thinks takes longer than what the programs do.",
+        "",
+        *newcomer_lines(rows["newcomer"]),
         ""])
 
 
@@ -158,27 +261,29 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--build", required=True, help="build folder of opshap")
     arguments.add_argument("--write", required=True, type=pathlib.Path)
-    arguments.add_argument("names", nargs="*", help="check these alone; `fno` is the FNO")
+    arguments.add_argument("names", nargs="*", help="these parts alone: an estimator, fno, speed or newcomer")
     asked = arguments.parse_args()
     # The programs find this Python first.
     os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     opshap = pathlib.Path(asked.build) / "opshap"
     numbers = asked.write.with_suffix(".json")
-    rows = json.loads(numbers.read_text()) if numbers.exists() and asked.names else {"conformance": {}, "fno": []}
-    rows["commit"] = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    rows = json.loads(numbers.read_text()) if numbers.exists() and asked.names else {"conformance": {}, "commits": {}}
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     rows["python"] = ".".join(map(str, sys.version_info[:3]))
     rows["versions"] = {name: importlib.metadata.version(name) for name in PACKAGES}
-    for name in asked.names or [*estimators(), "fno"]:
-        if name == "fno":
-            rows["fno"] = explained(opshap)
+    parts = {"fno": explained, "speed": speed, "newcomer": newcomer}
+    for name in asked.names or [*estimators(), *parts]:
+        if name in parts:
+            rows[name] = parts[name](opshap)
         else:
             found, seconds = run(opshap, "peer", "check", "--json", EXAMPLES / name)
             rows["conformance"][name] = {**found, "seconds": round(seconds, 1)}
             failed = sum(check["outcome"] == "fail" for check in found["checks"])
             print(f"{name}: {failed} of {len(found['checks'])} checks failed, {seconds:.0f} s", flush=True)
         rows["conformance"] = dict(sorted(rows["conformance"].items()))
+        rows["commits"][name] = commit
         numbers.write_text(json.dumps(rows, indent=1) + "\n")
-        asked.write.write_text(report(rows))
+    asked.write.write_text(report(rows))
     if any(row.get("difference", 0) > LIMIT for row in rows["fno"]):
         sys.exit(1)
 
