@@ -645,9 +645,9 @@ TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
   }
 }
 
-// A stream has 2.25 frames in the mean, and a process of its own. OPSHAP_FUZZED_PEERS=100000 starts as many. A host that
-// hangs does not come to the end, which is what the time limit of the test is for. The longest stream is told and not
-// judged, since a machine may stand still.
+// A stream has 2.25 frames in the mean, and a process of its own. OPSHAP_FUZZED_PEERS=100000 starts as many.
+// A host that hangs does not come to the end, which is what the time limit of the test is for. The longest stream is
+// told and not judged, since a machine may stand still.
 TEST_F(Peers, AHostSurvivesWhateverTheySend) {
   const char* wanted = std::getenv("OPSHAP_FUZZED_PEERS");
   const std::uint64_t streams = wanted == nullptr ? 60 : std::stoull(wanted);
