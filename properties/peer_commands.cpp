@@ -168,6 +168,14 @@ TEST_F(PeerCommands, NewRefusesWhatCannotWork) {
   expect_refusal("peer check " + path("there"), 3, "plugin.toml");
 }
 
+TEST_F(PeerCommands, NewSaysWhatItMade) {
+  const Outcome plain = opshap("peer new --lang c++ " + path("plain"));
+  EXPECT_EQ(path("plain") + "\n", plain.out) << plain.err;
+  const Outcome outcome = opshap("peer new --lang c++ --json " + path("made"));
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_EQ((json{{"folder", path("made")}, {"language", "c++"}}), json::parse(outcome.out));
+}
+
 TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
   ASSERT_EQ(0, opshap("peer new " + path("my-shap")).code);

@@ -281,10 +281,15 @@ TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
 
   const fs::path file = fs::temp_directory_path() / "opshap_profiles_scattered.toml";
   for (const char* wrong : {"[data]\nscattered = 400\n", "resolutions = [3]\n[data]\nscattered = 3\n",
-                            "resolutions = [400]\n[data]\nscattered = 400\n[evaluation]\nunseen = [100]\n"}) {
+                            "resolutions = [400]\n[data]\nscattered = 400\n[evaluation]\nunseen = [100]\n",
+                            "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 9\n",
+                            "resolutions = [400]\n[data]\nscattered = 400\n[explainers.a]\nunlabelled = 9\n",
+                            "resolutions = [400]\n[data]\nscattered = 400\n[plane.explainer]\nunlabelled = 9\n"}) {
     write_file(file, wrong);
     EXPECT_THROW(cli::load_profile("smoke", file, "heat2d"), InvalidArgument) << wrong;
   }
+  write_file(file, "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 0\n");
+  EXPECT_EQ(0, cli::load_profile("desk", file, "heat2d").explainer.unlabelled) << "those of desk itself are left out";
   fs::remove(file);
 }
 

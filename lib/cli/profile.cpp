@@ -192,6 +192,32 @@ void require_cloud(const Profile& profile) {
           " there are no other grids). Leave it out.");
 }
 
+/// The table of the first explainer and those of the further ones, with their names.
+std::vector<std::pair<std::string, toml::table*>> explainer_tables(toml::table& settings) {
+  std::vector<std::pair<std::string, toml::table*>> found;
+  if (toml::table* first = settings["explainer"].as_table()) found.emplace_back("explainer", first);
+  if (toml::table* further = settings["explainers"].as_table())
+    for (auto& [name, value] : *further)
+      if (value.is_table()) found.emplace_back("explainers." + std::string(name), value.as_table());
+  return found;
+}
+
+/// Takes the further inputs out of the explainers' settings where nothing draws any: of data from elsewhere, and at
+/// scattered points. Throws InvalidArgument where it is the caller's file, `written`, that asks for them.
+void leave_out_unlabelled(toml::table& settings, toml::table written) {
+  const bool scattered = settings["data"]["scattered"].value_or(0) > 0;
+  if (!scattered && settings["data"]["file"]["imported_from"].value_or(std::string()).empty()) return;
+  for (const auto& [name, table] : explainer_tables(written)) {
+    const std::int64_t count = (*table)["unlabelled"].value_or(std::int64_t{0});
+    require(count == 0, "profile: ", name, ".unlabelled=", count, " (nothing draws inputs ",
+            scattered ? "at scattered points" : "of these data", "). Leave it out and raise data.train instead.");
+  }
+  for (const auto& [name, table] : explainer_tables(settings)) {
+    table->erase("unlabelled");
+    table->erase("unlabelled_shares");
+  }
+}
+
 /// Lays an explainer's table over the settings, after those of the explainers that it is like.
 void lay_over(toml::table& settings, Section& all, const std::string& name, std::size_t depth = 0) {
   require(all.has(name), "profile: explainers.", name,
@@ -253,11 +279,6 @@ Profile read(const toml::table& table, const std::string& name) {
     profile.evaluation.scenario = read_scenario(root.section("scenario"), profile.evaluation.scenario);
   profile.explainer.scenario = profile.evaluation.scenario;
   for (auto& [name, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
-  // Nothing draws further inputs of data from elsewhere, nor any at scattered points.
-  if (!profile.data.has_problem() || profile.data.scattered > 0) {
-    profile.explainer.unlabelled = 0;
-    for (auto& [name, recipe] : profile.explainers) recipe.unlabelled = 0;
-  }
   profile.evaluation.resolutions = profile.resolutions;
   if (profile.data.scattered > 0) require_cloud(profile);
   for (const int size : profile.evaluation.unseen) {
@@ -411,10 +432,12 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
     table = parse(found->text, "profile " + name);
   }
   toml::table over;
+  bool ours = true;
   if (!overrides.empty()) {
     const auto& known = embedded_overlays();
     const auto named = std::ranges::find(known, overrides.string(), &EmbeddedSettings::name);
-    over = parse(named == known.end() ? read_file(overrides) : named->text, overrides.string());
+    ours = named != known.end();
+    over = parse(ours ? named->text : read_file(overrides), overrides.string());
     name += "+" + overrides.stem().string();
   }
   merge(over, toml::table{{"data", data}});
@@ -426,11 +449,14 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
   const toml::table of = *settled;
   settle(table, problem, of);
   settle(over, problem, of);
+  toml::table written = name_or_file.ends_with(".toml") ? table : toml::table();
+  if (!ours) merge(written, over);
   // The settings of one architecture mean nothing to another.
   if (over["operator"]["model"].value_or(std::string()) != table["operator"]["model"].value_or(std::string()) &&
       over["operator"]["model"])
     table.erase("operator");
   merge(table, over);
+  leave_out_unlabelled(table, std::move(written));
   if (const auto test = data["test"].value<std::int64_t>()) {
     const auto inputs = table["evaluation"]["inputs"].value<std::int64_t>();
     if (inputs > test) table["evaluation"].as_table()->insert_or_assign("inputs", *test);

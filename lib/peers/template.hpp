@@ -7,7 +7,7 @@
 
 namespace opshap::peers {
 
-/// Languages that write_template() knows: "python", "c++".
+/// Languages that write_template() knows: "python", "c++", "r".
 std::vector<std::string> template_languages();
 
 /// Writes a plugin that works, with the package that it needs, into a new folder whose name becomes the plugin's.

@@ -21,8 +21,9 @@ using Json = nlohmann::ordered_json;
 
 std::string comma_separated(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-void run_new(const std::string& language, const std::filesystem::path& folder) {
+void run_new(const Globals& globals, const std::string& language, const std::filesystem::path& folder) {
   peers::write_template(language, folder.has_filename() ? folder : folder.parent_path());
+  if (globals.json) return print_json({{"folder", folder.string()}, {"language", language}});
   std::cout << folder.string() << '\n';
 }
 
@@ -70,7 +71,7 @@ void add_peer(CLI::App& app, const Globals& globals) {
   made->add_option("--lang", *language, "One of: " + comma_separated(peers::template_languages()))
       ->capture_default_str();
   made->add_option("name", *folder, "The folder to make; its name is the method's")->required();
-  made->callback([language, folder] { run_new(*language, *folder); });
+  made->callback([language, folder, &globals] { run_new(globals, *language, *folder); });
   CLI::App* checked =
       command->add_subcommand("check", "Hold a method to the protocol and to each promise of its plugin.toml");
   checked->fallthrough();
