@@ -86,6 +86,32 @@ TEST_F(PeerCommands, CompareRanksAProgramThatDoesNotFinishLast) {
   EXPECT_EQ((std::vector<std::string>{"crash", "crash", "crash", "skipped", "skipped"}), failures);
 }
 
+TEST_F(PeerCommands, CompareHasNoRanksWhereNobodyAnswers) {
+  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" +
+                                 puppet("ends", "exit 3") + " --budgets 3,6 --repeats 1 -q");
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.out.find("| peer:ends | 2.0 | DNF | 2.0 |")) << outcome.out;
+  EXPECT_NE(std::string::npos, outcome.out.find("| permutation | 1.0 | undefined | 1.0 |")) << outcome.out;
+}
+
+TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
+  const std::string refuses = puppet("refuses", R"(
+      echo '{"type":"hello","protocol":1,"name":"refuses","needs":["values"]}' >&4
+      while read -r task <&3; do
+        case $task in *'"bye"'*) exit 0;; esac
+        id=${task#*id\":}; id=${id%%,*}
+        echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"needs 100 coalitions\",\"refused\":true}" >&4
+      done)");
+  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + refuses +
+                                 " --budgets 6 --repeats 5 --json -q");
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+  const json found = json::parse(outcome.out);
+  EXPECT_TRUE(found["failures"].empty());
+  ASSERT_EQ(1u, found["undefined"].size());
+  EXPECT_NE(std::string::npos, found["undefined"][0].dump().find("needs 100 coalitions")) << found["undefined"];
+  expect_refusal("attribute --game " + game() + " --budget 6 --method peer:" + refuses, 5, "refused");
+}
+
 TEST_F(PeerCommands, CompareSaysInItsTablesWhoDidNotFinish) {
   const Outcome outcome =
       opshap("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
@@ -139,6 +165,8 @@ TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
   EXPECT_EQ("fail", outcomes["is exact on additive games"]);
   EXPECT_EQ("not claimed", outcomes["gives a null player exactly 0"]);
   EXPECT_EQ("not claimed", outcomes["gives other values for another seed"]);
+  const std::string table = opshap("peer check " + path("liar")).out;
+  EXPECT_NE(std::string::npos, table.find("not claimed: zero_for_null_player = true")) << table;
 }
 
 TEST_F(PeerCommands, CheckOfAProgramThatDoesNotStartHasOneRow) {

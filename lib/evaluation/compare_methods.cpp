@@ -60,7 +60,7 @@ class Contest {
     } catch (const NumericalError& error) {
       row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
     } catch (const peers::Failure& failure) {
-      row.failure = to_string(failure.ending());
+      if (failure.ending() != peers::Ending::refused) row.failure = to_string(failure.ending());
       row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(failure.what());
     }
     return row;

@@ -184,8 +184,9 @@ class Unit {
     } catch (const InvalidArgument& error) {
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(error.what());
     } catch (const peers::Failure& failure) {
-      row.pearson = row.nrmse = row.r2 = row.efficiency_gap =
-          Measured::undefined(message("DNF (", to_string(failure.ending()), "): ", failure.what()));
+      const bool refused = failure.ending() == peers::Ending::refused;
+      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(
+          refused ? failure.what() : message("DNF (", to_string(failure.ending()), "): ", failure.what()));
     }
     results_ += runs::to_json_line(row) + '\n';
   }

@@ -111,7 +111,7 @@ class Conformance {
  private:
   /// A law holds when it says nothing.
   void check(std::string law, const std::function<std::string()>& why_not) {
-    ConformanceCheck done{.law = std::move(law), .outcome = Outcome::pass, .detail = {}};
+    ConformanceCheck done{.law = std::move(law), .outcome = Outcome::pass, .detail = {}, .claim = {}};
     try {
       done.detail = why_not();
     } catch (const peers::Failure& failure) {
@@ -126,9 +126,13 @@ class Conformance {
     checks_.push_back(std::move(done));
   }
 
-  void promise(bool claimed, const std::string& law, const std::function<std::string()>& why_not) {
-    if (claimed) return check(law, why_not);
-    checks_.push_back({.law = law, .outcome = Outcome::not_claimed, .detail = {}});
+  void promise(const char* claim, bool claimed, const std::string& law, const std::function<std::string()>& why_not) {
+    if (claimed) {
+      check(law, why_not);
+    } else {
+      checks_.push_back({.law = law, .outcome = Outcome::not_claimed, .detail = {}, .claim = {}});
+    }
+    checks_.back().claim = claim;
   }
 
   peers::Answer ask(const Game& game, std::int64_t budget, std::uint64_t seed = 1) {
@@ -179,12 +183,12 @@ class Conformance {
     });
   }
 
-  /// A peer that says that the budget is too small has answered.
+  /// A peer that refuses the budget, or says that it fails on it, has answered.
   peers::Answer ask_or_refuse(const Game& game, std::int64_t budget) {
     try {
       return ask(game, budget);
     } catch (const peers::Failure& failure) {
-      if (failure.ending() != peers::Ending::fail) throw;
+      if (failure.ending() != peers::Ending::fail && failure.ending() != peers::Ending::refused) throw;
       return {};
     }
   }
@@ -198,14 +202,14 @@ class Conformance {
       peers::Peer other(plugin_);
       return std::string(ask(other, *game, half, 5).values == first ? "" : "another process gives another answer");
     });
-    promise(plugin_.stochastic, "gives other values for another seed", [&] {
+    promise("stochastic = true", plugin_.stochastic, "gives other values for another seed", [&] {
       const Values first = ask(*game, half, 1).values;
       for (std::uint64_t seed = 2; seed <= 8; ++seed) {
         if (ask(*game, half, seed).values != first) return std::string();
       }
       return std::string("eight seeds give the same values; if that is meant, claim stochastic = false");
     });
-    promise(!plugin_.stochastic, "does not depend on the seed", [&] {
+    promise("stochastic = false", !plugin_.stochastic, "does not depend on the seed", [&] {
       return std::string(ask(*game, half, 1).values == ask(*game, half, 2).values ? "" : "seeds 1 and 2 differ");
     });
   }
@@ -214,43 +218,47 @@ class Conformance {
     const Guarantees& claims = plugin_.claims;
     const Values table = random_table(seed_, 2), other = random_table(seed_, 3);
     const double scale = players * scale_of(table);
-    promise(claims.efficiency == Efficiency::exact, "values add up to v(N) - v(empty)", [&]() -> std::string {
-      for (const std::int64_t budget : {half, all}) {
-        const Values found = values_of(table, budget);
-        const double sum = std::accumulate(found.begin(), found.end(), 0.0), gain = table.back() - table.front();
-        if (std::string why = mismatch({gain}, {sum}, scale); !why.empty())
-          return message("they add up to ", sum, " in place of ", gain, ", off by ", sum - gain, ", at a budget of ",
-                         budget);
-      }
-      return "";
-    });
-    promise(claims.exact_on_additive, "is exact on additive games", [&] {
+    promise("efficient = true", claims.efficiency == Efficiency::exact, "values add up to v(N) - v(empty)",
+            [&]() -> std::string {
+              for (const std::int64_t budget : {half, all}) {
+                const Values found = values_of(table, budget);
+                const double sum = std::accumulate(found.begin(), found.end(), 0.0),
+                             gain = table.back() - table.front();
+                if (std::string why = mismatch({gain}, {sum}, scale); !why.empty())
+                  return message("they add up to ", sum, " in place of ", gain, ", off by ", sum - gain,
+                                 ", at a budget of ", budget);
+              }
+              return "";
+            });
+    promise("exact_on_additive = true", claims.exact_on_additive, "is exact on additive games", [&] {
       const Values weight = random_weights(seed_, players);
       return mismatch(weight, ask(*games::additive_game(weight, 0.5), half).values, scale_of(weight) * players);
     });
-    promise(claims.exact_on_two_additive, "is exact where only pairs interact", [&] {
+    promise("exact_on_two_additive = true", claims.exact_on_two_additive, "is exact where only pairs interact", [&] {
       const Values pairs = pairwise_table(seed_);
       return mismatch(truth_of(*games::table_game(players, pairs)), values_of(pairs, all - 1),
                       scale_of(pairs) * players);
     });
-    promise(claims.zero_for_null_player, "gives a null player exactly 0", [&]() -> std::string {
-      constexpr std::size_t null = 2;
-      Values without = table;
-      for (std::size_t set = 0; set < without.size(); ++set) without[set] = without[set & ~(std::size_t{1} << null)];
-      const double found = values_of(without)[null];
-      return found == 0 ? "" : message("it gets ", found);
-    });
-    promise(claims.zero_on_even, "gives 0 where v(S) = v(N - S) for all S", [&] {
+    promise("zero_for_null_player = true", claims.zero_for_null_player, "gives a null player exactly 0",
+            [&]() -> std::string {
+              constexpr std::size_t null = 2;
+              Values without = table;
+              for (std::size_t set = 0; set < without.size(); ++set)
+                without[set] = without[set & ~(std::size_t{1} << null)];
+              const double found = values_of(without)[null];
+              return found == 0 ? "" : message("it gets ", found);
+            });
+    promise("zero_on_even = true", claims.zero_on_even, "gives 0 where v(S) = v(N - S) for all S", [&] {
       Values even = table;
       for (std::size_t set = 0; set < even.size(); ++set) even[set] = even[std::min(set, even.size() - 1 - set)];
       return mismatch(Values(players, 0.0), values_of(even), scale);
     });
-    promise(claims.same_on_dual, "gives a game and its dual the same values", [&] {
+    promise("same_on_dual = true", claims.same_on_dual, "gives a game and its dual the same values", [&] {
       Values dual = table;
       for (std::size_t set = 0; set < dual.size(); ++set) dual[set] = table.back() - table[table.size() - 1 - set];
       return mismatch(values_of(table), values_of(dual), 2 * scale);
     });
-    promise(claims.linear, "is linear in the game for the same seed", [&] {
+    promise("linear = true", claims.linear, "is linear in the game for the same seed", [&] {
       Values sum = table;
       for (std::size_t set = 0; set < sum.size(); ++set) sum[set] += 2 * other[set];
       Values wanted = values_of(table);
@@ -258,26 +266,28 @@ class Conformance {
       for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += 2 * more[i];
       return mismatch(wanted, values_of(sum), 3 * scale);
     });
-    promise(claims.exact_at_full_budget, "is exact when the budget allows all coalitions", [&]() -> std::string {
-      const Values weight = random_weights(seed_, players);
-      const std::vector<std::pair<const char*, std::unique_ptr<Game>>> known = [&] {
-        std::vector<std::pair<const char*, std::unique_ptr<Game>>> list;
-        list.emplace_back("additive", games::additive_game(weight));
-        list.emplace_back("the AND of two players", games::unanimity_game(2, 1));
-        list.emplace_back("a glove market", games::glove_market({2, 3}));
-        list.emplace_back("a symmetric game", games::unanimity_game(players, 1));
-        list.emplace_back("a random table", games::table_game(players, table));
-        return list;
-      }();
-      for (const auto& [name, game] : known) {
-        const Values truth = truth_of(*game);
-        const std::string why =
-            mismatch(truth, ask(*game, std::int64_t{1} << game->players()).values, players * scale_of(truth) + scale);
-        if (!why.empty()) return message(name, ", ", why);
-      }
-      return "";
-    });
-    promise(claims.bias == Bias::none, "has the Shapley value as its mean", [&] { return biased(table); });
+    promise("exact_at_full_budget = true", claims.exact_at_full_budget,
+            "is exact when the budget allows all coalitions", [&]() -> std::string {
+              const Values weight = random_weights(seed_, players);
+              const std::vector<std::pair<const char*, std::unique_ptr<Game>>> known = [&] {
+                std::vector<std::pair<const char*, std::unique_ptr<Game>>> list;
+                list.emplace_back("additive", games::additive_game(weight));
+                list.emplace_back("the AND of two players", games::unanimity_game(2, 1));
+                list.emplace_back("a glove market", games::glove_market({2, 3}));
+                list.emplace_back("a symmetric game", games::unanimity_game(players, 1));
+                list.emplace_back("a random table", games::table_game(players, table));
+                return list;
+              }();
+              for (const auto& [name, game] : known) {
+                const Values truth = truth_of(*game);
+                const std::string why = mismatch(truth, ask(*game, std::int64_t{1} << game->players()).values,
+                                                 players * scale_of(truth) + scale);
+                if (!why.empty()) return message(name, ", ", why);
+              }
+              return "";
+            });
+    promise("unbiased = true", claims.bias == Bias::none, "has the Shapley value as its mean",
+            [&] { return biased(table); });
   }
 
   std::string biased(const Values& table) {

@@ -16,6 +16,7 @@ struct ConformanceCheck {
   std::string law;  ///< "gives a null player exactly 0"
   Outcome outcome = Outcome::pass;
   std::string detail;  ///< why it fails, or what was looked at
+  std::string claim;   ///< the line of [claims] in plugin.toml that promises it; empty for what every peer is held to
 };
 
 /// "pass", "fail", "not claimed".

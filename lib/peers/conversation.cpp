@@ -171,7 +171,11 @@ void Conversation::answer(const Frame& frame, Work& work) {
   if (type == "result") {
     finish(frame, work);
   } else if (type == "fail") {
-    link_.fail(work.answer.refused > 0 ? Ending::budget_refused : Ending::fail,
+    const auto by_choice = frame.header.find("refused");
+    const bool refuses = by_choice != frame.header.end() && by_choice->is_boolean() && by_choice->get<bool>();
+    link_.fail(refuses                   ? Ending::refused
+               : work.answer.refused > 0 ? Ending::budget_refused
+                                         : Ending::fail,
                "it says: " + last_words(frame.text("reason")));
   } else if (type == "partial") {
     std::vector<double> values = frame.reals(static_cast<std::size_t>(work.task.players));

@@ -8,6 +8,8 @@ std::string_view to_string(Ending ending) {
       return "ok";
     case Ending::fail:
       return "fail";
+    case Ending::refused:
+      return "refused";
     case Ending::budget_refused:
       return "budget_refused";
     case Ending::soft_timeout:

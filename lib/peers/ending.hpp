@@ -10,7 +10,8 @@ namespace opshap::peers {
 /// How a task of a peer ended. Everything but `ok` and `soft_timeout` leaves no attribution.
 enum class Ending {
   ok,
-  fail,            ///< the peer said that it cannot do it, and why
+  fail,            ///< the peer said that it has failed, and why
+  refused,         ///< the peer said that the budget or the game is not one for it, and why
   budget_refused,  ///< it failed after the host had refused a request beyond the budget
   soft_timeout,    ///< it ran out of time; its last partial values count
   timeout,         ///< it ran out of time without partial values, or did not answer a request to stop

@@ -32,12 +32,17 @@ bool tells_of_memory(const std::string& log) {
 const char* advice(Ending ending) {
   switch (ending) {
     case Ending::fail:
+      return "Correct the peer; what it refuses on purpose is no failure.";
+    case Ending::refused:
+      return "Give another budget or another game.";
     case Ending::budget_refused:
       return "Raise the budget, or correct the peer.";
     case Ending::timeout:
       return "Raise limits.seconds (or start_seconds) in plugin.toml, or make it faster.";
     case Ending::oom:
       return "Raise limits.memory_gib in plugin.toml, or make it smaller.";
+    case Ending::crash:
+      return "Correct the program, or the command in plugin.toml that starts it.";
     default:
       return "`opshap peer check FOLDER` says more.";
   }

@@ -35,7 +35,8 @@ Answer Peer::run(const Task& task, const Doors& doors) {
     failures_ = 0;
     return answer;
   } catch (const Failure& failure) {
-    if (failure.ending() == Ending::fail || failure.ending() == Ending::budget_refused) {
+    const Ending ending = failure.ending();
+    if (ending == Ending::fail || ending == Ending::refused || ending == Ending::budget_refused) {
       failures_ = 0;
     } else {
       conversation_.reset();

@@ -52,14 +52,14 @@ struct Answer {
 ///     →  grad     id, count + float64 nodes       ←  gradients  id, count + float64[count, n]
 ///     →  partial  id + float64[n]
 ///     →  result   id + float64[n], or with "standard_errors": true float64[2, n]
-///     →  fail     id, reason
+///     →  fail     id, reason; "refused": true where the budget or the game is not one for it, which is no failure
 ///     ←  stop     id, why: the peer has grace_seconds to answer with result or fail
 ///     ←  error    code, detail: "budget" refuses the request whole, and the task goes on; all others end the process
 ///     ←  bye
 ///
 /// The host alone counts: the budget is one of distinct coalitions, and repetitions cost nothing. After every failure
-/// but `fail` and `budget_refused` the process is killed, and the next task starts another one. After three failures in
-/// a row the peer is not asked again.
+/// but `fail`, `refused` and `budget_refused` the process is killed, and the next task starts another one. After three
+/// failures in a row the peer is not asked again.
 class Peer {
  public:
   explicit Peer(Plugin plugin);

@@ -112,13 +112,15 @@ void MethodComparison::rank(std::uint64_t seed) {
   for (const std::int64_t budget : budgets_) {
     std::vector<MethodRank*> here;
     std::vector<statistics::Repeats> errors;
+    bool answered = false;  // else there is nobody to be behind
     for (MethodRank& method : ranks_) {
       const MethodCell* found = cell(method.method, budget);
       if (!ranked(found)) continue;
       here.push_back(&method);
       errors.push_back(errors_of(*found));
+      answered = answered || std::ranges::any_of(found->rows, [](const auto* row) { return finished(*row); });
     }
-    if (here.empty()) continue;
+    if (!answered) continue;
     const std::vector<statistics::Rank> found = statistics::bootstrap_ranks({errors}, seed);
     for (std::size_t i = 0; i < here.size(); ++i) here[i]->at.emplace(budget, found[i]);
     if (here.size() < ranks_.size()) continue;
@@ -227,6 +229,7 @@ Table MethodComparison::ranking() const {
       const MethodCell* found = cell(method.method, budget);
       line.push_back(at != method.at.end()                           ? show(at->second)
                      : found != nullptr && !found->undefined.empty() ? "undefined"
+                     : found != nullptr && !found->failure.empty()   ? "DNF"
                                                                      : "exact");
     }
     table.add(std::move(line));

@@ -40,7 +40,7 @@ std::string show_budget(std::optional<std::int64_t> budget);
 ///
 /// Ranked are methods that see values alone, at the budgets where all their runs have a score and they are not exact:
 /// where a method cannot but be right, its row is a check of the program and says nothing about the others. A run that
-/// did not finish (DNF) counts as worse than any that did.
+/// did not finish (DNF) counts as worse than any that did; where no run of anybody did there are no ranks.
 class MethodComparison {
  public:
   /// Throws InvalidArgument for no rows. `seed` is that of the bootstrap.

@@ -41,7 +41,7 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
                      "). Choose another --out, or remove the folder.");
   require(same(json["settings"]) && json.value("seed", Json()) == beginning.seed, beginning.who,
           ": --out=", path.parent_path().string(),
-          " (holds a run of other settings or another seed). Choose another folder, or remove this one.");
+          " (holds a run of other settings, another seed or another version of a program). Choose another folder, or remove this one.");
   Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};
   if (beginning.environment != json.value("environment", Json())) sitting["environment"] = beginning.environment;
   json["resumed"].push_back(std::move(sitting));

@@ -30,11 +30,11 @@ And any method of opshap is a function, for a game of this very process:
 """
 
 from .attribute import Attribution, OpshapError, attribute
-from .estimator import BudgetExceeded, Estimator, Game, estimator
+from .estimator import BudgetExceeded, Estimator, Game, Refused, estimator
 from .frames import ProtocolError
 from .game import PeerGame, game, torch_game
 from .operator import PeerOperator, operator, torch_operator
 
 __version__ = "0.1.0"
 __all__ = ["Attribution", "BudgetExceeded", "Estimator", "Game", "OpshapError", "PeerGame", "PeerOperator",
-           "ProtocolError", "attribute", "estimator", "game", "operator", "torch_game", "torch_operator"]
+           "ProtocolError", "Refused", "attribute", "estimator", "game", "operator", "torch_game", "torch_operator"]

@@ -13,6 +13,11 @@ class BudgetExceeded(Exception):
     """The host has refused a request whole, because it would have exceeded the budget. Ask for less."""
 
 
+class Refused(Exception):
+    """Raise it, with the reason, where the budget or the game is not one for your estimator. Comparisons then show no
+    result with that reason. Any other exception is a failure: a run that did not finish (DNF)."""
+
+
 class StopRequested(BaseException):
     """Time is over. Not an Exception, so that an estimator does not catch it by accident."""
 
@@ -145,6 +150,9 @@ class Estimator:
                 payload = bytes_of_numbers(game.last_partial)
         except (ProtocolError, MemoryError, BrokenPipeError):
             raise
+        except Refused as why:
+            header = {"type": "fail", "id": task["id"], "reason": str(why), "refused": True}
+            payload = b""
         except Exception as error:  # the estimator's own: this task fails, and the next one may not
             traceback.print_exc(file=sys.stderr)
             header = {"type": "fail", "id": task["id"], "reason": f"{type(error).__name__}: {error}"}

@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from opshap_peer import BudgetExceeded, ProtocolError, estimator, game, operator, torch_game, torch_operator
+from opshap_peer import BudgetExceeded, ProtocolError, Refused, estimator, game, operator, torch_game, torch_operator
 from opshap_peer.frames import Pipes, bytes_of_masks, bytes_of_numbers, masks_of_bytes, numbers_of_bytes
 from opshap_peer.of_shapiq import of_shapiq
 
@@ -130,7 +130,17 @@ class PeerTest(unittest.TestCase):
             host.task(2, 2, seed)
             header, _, _ = host.answer_until_the_end(2, 2, None)
             self.assertEqual(header["type"], kind)
+            self.assertNotIn("refused", header)
         self.assertIsNone(host.error)
+
+    def test_a_refusal_says_so_and_prints_nothing(self):
+        def refuses(game, rng):
+            raise Refused("budget=2 (needs 3)")
+
+        host = self.host(refuses)
+        host.task(2, 2)
+        header, _, _ = host.answer_until_the_end(2, 2, None)
+        self.assertEqual((header["type"], header["refused"], header["reason"]), ("fail", True, "budget=2 (needs 3)"))
 
     def test_values_of_a_wrong_shape_fail(self):
         host = self.host(lambda game, rng: np.zeros(game.players + 1))

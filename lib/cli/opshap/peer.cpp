@@ -27,19 +27,25 @@ void run_new(const Globals& globals, const std::string& language, const std::fil
   std::cout << folder.string() << '\n';
 }
 
+/// "pass", "fail: …", "not claimed: linear = true".
+std::string remark_on(const ConformanceCheck& check) {
+  const std::string& more = check.outcome == ConformanceCheck::Outcome::not_claimed ? check.claim : check.detail;
+  return fmt::format("{}{}{}", to_string(check.outcome), more.empty() ? "" : ": ", more);
+}
+
 void print_table(const std::vector<ConformanceCheck>& checks) {
   std::size_t width = 0;
   for (const ConformanceCheck& check : checks) width = std::max(width, check.law.size());
   for (const ConformanceCheck& check : checks)
-    std::cout << fmt::format("{:<{}}  {}{}{}\n", check.law, width, to_string(check.outcome),
-                             check.detail.empty() ? "" : ": ", check.detail);
+    std::cout << fmt::format("{:<{}}  {}\n", check.law, width, remark_on(check));
 }
 
 Json json_of(const peers::Plugin& plugin, const std::vector<ConformanceCheck>& checks) {
   Json object = {{"name", plugin.name}, {"version", plugin.version}, {"checksum", plugin.checksum}};
   object["checks"] = Json::array();
   for (const ConformanceCheck& check : checks)
-    object["checks"].push_back({{"law", check.law}, {"outcome", to_string(check.outcome)}, {"detail", check.detail}});
+    object["checks"].push_back(
+        {{"law", check.law}, {"outcome", to_string(check.outcome)}, {"detail", check.detail}, {"claim", check.claim}});
   return object;
 }
 

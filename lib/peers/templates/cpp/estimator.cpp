@@ -16,7 +16,7 @@ std::vector<double> {{function}}(opshap_peer::Game& game) {
   const int n = game.players;
   if (n == 1) return {game.grand - game.empty};
   const std::int64_t orderings = game.left / (n - 1);  // the empty and the grand coalition are paid already
-  if (orderings == 0) throw std::invalid_argument("the budget is below n + 1, so it allows no ordering");
+  if (orderings == 0) throw opshap_peer::Refused("the budget is below n + 1, so it allows no ordering");
   std::mt19937_64 random(game.seed);
   std::vector<int> ordering(n);
   std::iota(ordering.begin(), ordering.end(), 0);

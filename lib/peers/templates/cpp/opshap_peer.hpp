@@ -25,6 +25,12 @@ struct BudgetExceeded : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throw it, with the reason, where the budget or the game is not one for your estimator. Comparisons then show no
+/// result with that reason. Any other exception is a failure: a run that did not finish (DNF).
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// Time is over. Let it pass: the last partial values become the result.
 struct StopRequested {};
 
@@ -186,7 +192,7 @@ class Game {
 };
 
 /// Answers tasks by `estimate`, a function Game& -> std::vector<double> of [players], until the host says goodbye. An
-/// exception of its own fails its task alone.
+/// exception of its own fails its task alone; Refused is no failure.
 template <typename Estimate>
 int serve(const std::string& name, const Estimate& estimate) {
   Pipes pipes;
@@ -211,7 +217,8 @@ int serve(const std::string& name, const Estimate& estimate) {
       std::string reason;
       for (const char* letter = error.what(); *letter != '\0'; ++letter)
         reason += *letter == '"' || *letter == '\\' || static_cast<unsigned char>(*letter) < ' ' ? '\'' : *letter;
-      pipes.write("fail", game.id() + ",\"reason\":\"" + reason + "\"");
+      const char* refused = dynamic_cast<const Refused*>(&error) != nullptr ? ",\"refused\":true" : "";
+      pipes.write("fail", game.id() + ",\"reason\":\"" + reason + "\"" + refused);
     }
   }
   return 0;

@@ -8,7 +8,7 @@ Replace the body of {{function}}() by your own method. Then:
 
 import numpy as np
 
-from opshap_peer import estimator
+from opshap_peer import Refused, estimator
 
 
 @estimator(version="0.1")
@@ -18,7 +18,7 @@ def {{function}}(game, rng):
         return np.array([game.grand - game.empty])
     orderings = game.left // (n - 1)  # the empty and the grand coalition are paid already
     if orderings == 0:
-        raise ValueError(f"budget={game.budget} (an ordering of {n} players needs {n + 1} coalitions)")
+        raise Refused(f"budget={game.budget} (an ordering of {n} players needs {n + 1} coalitions)")
     total = np.zeros(n)
     squares = np.zeros(n)
     for done in range(1, orderings + 1):

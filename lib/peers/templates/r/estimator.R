@@ -11,7 +11,7 @@ source("opshap_peer.R")
   n <- game$players
   if (n == 1) return(game$grand - game$empty)
   orderings <- game$left() %/% (n - 1)  # the empty and the grand coalition are paid already
-  if (orderings == 0) stop("budget=", game$budget, " (an ordering of ", n, " players needs ", n + 1, " coalitions)")
+  if (orderings == 0) refuse("budget=", game$budget, " (an ordering of ", n, " players needs ", n + 1, " coalitions)")
   total <- squares <- numeric(n)
   for (done in seq_len(orderings)) {
     ordering <- sample.int(n)

@@ -69,9 +69,9 @@ solve_task <- function(estimate, task) {
   id <- text(task, "id")
   .peer$partial <- NULL
   set.seed(game$seed %% .Machine$integer.max)
-  fail <- function(reason) {
+  fail <- function(reason, more = "") {
     reason <- gsub('["\\\\[:cntrl:]]', " ", reason)
-    write_frame(sprintf('"type":"fail","id":%s,"reason":"%s"', id, reason))
+    write_frame(sprintf('"type":"fail","id":%s,"reason":"%s"%s', id, reason, more))
   }
   tryCatch({
     found <- estimate(game)
@@ -87,6 +87,8 @@ solve_task <- function(estimate, task) {
   }, stop_requested = function(condition) {
     if (is.null(.peer$partial)) fail("stopped before the first partial values")
     else write_frame(sprintf('"type":"result","id":%s', id), bytes_of(.peer$partial))
+  }, refused = function(condition) {
+    fail(conditionMessage(condition), ',"refused":true')
   }, error = function(condition) {  # the estimator's own: this task fails, and the next one may not
     message(conditionMessage(condition))
     fail(conditionMessage(condition))
@@ -150,6 +152,10 @@ checked <- function(values, players) {
   if (length(values) != players) stop("game: values=", length(values), " (needs ", players, ", one a player).")
   values
 }
+
+# Called by an estimator where the budget or the game is not one for it. Comparisons then show no result with that
+# reason. Any other error is a failure: a run that did not finish (DNF).
+refuse <- function(...) signal("refused", paste0(...))
 
 signal <- function(class, message) {
   stop(structure(class = c(class, "error", "condition"), list(message = message, call = NULL)))
