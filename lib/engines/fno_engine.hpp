@@ -100,7 +100,10 @@ class FnoEngine {
   /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row
   /// fields·p + field.
   AlignedFloats entries(std::initializer_list<std::span<const double>> fields) const;
-  /// `middle` gets what goes into the lifting's activation.
+  /// `middle` gets what goes into the lifting's activation, and `activated`, which may be the same memory, what comes
+  /// out of it. Rows in groups of four.
+  void lift(const float* entries, std::int64_t rows, float* middle, float* activated, float* states) const;
+  /// The same for all rows.
   void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;
   void lift(Subject& subject) const;
   void tabulate_players(Subject& subject, int players) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/threads.hpp"
 #include "engines/fno_engine.hpp"
 
 namespace opshap::engines {
@@ -31,26 +32,22 @@ AlignedFloats FnoEngine::entries(std::initializer_list<std::span<const double>> 
   return entries;
 }
 
-void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
+void FnoEngine::lift(const float* entries, Index rows, float* middle, float* activated, float* states) const {
   const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
-  const Index rows = static_cast<Index>(entries.size()) / entry;
-  middle.resize(at(rows * wide));
-  states.resize(at(rows * width_));
-  kernels_.multiply({.a = entries.data(),
+  kernels_.multiply({.a = entries,
                      .a_stride = entry,
                      .b = lifting0_.data(),
-                     .out = middle.data(),
+                     .out = middle,
                      .out_stride = wide,
                      .rows = rows,
                      .inner = entry,
                      .columns = wide,
                      .bias = lifting0_bias_.data()});
-  AlignedFloats activated(middle.size());
-  kernels_.gelu(middle.data(), activated.data(), rows * wide);
-  kernels_.multiply({.a = activated.data(),
+  kernels_.gelu(middle, activated, rows * wide);
+  kernels_.multiply({.a = activated,
                      .a_stride = wide,
                      .b = lifting1_.data(),
-                     .out = states.data(),
+                     .out = states,
                      .out_stride = width_,
                      .rows = rows,
                      .inner = wide,
@@ -58,24 +55,42 @@ void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, Aligne
                      .bias = lifting1_bias_.data()});
 }
 
+void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
+  const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
+  const Index rows = static_cast<Index>(entries.size()) / entry;
+  middle.resize(at(rows * wide));
+  states.resize(at(rows * width_));
+  AlignedFloats activated(middle.size());
+  lift(entries.data(), rows, middle.data(), activated.data(), states.data());
+}
+
 void FnoEngine::lift(Subject& subject) const {
+  constexpr Index tile = 256;  // rows that stay in the cache from layer to layer
+  const Block& block = blocks_.front();
+  const AlignedFloats entries = this->entries({subject.hidden, subject.shown});
+  const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
   const Index states = 2 * grid_.points() + 1, rows = (states + 3) / 4 * 4;
-  AlignedFloats middle;
-  lift(entries({subject.hidden, subject.shown}), middle, subject.states);
-  subject.states.resize(at(rows * width_));
-  // The padding is zero, not lifted zeros.
-  std::fill(subject.states.begin() + (states - 1) * width_, subject.states.end(), 0.0F);
-  subject.skips = subject.gates = subject.states;
-  kernels_.multiply({.a = subject.states.data(),
-                     .a_stride = width_,
-                     .b = blocks_.front().skip.data(),
-                     .out = subject.skips.data(),
-                     .out_stride = width_,
-                     .rows = rows,
-                     .inner = width_,
-                     .columns = width_});
-  for (std::size_t i = 0; i < subject.states.size(); ++i)
-    subject.gates[i] = subject.states[i] * blocks_.front().gate[i % at(width_)];
+  for (AlignedFloats* table : {&subject.states, &subject.skips, &subject.gates}) table->resize(at(rows * width_));
+  // Whole groups of four rows, as entries() has them. The last row, of the padding, is zero, not lifted zeros.
+  const Index lifted = static_cast<Index>(entries.size()) / entry;
+  parallel_for(at((lifted + tile - 1) / tile), [&](std::size_t number) {
+    const Index first = static_cast<Index>(number) * tile, count = std::min(tile, lifted - first);
+    AlignedFloats middle(at(count * wide));
+    float* const of_tile = subject.states.data() + first * width_;
+    lift(entries.data() + first * entry, count, middle.data(), middle.data(), of_tile);
+    for (Index row = std::max(first, states - 1); row < first + count; ++row)
+      std::fill_n(subject.states.data() + row * width_, width_, 0.0F);
+    kernels_.multiply({.a = of_tile,
+                       .a_stride = width_,
+                       .b = block.skip.data(),
+                       .out = subject.skips.data() + first * width_,
+                       .out_stride = width_,
+                       .rows = count,
+                       .inner = width_,
+                       .columns = width_});
+    for (Index i = first * width_; i < (first + count) * width_; ++i)
+      subject.gates[at(i)] = subject.states[at(i)] * block.gate[at(i % width_)];
+  });
 }
 
 }  // namespace opshap::engines
