@@ -166,13 +166,13 @@ struct Curve {
   statistics::Study fitted() const { return from_eight(study); }
 };
 
-/// On a run's backbone enumeration to 22 players takes minutes. Above, distances fall like 1/n, and the wanted error of
-/// the references is a part of it, as far as it can be paid. References that were n^(1/4) coarser beside the distance
-/// were tried once: from n = 256 on the squares of hard masks were not resolved.
+/// Above those that are enumerated, distances fall like 1/n, and the wanted error of the references is a part of it, as
+/// far as it can be paid. References that were n^(1/4) coarser beside the distance were tried once: from n = 256 on the
+/// squares of hard masks were not resolved.
 evaluation::ReferenceSettings reference_settings(int n, double part) {
   return {.relative_error = is_run() ? part / n : 2e-3,
           .max_evaluations = std::int64_t{1} << (is_run() ? (n > 512 ? 19 : 17) : 15),
-          .exact_players = is_run() ? 22 : 16};
+          .exact_players = 16};
 }
 
 /// The mean field is about 0.6/n away from the Shapley values of hard masks, integrated gradients about 0.3/n from
@@ -202,7 +202,7 @@ struct CellMaskLimits : Limits {
       std::vector<double> error, atom;
       std::vector<statistics::Mean> ig, mf, ig_ocean, mf_ocean, mf_atom;
       const std::int64_t all = subject().inputs.batch;
-      inputs.push_back(n == 22 ? 1 : n >= 256 ? std::min<std::int64_t>(4, all) : all);
+      inputs.push_back(n >= 256 ? std::min<std::int64_t>(4, all) : all);
       for (std::int64_t sample = 0; sample < inputs.back(); ++sample) {
         const auto game = cell_game(*subject().op, subject().inputs.one(sample), n);
         const Truth truth = truth_of(*game, reference_settings(n, hard_part));
@@ -262,7 +262,7 @@ struct SmoothLimits : Limits {
 // the query, and not to integrated gradients, because a hard mask reaches a nonlinear operator only weakly. With masks
 // that stay while the cells are refined, gradients are the limit.
 TEST(OperatorLimits, ShapleyValuesGoToTheMeanFieldWithHardMasksAndToGradientsWithSmoothOnes) {
-  const CellMaskLimits hard(is_run() ? std::vector<int>{4, 6, 8, 11, 16, 22, 32, 64, 128, 256, 512, 1024}
+  const CellMaskLimits hard(is_run() ? std::vector<int>{4, 6, 8, 11, 16, 32, 64, 128, 256, 512, 1024}
                                      : std::vector<int>{4, 8, 16, 32, 64});
   const SmoothLimits smooth = is_run() ? SmoothLimits({8, 16, 32, 64}, 128, 4) : SmoothLimits({8, 16, 32}, 64, 2);
   const statistics::Fit ig = hard.gradients.fitted().fit(), mf = hard.closure.fitted().fit(),
