@@ -61,7 +61,7 @@ std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const Compare
     for (const auto& other : wanted)
       require(method->explainer() || other->name() != method->name(), "compare: --methods=", name,
               " (another one has the name ", method->name(),
-              ", so rows could not tell them apart). Rename one of them.");
+              ", so rows could not tell them apart). Leave one out, or change its plugin.toml.");
     wanted.push_back(std::move(method));
   }
   require(!options.minimum_norm || solves_any,

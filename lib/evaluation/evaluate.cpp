@@ -88,7 +88,7 @@ class Contestants {
   void own(std::unique_ptr<methods::Method> method) {
     for (const auto& other : owned_)
       require(method->checksum().empty() || other->name() != method->name(), "evaluation: methods=", method->name(),
-              " (two programs have this name, so rows could not tell them apart). Rename one of them.");
+              " (two programs have this name, so rows could not tell them apart). Change the name in one plugin.toml.");
     all_.push_back(method.get());
     owned_.push_back(std::move(method));
   }

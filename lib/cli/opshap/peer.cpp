@@ -76,7 +76,7 @@ void add_peer(CLI::App& app, const Globals& globals) {
   made->fallthrough();
   made->add_option("--lang", *language, "One of: " + comma_separated(peers::template_languages()))
       ->capture_default_str();
-  made->add_option("name", *folder, "The folder to make; its name is the method's")->required();
+  made->add_option("name", *folder, "The folder to make; its name becomes the method's in plugin.toml")->required();
   made->callback([language, folder, &globals] { run_new(globals, *language, *folder); });
   CLI::App* checked =
       command->add_subcommand("check", "Hold a method to the protocol and to each promise of its plugin.toml");
