@@ -32,13 +32,15 @@ std::string header(const LeaderboardContents& contents) {
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, leaderboard</p>\n";
   text += fmt::format("<h1>Suite {}</h1>\n<p class=\"lead\">{}</p>\n", escape_markup(contents.suite),
                       escape_markup(contents.summary));
+  std::string broken;
   for (const LeaderboardGame& game : contents.board.games()) {
-    for (const std::string& broken : game.comparison->broken_promises())
-      text += fmt::format(
-          "<p class=\"lead\"><strong>A promise is broken</strong> on {}: {}. The method says that it is "
-          "exact there.</p>\n",
-          escape_markup(game.name), escape_markup(broken));
+    for (const std::string& promise : game.comparison->broken_promises())
+      broken += fmt::format("<li>{}: {}</li>\n", escape_markup(game.name), escape_markup(promise));
   }
+  if (!broken.empty())
+    text += "<p class=\"lead\"><strong>Promises are broken.</strong> Methods say that they are exact, and are not:</p>\n"
+            "<ul class=\"plain\">\n" +
+            broken + "</ul>\n";
   text += "<ol class=\"three\">\n";
   for (const AccessClass& of : contents.board.classes()) text += leaders(of);
   text += "</ol>\n<dl class=\"facts\">\n";
