@@ -38,9 +38,10 @@ std::string header(const LeaderboardContents& contents) {
       broken += fmt::format("<li>{}: {}</li>\n", escape_markup(game.name), escape_markup(promise));
   }
   if (!broken.empty())
-    text += "<p class=\"lead\"><strong>Promises are broken.</strong> Methods say that they are exact, and are not:</p>\n"
-            "<ul class=\"plain\">\n" +
-            broken + "</ul>\n";
+    text +=
+        "<p class=\"lead\"><strong>Promises are broken.</strong> Methods say that they are exact, and are not:</p>\n"
+        "<ul class=\"plain\">\n" +
+        broken + "</ul>\n";
   text += "<ol class=\"three\">\n";
   for (const AccessClass& of : contents.board.classes()) text += leaders(of);
   text += "</ol>\n<dl class=\"facts\">\n";
