@@ -52,12 +52,6 @@ std::int64_t count_of(const Frame& frame, int numbers) {
   return count;
 }
 
-/// Whether the header has the key with the value true.
-bool says(const Frame& frame, const char* key) {
-  const auto found = frame.header.find(key);
-  return found != frame.header.end() && found->is_boolean() && found->get<bool>();
-}
-
 }  // namespace
 
 /// What is known of a task while it runs.
@@ -150,7 +144,7 @@ void Conversation::differentiate(const Frame& frame, Work& work) {
 
 void Conversation::finish(const Frame& frame, Work& work) {
   const auto players = static_cast<std::size_t>(work.task.players);
-  const bool with_errors = says(frame, "standard_errors");
+  const bool with_errors = frame.says("standard_errors");
   const std::size_t wanted = with_errors ? 2 * players : players;
   if (frame.payload.size() != wanted * sizeof(double))
     link_.fail(Ending::invalid,
@@ -176,7 +170,7 @@ void Conversation::answer(const Frame& frame, Work& work) {
   if (type == "result") {
     finish(frame, work);
   } else if (type == "fail") {
-    link_.fail(says(frame, "refused")    ? Ending::refused
+    link_.fail(frame.says("refused")     ? Ending::refused
                : work.answer.refused > 0 ? Ending::budget_refused
                                          : Ending::fail,
                "it says: " + last_words(frame.text("reason")));

@@ -56,6 +56,11 @@ std::string Frame::text(std::string_view key) const {
   return found != header.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+bool Frame::says(std::string_view key) const {
+  const auto found = header.find(key);
+  return found != header.end() && found->is_boolean() && found->get<bool>();
+}
+
 std::vector<double> Frame::reals(std::size_t count) const {
   if (payload.size() % sizeof(double) != 0 || payload.size() / sizeof(double) != count)
     throw Malformed("size", message("frame: nbytes=", payload.size(), " (", count,

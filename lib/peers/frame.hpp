@@ -41,6 +41,8 @@ struct Frame {
   std::int64_t integer(std::string_view key) const;
   /// A text; "" when there is none.
   std::string text(std::string_view key) const;
+  /// Whether the key is there with the value true.
+  bool says(std::string_view key) const;
   /// The payload as float64. Throws Malformed("size") unless there are exactly `count`.
   std::vector<double> reals(std::size_t count) const;
 };

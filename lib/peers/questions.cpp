@@ -46,10 +46,7 @@ std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, st
   return number;
 }
 
-bool Questions::says(std::string_view key) const {
-  const auto found = link_.greeting().header.find(std::string(key));
-  return found != link_.greeting().header.end() && found->is_boolean() && found->get<bool>();
-}
+bool Questions::says(std::string_view key) const { return link_.greeting().says(key); }
 
 std::vector<double> Questions::ask(const char* type, const char* wanted, const nlohmann::ordered_json& keys,
                                    std::string_view payload, std::size_t numbers) {
