@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -44,6 +45,17 @@ TEST(SourceFiles, LinesEndWhereTheFormatterEndsThem) {
       }
     }
   }
+}
+
+// A clone is what everyone pays for: what a run writes and its command makes again stays out (reports/README.md).
+TEST(SourceFiles, ReportsStayBelowFortyMegabytes) {
+  constexpr std::uintmax_t limit = 40'000'000;
+  std::uintmax_t bytes = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(OPSHAP_SOURCE_DIR) / "reports")) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  EXPECT_GT(bytes, 1'000'000u) << "the reports were not found";
+  EXPECT_LT(bytes, limit);
 }
 
 }  // namespace
