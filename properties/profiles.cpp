@@ -129,6 +129,8 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
   const cli::Profile patterns = cli::load_profile("smoke", {}, "gray_scott2d");
   EXPECT_EQ((pde::ParameterValues{{"points", 64.0}, {"time", 200.0}}), patterns.data.parameters);
   EXPECT_EQ(1, patterns.evaluation.scenario.channel) << "v, as the problem has it";
+  EXPECT_EQ(100'000, cli::load_profile("desk", {}, "gray_scott2d").evaluation.reference_budget) << "a rough game";
+  EXPECT_EQ(500'000, cli::load_profile("desk", {}, "darcy2d").evaluation.reference_budget);
   const auto said = cli::departures(patterns);
   EXPECT_NE(said.end(), std::ranges::find(said, "parameter points of the problem: 64 instead of the paper's 128"));
   EXPECT_THROW(cli::load_profile("smoke", {}, "gray_scot2d"), InvalidArgument);

@@ -99,7 +99,11 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
   runs::Manifest(folder_, elsewhere, same_).stage("first", [] {});
   EXPECT_EQ("two", manifest()["resumed"][0]["environment"]["processor"]);
   EXPECT_GE(manifest()["seconds"]["first"], seconds) << "sittings add up";
-  runs::Manifest(folder_, beginning(), same_);
+  runs::Manifest brought(folder_, beginning(), same_);
+  brought.took_at_least("first", 3600);
+  EXPECT_EQ(3600, manifest()["seconds"]["first"]) << "a training of another folder";
+  brought.took_at_least("first", 1800);
+  EXPECT_EQ(3600, manifest()["seconds"]["first"]);
   EXPECT_FALSE(manifest()["resumed"][1].contains("environment")) << "where it is the first one's";
 
   const std::string before = read_file(folder_ / "manifest.json");

@@ -1,5 +1,6 @@
 #include "runs/manifest.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -41,7 +42,8 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
                      "). Choose another --out, or remove the folder.");
   require(same(json["settings"]) && json.value("seed", Json()) == beginning.seed, beginning.who,
           ": --out=", path.parent_path().string(),
-          " (holds a run of other settings, another seed or another version of a program). Choose another folder, or remove this one.");
+          " (holds a run of other settings, another seed or another version of a program). Choose another folder, or "
+          "remove this one.");
   Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};
   if (beginning.environment != json.value("environment", Json())) sitting["environment"] = beginning.environment;
   json["resumed"].push_back(std::move(sitting));
@@ -74,6 +76,12 @@ Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginni
 Manifest::Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning,
                    const SameSettings& same)
     : Manifest(part.folder(run), part.whole() ? beginning : of_part(beginning, run, part), same) {}
+
+void Manifest::took_at_least(const std::string& stage, double seconds) {
+  Json& booked = json_["seconds"];
+  booked[stage] = std::max(booked.value(stage, 0.0), seconds);
+  write();
+}
 
 void Manifest::finish() {
   if (!json_.contains("part")) return;

@@ -72,6 +72,10 @@ class Manifest {
     }
   }
 
+  /// A stage whose result says that it took longer than the manifest has for it: a training that was brought into the
+  /// folder, finished. The longer time is booked.
+  void took_at_least(const std::string& stage, double seconds);
+
   /// Marks a part as done, which merge_parts() asks for. Of a whole run nothing is marked.
   void finish();
 

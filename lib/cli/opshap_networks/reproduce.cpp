@@ -150,6 +150,7 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   const training::TrainingSummary backbone_summary = manifest.stage(
       "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
+  if (part.whole()) manifest.took_at_least("backbone", backbone_summary.seconds);
   const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
                                                  operators::Precision::float32, globals.engine);
 
@@ -157,10 +158,12 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   std::vector<std::unique_ptr<methods::Method>> explainers;
   const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder,
                          const std::optional<std::string>& name) {
-    const training::TrainingSummary summary = manifest.stage(name ? "explainer " + *name : "explainer", [&] {
+    const std::string stage = name ? "explainer " + *name : "explainer";
+    const training::TrainingSummary summary = manifest.stage(stage, [&] {
       return training::train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
                                        globals.seed, run / folder);
     });
+    if (part.whole()) manifest.took_at_least(stage, summary.seconds);
     training_lines += training_line(profile, "explainer", summary, name);
     explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", name));
   };
