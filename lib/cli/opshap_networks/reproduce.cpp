@@ -148,9 +148,14 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
   const data::Dataset data = given ? std::move(*given) : at_points_of(profile, data::read_dataset(data_file));
 
-  const training::TrainingSummary backbone_summary = manifest.stage(
+  // A finished training may have been brought into the folder. A part has none of its own.
+  const auto training_stage = [&](const std::string& stage, const auto& train) {
+    const training::TrainingSummary summary = manifest.stage(stage, train);
+    if (part.whole()) manifest.took_at_least(stage, summary.seconds);
+    return summary;
+  };
+  const training::TrainingSummary backbone_summary = training_stage(
       "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
-  if (part.whole()) manifest.took_at_least("backbone", backbone_summary.seconds);
   const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
                                                  operators::Precision::float32, globals.engine);
 
@@ -158,12 +163,10 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   std::vector<std::unique_ptr<methods::Method>> explainers;
   const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder,
                          const std::optional<std::string>& name) {
-    const std::string stage = name ? "explainer " + *name : "explainer";
-    const training::TrainingSummary summary = manifest.stage(stage, [&] {
+    const training::TrainingSummary summary = training_stage(name ? "explainer " + *name : "explainer", [&] {
       return training::train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
                                        globals.seed, run / folder);
     });
-    if (part.whole()) manifest.took_at_least(stage, summary.seconds);
     training_lines += training_line(profile, "explainer", summary, name);
     explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", name));
   };
