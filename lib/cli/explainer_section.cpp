@@ -114,11 +114,8 @@ toml::table explainer_table(const training::ExplainerRecipe& recipe, const train
   insert("clipping", recipe.clipping, usual.clipping);
   insert("averaging", recipe.averaging, usual.averaging);
   insert("unlabelled", recipe.unlabelled, usual.unlabelled);
-  if (recipe.unlabelled_shares != usual.unlabelled_shares) {
-    toml::array shares;
-    for (const double share : recipe.unlabelled_shares) shares.push_back(share);
-    table.insert("unlabelled_shares", std::move(shares));
-  }
+  if (recipe.unlabelled_shares != usual.unlabelled_shares)
+    table.insert("unlabelled_shares", list_of(recipe.unlabelled_shares));
   return table;
 }
 

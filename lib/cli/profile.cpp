@@ -7,8 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/data_section.hpp"
 #include "cli/explainer_section.hpp"
+#include "cli/operator_section.hpp"
 #include "cli/profile_section.hpp"
+#include "cli/scenario_section.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
@@ -63,40 +66,6 @@ void settle(toml::table& table, const std::string& problem, const toml::table& d
   merge(table, take(problems, problem));
 }
 
-/// The parameters of a problem in the order of its list.
-pde::ParameterValues read_parameters(Section section, const std::string& problem) {
-  pde::ParameterValues values;
-  for (const pde::Parameter& parameter : pde::find(problem).parameters()) {
-    if (!section.has(parameter.name)) continue;
-    if (parameter.choices.empty()) {
-      values.emplace(parameter.name, section.get<double>(parameter.name));
-    } else {
-      values.emplace(parameter.name, section.get<std::string>(parameter.name));
-    }
-  }
-  section.finish();
-  pde::find(problem).with(values);
-  return values;
-}
-
-DataFile read_file_of_data(Section section) {
-  DataFile file{.path = section.get<std::string>("path"),
-                .content_hash = section.get<std::string>("content"),
-                .imported_from = section.get<std::string>("imported_from"),
-                .shape = {}};
-  for (const std::int64_t points : section.list<std::int64_t>("shape")) file.shape.push_back(static_cast<int>(points));
-  section.finish();
-  return file;
-}
-
-toml::table table_of(const pde::ParameterValues& values) {
-  toml::table table;
-  for (const auto& [name, value] : values)
-    std::visit([&, &key = name](const auto& held) { table.insert(key, held); }, value);
-  table.is_inline(true);
-  return table;
-}
-
 /// Points per axis, ascending.
 std::vector<int> resolutions(Section& section, const std::string& key) {
   std::vector<int> sizes;
@@ -108,52 +77,6 @@ std::vector<int> resolutions(Section& section, const std::string& key) {
           " entries (needs 1..255). Correct the list.");
   require(std::is_sorted(sizes.begin(), sizes.end()), "profile: ", key, " (are not ascending). Sort the list.");
   return sizes;
-}
-
-/// The settings are not looked at: what they mean is the architecture's business.
-operators::NetworkSettings read_operator(Section section) {
-  operators::NetworkSettings settings;
-  settings.model = section.get<std::string>("model");
-  settings.json = section.rest().dump();
-  return settings;
-}
-
-/// The problem's usual rule with what the section says otherwise.
-ScenarioRule read_scenario(Section section, ScenarioRule rule) {
-  const auto word = [&](const std::string& key, const std::vector<std::string>& known) {
-    if (!section.has(key)) return std::string();
-    std::string value = section.get<std::string>(key);
-    require(std::ranges::find(known, value) != known.end(), "profile: scenario.", key, "=", value, " (not one of ",
-            fmt::format("{}", fmt::join(known, ", ")), "). Correct it.");
-    return value;
-  };
-  const std::string players = word("players", {"points", "blocks"}), baseline = word("baseline", {"zero", "mean"}),
-                    query = word("query", {"centre"});
-  if (players == "points") {
-    rule.players = ScenarioRule::Players::points;
-    rule.blocks = 0;
-  }
-  if (players == "blocks") {
-    rule.players = ScenarioRule::Players::blocks;
-    rule.blocks = section.count("blocks");
-  }
-  if (baseline == "zero") rule.baseline = ScenarioRule::Hidden::zero;
-  if (baseline == "mean") rule.baseline = ScenarioRule::Hidden::mean;
-  if (query == "centre") {
-    rule.query = ScenarioRule::Where::centre;
-    rule.position.clear();
-  } else if (section.has("query_at")) {
-    rule.query = ScenarioRule::Where::position;
-    rule.position = section.list<double>("query_at");
-  }
-  if (section.has("query_channel")) rule.channel = section.count("query_channel", 0);
-  if (section.has("masked_channels")) {
-    rule.masked.clear();
-    for (const std::int64_t channel : section.list<std::int64_t>("masked_channels"))
-      rule.masked.push_back(static_cast<int>(channel));
-  }
-  section.finish();
-  return rule;
 }
 
 evaluation::EvaluationSettings read_evaluation(Section section) {
@@ -239,17 +162,7 @@ Profile read(const toml::table& table, const std::string& name) {
   profile.summary = root.get<std::string>("summary");
   profile.resolutions = resolutions(root, "resolutions");
 
-  Section data = root.section("data");
-  profile.data = {.pde = data.get<std::string>("pde"),
-                  .parameters = {},
-                  .train = data.count("train"),
-                  .validation = data.count("validation"),
-                  .test = data.count("test")};
-  if (data.has("parameters")) profile.data.parameters = read_parameters(data.section("parameters"), profile.data.pde);
-  if (data.has("file")) profile.data.file = read_file_of_data(data.section("file"));
-  if (data.has("scattered")) profile.data.scattered = data.count("scattered", 4);
-  data.finish();
-
+  profile.data = read_data(root.section("data"));
   const operators::NetworkSettings model = read_operator(root.section("operator"));
   Section backbone = root.section("backbone");
   profile.backbone = {.model = model,
@@ -297,86 +210,6 @@ std::vector<std::string> profile_names() {
   return names;
 }
 
-toml::array list_of(const auto& values) {
-  toml::array list;
-  for (const auto& value : values) list.push_back(value);
-  return list;
-}
-
-/// A number, a word or a truth value of an architecture's settings.
-template <typename Use>
-void visit_scalar(const nlohmann::ordered_json& value, const Use& use) {
-  if (value.is_boolean()) {
-    use(value.get<bool>());
-  } else if (value.is_number_integer()) {
-    use(value.get<std::int64_t>());
-  } else if (value.is_number()) {
-    use(value.get<double>());
-  } else {
-    use(value.get<std::string>());
-  }
-}
-
-toml::array array_of(const nlohmann::ordered_json& values) {
-  toml::array list;
-  for (const nlohmann::ordered_json& value : values) {
-    if (value.is_array()) {
-      list.push_back(array_of(value));
-    } else {
-      visit_scalar(value, [&](const auto& held) { list.push_back(held); });
-    }
-  }
-  return list;
-}
-
-toml::table table_of(const operators::NetworkSettings& settings) {
-  toml::table table{{"model", settings.model}};
-  const auto values = nlohmann::ordered_json::parse(settings.json);
-  for (const auto& [name, value] : values.items()) {
-    if (value.is_array()) {
-      table.insert_or_assign(name, array_of(value));
-    } else {
-      visit_scalar(value, [&, &key = name](const auto& held) { table.insert_or_assign(key, held); });
-    }
-  }
-  return table;
-}
-
-/// What of a rule differs from the problem's usual one; an empty table where nothing does.
-toml::table table_of(const ScenarioRule& rule, const ScenarioRule& usual) {
-  toml::table table;
-  if (rule.players != usual.players || rule.blocks != usual.blocks) {
-    const bool blocks = rule.players == ScenarioRule::Players::blocks;
-    table.insert("players", blocks ? "blocks" : "points");
-    if (blocks) table.insert("blocks", rule.blocks);
-  }
-  if (rule.baseline != usual.baseline)
-    table.insert("baseline", rule.baseline == ScenarioRule::Hidden::mean ? "mean" : "zero");
-  if (rule.query != usual.query || rule.position != usual.position) {
-    if (rule.query == ScenarioRule::Where::position) {
-      table.insert("query_at", list_of(rule.position));
-    } else {
-      table.insert("query", "centre");
-    }
-  }
-  if (rule.channel != usual.channel) table.insert("query_channel", rule.channel);
-  if (rule.masked != usual.masked) table.insert("masked_channels", list_of(rule.masked));
-  return table;
-}
-
-toml::table table_of(const DataSettings& data) {
-  toml::table table{{"pde", data.pde}, {"train", data.train}, {"validation", data.validation}, {"test", data.test}};
-  if (!data.parameters.empty()) table.insert("parameters", table_of(data.parameters));
-  if (data.scattered > 0) table.insert("scattered", data.scattered);
-  if (data.file) {
-    table.insert("file", toml::table{{"path", data.file->path},
-                                     {"content", data.file->content_hash},
-                                     {"imported_from", data.file->imported_from},
-                                     {"shape", list_of(data.file->shape)}});
-  }
-  return table;
-}
-
 /// The table that read() reads. What is as it is by default and newer than stored runs is left out, so that these keep
 /// their identity.
 toml::table settings_of(const Profile& profile) {
@@ -390,8 +223,8 @@ toml::table settings_of(const Profile& profile) {
   }
   toml::table table{{"summary", profile.summary},
                     {"resolutions", list_of(profile.resolutions)},
-                    {"data", table_of(profile.data)},
-                    {"operator", table_of(profile.backbone.model)},
+                    {"data", data_table(profile.data)},
+                    {"operator", operator_table(profile.backbone.model)},
                     {"backbone", toml::table{{"epochs", backbone.epochs},
                                              {"batch", backbone.batch},
                                              {"learning_rate", backbone.learning_rate},
@@ -407,7 +240,7 @@ toml::table settings_of(const Profile& profile) {
                                                {"reference_budget", evaluation.reference_budget},
                                                {"curves", std::move(curves)}}}};
   const ScenarioRule usual = profile.data.has_problem() ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
-  const toml::table scenario = table_of(evaluation.scenario, usual);
+  const toml::table scenario = scenario_table(evaluation.scenario, usual);
   if (!scenario.empty()) table.insert("scenario", scenario);
   if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
   toml::table further;
@@ -474,7 +307,7 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
                      const DataSettings& data) {
-  return load(name_or_file, overrides, table_of(data));
+  return load(name_or_file, overrides, data_table(data));
 }
 
 DataSettings settings_of_file(const std::filesystem::path& path) try {

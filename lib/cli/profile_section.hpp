@@ -16,6 +16,13 @@
 
 namespace opshap::cli {
 
+/// Numbers or words as a list of TOML.
+inline toml::array list_of(const auto& values) {
+  toml::array list;
+  for (const auto& value : values) list.push_back(value);
+  return list;
+}
+
 /// Reads every key of one table of a profile exactly once: a missing, mistyped or unknown key is an InvalidArgument
 /// that names it. The table must outlive the section. `kind` starts the messages: what the file is.
 class Section {
