@@ -29,7 +29,9 @@ class SuiteCommand : public Program {
 TEST_F(SuiteCommand, RunsEveryGameInAFolderOfItsOwnBelowOnePage) {
   const Outcome outcome = opshap("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out"));
   ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_EQ(path("out") + "/report.html\n", outcome.out);
+  EXPECT_EQ("## Methods that see values of coalitions\n\n" + read_file(path("out/tables/ranking_values.md")) + "\n" +
+                path("out") + "/report.html\n",
+            outcome.out);
   for (const char* name : {"manifest.json", "leaderboard.json", "tables/ranking_values.csv", "tables/cost.md",
                            "unanimity_sum_n6/results.jsonl", "unanimity_sum_n8/summary.md",
                            "relu_of_measure_n8/truth.json", "relu_of_measure_n8/figures/budget_error.svg"})

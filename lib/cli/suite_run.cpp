@@ -266,6 +266,8 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
   if (globals.json) {
     print_json(object);
   } else {
+    for (const reporting::AccessClass& of : board.classes())
+      std::cout << "## " << heading(of) << "\n\n" << board.ranking(of).markdown() << '\n';
     std::cout << (globals.out / "report.html").string() << '\n';
     if (contents.changes) {
       for (const std::string& line : contents.changes->lines()) std::cout << line << '\n';

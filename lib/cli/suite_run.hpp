@@ -27,7 +27,8 @@ using OperatorEntries = std::function<SuiteEntry(const SuiteGame& game)>;
 ///
 /// Into --out go manifest.json, a folder for each game as run_compare() writes one, leaderboard.json, tables/ and
 /// report.html over all. The same command again goes on where it was stopped. --budgets, --repeats and the settings of
-/// the reference replace those of the suite. Prints the page's path, or leaderboard.json with --json.
+/// the reference replace those of the suite. Prints the ranks of each class of access and the page's path, or
+/// leaderboard.json with --json.
 ///
 /// JSON keys: schema, suite, commit, games [{name, group, players, truth {method, error}}], classes [{access,
 /// conditions, ranks [{method, rank, low, high, groups {group: {rank, low, high}}, exact, refused, unfinished}],

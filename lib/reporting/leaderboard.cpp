@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "reporting/methods.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
@@ -119,6 +120,13 @@ std::string show_cost(const MethodCell& cell) {
 }
 
 }  // namespace
+
+std::string heading(const AccessClass& of) {
+  if (of.access == "values") return "Methods that see values of coalitions";
+  if (of.access == "gradient") return "Methods that see gradients";
+  if (of.access == "amortised") return "Trained explainers, which see the input alone";
+  return "Methods that see " + access_label(of.access);
+}
 
 Leaderboard::Leaderboard(std::vector<LeaderboardGame> games, std::uint64_t seed) : games_(std::move(games)) {
   require(!games_.empty(), "leaderboard: games=0 (nobody to rank). Give a comparison.");

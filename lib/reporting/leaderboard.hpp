@@ -36,6 +36,9 @@ struct AccessClass {
   std::vector<std::string> not_ranked;  ///< they answer no condition but by spending what they want, or none at all
 };
 
+/// "Methods that see gradients".
+std::string heading(const AccessClass& of);
+
 /// Methods on many games: who is ahead of whom among those that see the same.
 ///
 /// A condition is a game at a budget. At each the methods of a class are ranked by their median NRMSE, and every

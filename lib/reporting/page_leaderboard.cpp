@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "reporting/methods.hpp"
 
 namespace opshap::reporting {
 
 namespace {
 
 /// "Methods that see values": what stands above the ranks of a class.
-std::string heading(const AccessClass& of) {
-  if (of.access == "values") return "Methods that see values of coalitions";
-  if (of.access == "gradient") return "Methods that see gradients";
-  if (of.access == "amortised") return "Trained explainers, which see the input alone";
-  return "Methods that see " + access_label(of.access);
-}
-
 std::string leaders(const AccessClass& of) {
   const Standing& first = of.standings.front();
   std::string text = fmt::format("<li>{}: <strong>{}</strong> leads with a mean rank of {} among {}", heading(of),
