@@ -53,7 +53,7 @@ std::vector<runs::HeldOutRow> rows() {
 }
 
 TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
-  const auto evidence = reporting::amortisation_study(rows(), "an operator");
+  const auto evidence = reporting::amortisation_study(rows(), {}, "an operator");
   ASSERT_EQ(2u, evidence.size());
   const std::string text = evidence[0].markdown();
   EXPECT_EQ(1u, count(text, "| good | 1\u202f000 | 60.0 s | 0.010 [0.010, 0.010] |")) << text;
@@ -66,17 +66,30 @@ TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
 }
 
 TEST(AmortisationStudy, SharesTheTrainingOfTheBestExplainer) {
-  const auto evidence = reporting::amortisation_study(rows(), "an operator");
+  const auto evidence = reporting::amortisation_study(rows(), {}, "an operator");
   const std::string text = evidence[1].markdown();
   EXPECT_EQ(3u, count(text, "| explainer good | training shared by 10 | 6.0 s |")) << text;
   EXPECT_EQ(3u, count(text, "| explainer good | training not counted | 2 ms |")) << text;
   EXPECT_EQ(3u, count(text, "| Mean field | 2 nodes | 500 ms |")) << text;
 }
 
+// Two recipes of one target have a page of their own, and their better one stands for the target on the first page.
+TEST(AmortisationStudy, ShowsRecipesByTheirTarget) {
+  const auto evidence = reporting::amortisation_study(rows(), {{"good", "same"}, {"bad", "same"}}, "an operator");
+  ASSERT_EQ(3u, evidence.size());
+  EXPECT_EQ(0u, count(evidence[0].csv(), "\"bad\""));
+  EXPECT_EQ(3u, count(evidence[0].csv(), "\"good\",1000,\"evaluations of the operator\""));
+  EXPECT_EQ("amortisation_same", evidence[1].name);
+  EXPECT_NE(std::string::npos, evidence[1].finding.find("bad: 0.101 at n = 16 and 0.101 at n = 256"))
+      << evidence[1].finding;
+  EXPECT_EQ(3u, count(evidence[1].csv(), "\"bad\",500,\"evaluations of the operator\",0.202,"));
+  EXPECT_EQ(1u, count(evidence[1].markdown(), "| bad | 10.000 [10.000, 10.000] |")) << evidence[1].markdown();
+}
+
 TEST(AmortisationStudy, NeedsAnExplainer) {
   std::vector<runs::HeldOutRow> none = rows();
   std::erase_if(none, [](const auto& row) { return row.method == "operator_shap"; });
-  EXPECT_THROW(reporting::amortisation_study(none, ""), InvalidArgument);
+  EXPECT_THROW(reporting::amortisation_study(none, {}, ""), InvalidArgument);
 }
 
 TEST_F(RunFolder, RowsOfHeldOutInputsComeBackAsTheyWere) {

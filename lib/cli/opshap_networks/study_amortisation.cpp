@@ -205,7 +205,10 @@ void run(const Options& options, const Globals& globals) {
                           runs::equal_to(settings));
   const std::vector<runs::HeldOutRow> rows =
       manifest.stage("study", [&] { return Study(options, studied, globals).rows(); });
-  for (const reporting::Evidence& evidence : reporting::amortisation_study(rows, studied.subject())) {
+  reporting::RecipeFamilies families;
+  for (const auto& [name, recipe] : profile.explainers)
+    families[name] = recipe.target + (recipe.mixture.empty() ? "" : "_mixed");
+  for (const reporting::Evidence& evidence : reporting::amortisation_study(rows, families, studied.subject())) {
     reporting::write(evidence, globals.out);
     std::cout << (globals.out / (evidence.name + ".md")).string() << '\n';
   }
