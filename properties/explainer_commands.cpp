@@ -125,6 +125,20 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
   expect_refusal("study amortisation --run " + run_.string() + " --config " + settings + " --inputs 9", 2, "--out");
 }
 
+// The run has 16 and 32 points. The study's shares are those of its own resolutions.
+TEST_F(ExplainerCommands, AStudyMayHaveFewerResolutionsThanTheRun) {
+  const std::string settings =
+      file("recipes.toml",
+           "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
+           "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
+  const Outcome found = opshap("study amortisation --run " + run_.string() + " --config " + settings +
+                               " --seeds 1 --inputs 2 --reference-error 0.1 --out " + path("study") + " -q");
+  ASSERT_EQ(0, found.code) << found.err;
+  const std::string rows = read_file(folder_ / "study" / "rows.jsonl");
+  EXPECT_NE(std::string::npos, rows.find("\"players\":16"));
+  EXPECT_EQ(std::string::npos, rows.find("\"players\":32"));
+}
+
 TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
   const std::string any = path("any.safetensors");
   const Outcome trained = opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +

@@ -8,6 +8,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/dataset.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
 
@@ -45,6 +46,8 @@ StudiedRun read_studied_run(const fs::path& run, const fs::path& overrides, cons
                      .op_checksum = {}};
   const fs::path weights = run / "backbone" / "model.safetensors";
   studied.data = at_points_of(studied.profile, data::read_dataset(run / "data" / (studied.profile.data.pde + ".h5")));
+  if (studied.data.resolutions != studied.profile.resolutions)  // the study has fewer of them, or others
+    studied.data = data::served_at(std::move(studied.data), studied.profile.resolutions);
   studied.op = operators::load_operator(weights, "cpu", operators::Precision::float32, globals.engine);
   studied.op_checksum = xxh64(read_file(weights));
   return studied;
