@@ -36,7 +36,7 @@ struct AccessClass {
   std::vector<std::string> not_ranked;  ///< they answer no condition but by spending what they want, or none at all
 };
 
-/// "Methods that see gradients".
+/// "Methods that see gradients": what stands above the ranks of a class.
 std::string heading(const AccessClass& of);
 
 /// Methods on many games: who is ahead of whom among those that see the same.

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-
 namespace opshap::reporting {
 
 namespace {
 
-/// "Methods that see values": what stands above the ranks of a class.
 std::string leaders(const AccessClass& of) {
   const Standing& first = of.standings.front();
   std::string text = fmt::format("<li>{}: <strong>{}</strong> leads with a mean rank of {} among {}", heading(of),
