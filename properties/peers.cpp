@@ -8,29 +8,25 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
-#include "core/scenario.hpp"
-#include "games/cell_mask_game.hpp"
 #include "games/table_game.hpp"
 #include "methods/of_peer.hpp"
 #include "peers/frame.hpp"
 #include "peers/peer.hpp"
 #include "peers/peer_game.hpp"
 #include "peers/peer_operator.hpp"
+#include "support/puppets.hpp"
+#include "support/spoiled_frames.hpp"
 #include "support/test_seed.hpp"
 
 namespace opshap {
@@ -46,51 +42,7 @@ constexpr const char* zeros = R"({ echo '{"type":"result","id":1,"nbytes":16}'; 
 constexpr const char* partial = R"({ echo '{"type":"partial","id":1,"nbytes":16}'; head -c 16 /dev/zero; } >&4; )";
 constexpr const char* until_the_end = "read -r bye <&3; exit 0";
 
-class Peers : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("opshap_peers_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// A plugin whose program is a text for sh, with little patience.
-  peers::Plugin puppet(const std::string& script, const std::string& more = "") const {
-    write_file(folder_ / "peer.sh", script);
-    write_file(folder_ / "plugin.toml", "name = 'puppet'\ncommand = ['sh', '-c', '']\n" + more);
-    peers::Plugin plugin = peers::read_plugin(folder_);
-    plugin.command.back() = script;  // not from the file, which the shell would keep open
-    plugin.limits.task_seconds = patience;
-    plugin.limits.start_seconds = 20 * patience;  // a start takes long where everything is busy
-    plugin.limits.grace_seconds = patience;
-    return plugin;
-  }
-
-  /// v(∅) = 1, v({0}) = 3, v({1}) = 5, v(N) = 9.
-  static peers::Doors doors() {
-    return {.values = [](const Coalitions& coalitions) {
-      return games::table_game(2, {1, 3, 5, 9})->values(coalitions);
-    }};
-  }
-  static peers::Task task(std::int64_t budget = 4) {
-    return {.players = 2, .budget = budget, .seed = 1, .empty = 1, .grand = 9};
-  }
-
-  struct Failed {
-    Ending ending = Ending::ok;
-    std::string text;
-  };
-  static Failed failure(peers::Peer& peer) {
-    try {
-      return {peer.run(task(), doors()).ending, ""};
-    } catch (const peers::Failure& error) {
-      return {error.ending(), error.what()};
-    }
-  }
-
-  static constexpr double patience = 0.5;
-  fs::path folder_;
-};
+using Peers = Puppets;
 
 TEST_F(Peers, GetValuesOfCoalitionsAndAreChargedForDistinctOnes) {
   // Asks for {0}, {1}, {0}, and gives the first two values back.
@@ -406,142 +358,6 @@ TEST_F(Peers, AProgramThatIsNotThereIsNamed) {
   }
 }
 
-// Programs as games: the roles reversed.
-
-/// A game of two players that is 0 everywhere, or does `instead` when it is asked.
-std::string zero_game(const std::string& instead = "") {
-  return R"(echo '{"type":"hello","protocol":1,"name":"puppet","role":"game","players":2,"max_batch":3}' >&4
-    while read -r asked <&3; do
-      case $asked in *'"bye"'*) exit 0;; esac
-      id=${asked#*id\":}; id=${id%%,*}; count=${asked#*count\":}; count=${count%%,*}; bytes=$((8 * count))
-      head -c $count <&3 > /dev/null; echo $count >> counts; )" +
-         instead + R"(
-      { echo "{\"type\":\"values\",\"id\":$id,\"nbytes\":$bytes}"; head -c $bytes /dev/zero; } >&4
-    done)";
-}
-
-TEST_F(Peers, AreGamesThatAnswerInTheirOwnBatches) {
-  puppet(zero_game(), "role = 'game'\n");
-  write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n");
-  const auto game = peers::peer_game(folder_);
-  EXPECT_EQ(2, game->players());
-  EXPECT_EQ("peer:puppet", game->path());
-  EXPECT_EQ(nullptr, game->differentiable());
-  EXPECT_EQ(std::vector<double>(7, 0.0), game->values(Coalitions(2, 7)));
-  EXPECT_EQ("3\n3\n1\n", read_file(folder_ / "counts"));
-}
-
-TEST_F(Peers, AGameThatFailsSaysHow) {
-  const std::vector<std::tuple<std::string, Ending, std::string>> cases = {
-      {"exit 3", Ending::crash, "exit code 3"},
-      {R"(echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"no GPU\"}" >&4; continue)", Ending::fail, "no GPU"},
-      {"id=99", Ending::protocol_error, "id=99"},
-      {"bytes=8", Ending::protocol_error, "nbytes=8"},
-      {"sleep 100", Ending::timeout, "no values"},
-  };
-  for (const auto& [instead, ending, text] : cases) {
-    SCOPED_TRACE(instead);
-    puppet(zero_game(instead));
-    const char* seconds = ending == Ending::timeout ? "0.5" : "20";
-    write_file(folder_ / "plugin.toml", std::string("name = 'puppet'\nrole = 'game'\ncommand = ['sh', 'peer.sh']\n") +
-                                            "[limits]\nseconds = " + seconds + "\n");
-    const auto game = peers::peer_game(folder_);
-    try {
-      game->values(Coalitions(2, 2));
-      ADD_FAILURE() << "it answered";
-    } catch (const peers::Failure& error) {
-      EXPECT_EQ(peers::to_string(ending), peers::to_string(error.ending()));
-      EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << error.what();
-    }
-  }
-}
-
-/// An operator on lines that is 0 everywhere, and notes what it is asked. It has 3 coalitions or fields at a time.
-std::string zero_operator(const std::string& greeting) {
-  return R"(echo '{"type":"hello","protocol":1,"name":"puppet","role":"operator","max_batch":3,)" + greeting +
-         R"(}' >&4
-    while read -r asked <&3; do
-      type=${asked#*type\":\"}; type=${type%%\"*}; echo $type >> asked
-      id=${asked#*id\":}; id=${id%%,*}; count=${asked#*count\":}; count=${count%%,*}
-      bytes=${asked#*nbytes\":}; bytes=${bytes%\}}
-      case $type in
-        bye) exit 0;;
-        scenario) reply=ready; size=0; head -c $bytes <&3 > scenario; echo "$asked" > header;;
-        eval) reply=values; size=$((8 * count));;
-        apply) reply=fields; size=$((8 * 4 * count));;
-        vjp) reply=gradients; size=$((8 * 5 * count));;
-      esac
-      test $type = scenario || head -c $bytes <&3 > /dev/null
-      { echo "{\"type\":\"$reply\",\"id\":$id,\"nbytes\":$size}"; head -c $size /dev/zero; } >&4
-    done)";
-}
-
-constexpr const char* on_lines = R"("dimension":1,"input_channels":1,"output_channels":1)";
-
-class PeerOperators : public Peers {
- protected:
-  std::unique_ptr<Operator> zero(const std::string& greeting) const {
-    puppet(zero_operator(greeting));
-    write_file(folder_ / "plugin.toml", "name = 'puppet'\nrole = 'operator'\ncommand = ['sh', 'peer.sh']\n");
-    return peers::peer_operator(folder_);
-  }
-  static Scenario scenario(double shown) {
-    FieldBatch input = FieldBatch::zeros(Domain::unit({4}), 1, 1);
-    std::ranges::fill(input.values, shown);
-    ScenarioRule rule;
-    rule.players = ScenarioRule::Players::blocks;
-    rule.blocks = 2;
-    return make_scenario(rule, input);
-  }
-};
-
-TEST_F(PeerOperators, GetTheFieldOfAGameOnceAndThenCoalitions) {
-  const auto op = zero(on_lines);
-  const auto first = games::cell_mask_game(*op, scenario(1)), second = games::cell_mask_game(*op, scenario(2));
-  EXPECT_EQ("peer:puppet", first->path());
-  EXPECT_EQ(std::vector<double>(7, 0.0), first->values(Coalitions(2, 7)));
-  first->values(Coalitions(2, 1));
-  second->values(Coalitions(2, 1));
-  first->values(Coalitions(2, 1));
-  EXPECT_EQ("scenario\neval\neval\neval\neval\nscenario\neval\nscenario\neval\n", read_file(folder_ / "asked"));
-  // Input, baseline, and the player of each point, as float64.
-  std::vector<double> sent(12);
-  const std::string bytes = read_file(folder_ / "scenario");
-  ASSERT_EQ(sent.size() * sizeof(double), bytes.size());
-  std::memcpy(sent.data(), bytes.data(), bytes.size());
-  EXPECT_EQ((std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1}), sent);
-  const auto header = nlohmann::json::parse(read_file(folder_ / "header"));
-  EXPECT_EQ(2, header["players"]);
-  EXPECT_EQ(2, header["point"]);  // the centre of four
-  EXPECT_EQ(std::vector<int>{4}, header["shape"].get<std::vector<int>>());
-}
-
-TEST_F(PeerOperators, HaveGradientsWhereTheySaySo) {
-  const auto op = zero(std::string(on_lines) + ",\"gradients\":true");
-  const FieldBatch fields = FieldBatch::zeros(Domain::unit({4}), 5, 1);
-  const Operator::Gradient found = op->gradient_at(fields, {.point = 1});
-  EXPECT_EQ(std::vector<double>(5, 0.0), found.values);
-  EXPECT_EQ(std::vector<double>(20, 0.0), found.gradient.values);
-  EXPECT_EQ(std::vector<double>(20, 0.0), op->apply(fields).values);
-  EXPECT_EQ("vjp\nvjp\napply\napply\n", read_file(folder_ / "asked"));
-  EXPECT_THROW(zero(on_lines)->gradient_at(fields, {.point = 1}), InvalidArgument);
-}
-
-TEST_F(PeerOperators, RefuseFieldsThatTheyDoNotTakeAndAreRefusedWithoutASize) {
-  const auto op = zero(on_lines);
-  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({4, 4}), 1, 1)), InvalidArgument);
-  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({4}), 1, 2)), InvalidArgument);
-  EXPECT_THROW(op->apply(FieldBatch::zeros(Domain::unit({1 << 24}), 1, 1)), InvalidArgument);  // longer than a frame
-  for (const char* greeting : {R"("dimension":3)", R"("dimension":1,"input_channels":0)", R"("dimension":"x")"}) {
-    try {
-      zero(greeting);
-      ADD_FAILURE() << greeting;
-    } catch (const peers::Failure& error) {
-      EXPECT_EQ(Ending::protocol_error, error.ending()) << error.what();
-    }
-  }
-}
-
 TEST_F(Peers, AreWhatTheirRoleSaysAndNothingElse) {
   write_file(folder_ / "plugin.toml", "name = 'p'\ncommand = ['sh']\n");
   EXPECT_THROW(peers::peer_game(folder_), InvalidArgument);
@@ -549,99 +365,6 @@ TEST_F(Peers, AreWhatTheirRoleSaysAndNothingElse) {
   for (const char* role : {"game", "operator"}) {
     write_file(folder_ / "plugin.toml", message("name = 'p'\nrole = '", role, "'\ncommand = ['sh']\n"));
     EXPECT_THROW(methods::of_peer(folder_), InvalidArgument);
-  }
-}
-
-TEST(PeerFrames, CoalitionsAreReadAsTheyWereWritten) {
-  Rng rng(test_seed(), "peer frames");
-  for (const int players : {1, 7, 8, 9, 63, 64, 65, 1000}) {
-    Coalitions coalitions(players, 20);
-    for (std::size_t row = 0; row < coalitions.size(); ++row) {
-      for (int player = 0; player < players; ++player) {
-        if (rng.below(2) == 1) coalitions.insert(row, player);
-      }
-    }
-    const std::string payload = peers::payload_of(coalitions);
-    EXPECT_EQ(20u * static_cast<std::size_t>((players + 7) / 8), payload.size());
-    const Coalitions read = peers::coalitions_of(payload, players, 20);
-    for (std::size_t row = 0; row < coalitions.size(); ++row)
-      EXPECT_TRUE(std::ranges::equal(coalitions.row(row), read.row(row))) << players;
-  }
-  Coalitions one(10, 1);
-  one.insert(0, 0);
-  one.insert(0, 9);
-  EXPECT_EQ((std::string{1, 2}), peers::payload_of(one));
-}
-
-TEST(PeerFrames, AStreamIsCutIntoTheSameFramesWhereverItIsSplit) {
-  const std::string stream = peers::bytes_of({{"type", "a"}}) + peers::bytes_of({{"type", "b"}}, "12\n4") +
-                             peers::bytes_of({{"type", "c"}}, std::string(100, '\n'));
-  for (std::size_t split = 0; split <= stream.size(); ++split) {
-    peers::FrameReader reader;
-    std::string types, payloads;
-    for (const std::string& part : {stream.substr(0, split), stream.substr(split)}) {
-      reader.feed(part);
-      while (const auto frame = reader.next()) {
-        types += frame->type();
-        payloads += frame->payload;
-      }
-    }
-    EXPECT_EQ("abc", types);
-    EXPECT_EQ("12\n4" + std::string(100, '\n'), payloads);
-    EXPECT_EQ(0u, reader.waiting());
-  }
-}
-
-/// Frames that a peer may send, spoiled: bytes changed, left out, doubled, other numbers.
-std::string spoiled_frames(Rng& rng) {
-  const std::vector<double> two = {1, 2};
-  const std::vector<std::string> good = {
-      peers::bytes_of({{"type", "hello"}, {"protocol", 1}, {"name", "puppet"}, {"needs", {"values"}}}),
-      peers::bytes_of({{"type", "eval"}, {"id", 1}, {"count", 2}}, std::string("\1\2")),
-      peers::bytes_of({{"type", "eval"}, {"id", 1}, {"count", rng.bits64()}}),
-      peers::bytes_of({{"type", "partial"}, {"id", 1}}, peers::payload_of(two)),
-      peers::bytes_of({{"type", "result"}, {"id", 1}}, peers::payload_of(two)),
-      peers::bytes_of({{"type", "fail"}, {"id", 1}, {"reason", "\n\x7f"}}),
-      peers::bytes_of({{"type", "grad"}, {"id", 1}, {"count", 2}}, peers::payload_of(two)),
-      "{\"type\":\"result\",\"id\":1,\"nbytes\":" + std::to_string(rng.bits32()) + "}\n"};
-  std::string bytes = rng.below(4) == 0 ? "" : good[0];
-  const std::size_t whole = bytes.size();
-  for (std::uint64_t frames = rng.below(4); frames-- > 0;) bytes += good[rng.below(good.size())];
-  for (std::uint64_t changes = rng.below(4); changes-- > 0 && bytes.size() > whole;) {
-    const std::size_t place = whole + rng.below(bytes.size() - whole);
-    switch (rng.below(4)) {
-      case 0:
-        bytes[place] = static_cast<char>(rng.below(256));
-        break;
-      case 1:
-        bytes.erase(place, rng.below(20));
-        break;
-      case 2:
-        bytes.insert(place, bytes.substr(place, rng.below(20)));
-        break;
-      default:
-        bytes.insert(place, std::to_string(rng.bits64()));
-    }
-  }
-  return bytes;
-}
-
-TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
-  for (std::uint64_t item = 0; item < 20000; ++item) {
-    Rng rng(test_seed(), "peer frames", 1, item);
-    peers::FrameReader reader;
-    const std::string bytes = spoiled_frames(rng);
-    std::size_t read = 0;
-    try {
-      reader.feed(bytes);
-      while (const auto frame = reader.next()) {
-        ASSERT_TRUE(frame->header.is_object()) << replay();
-        read += frame->payload.size();
-      }
-    } catch (const peers::Malformed& error) {
-      ASSERT_NE("", error.code());
-    }
-    ASSERT_LE(read, bytes.size()) << replay();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -183,14 +184,14 @@ Table drifts(const Rows& rows) {
   return table;
 }
 
-/// The recipe whose largest error over the sizes is the least.
+/// The recipe whose errors are the least in the geometric mean over the sizes.
 std::string best_of(const std::vector<std::string>& recipes, const Rows& rows) {
-  const auto worst = [&](const std::string& recipe) {
-    double largest = 0;
-    for (const int players : rows.players()) largest = std::max(largest, rows.kept(recipe, players).error().median);
-    return largest;
+  const auto sum_of_logarithms = [&](const std::string& recipe) {
+    double sum = 0;
+    for (const int players : rows.players()) sum += std::log(rows.kept(recipe, players).error().median);
+    return sum;
   };
-  return *std::ranges::min_element(recipes, {}, worst);
+  return *std::ranges::min_element(recipes, {}, sum_of_logarithms);
 }
 
 /// The recipes of each family, in the order of the study.
@@ -229,16 +230,16 @@ Evidence costs(const Rows& rows, const RecipeFamilies& families, const std::stri
   const Group kept = rows.kept(best, rows.players().back());
   std::vector<std::string> leaders;
   for (const auto& [family, recipes] : members(rows, families)) leaders.push_back(best_of(recipes, rows));
-  return {
-      .name = "amortisation",
-      .title = "What an explainer's error costs",
-      .finding = fmt::format("{}. The recipe {} has the least errors: {}, for {} evaluations of the operator and {} "
-                             "of training. Curves are those of the best recipe of each target.",
-                             subject, best, first_and_last(best, rows), show_count(kept.evaluations()),
-                             show_seconds(kept.training_seconds())),
-      .studies = curves(leaders, rows),
-      .tables = {kept_errors(rows), drifts(rows)},
-      .study_tables = false};
+  return {.name = "amortisation",
+          .title = "What an explainer's error costs",
+          .finding = fmt::format(
+              "{}. The recipe {} has the least errors in the geometric mean over the sizes: {}, for {} "
+              "evaluations of the operator and {} of training. Curves are those of the best recipe of each target.",
+              subject, best, first_and_last(best, rows), show_count(kept.evaluations()),
+              show_seconds(kept.training_seconds())),
+          .studies = curves(leaders, rows),
+          .tables = {kept_errors(rows), drifts(rows)},
+          .study_tables = false};
 }
 
 /// Errors as multiples of those of the family's first recipe with the same seed.

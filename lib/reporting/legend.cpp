@@ -67,7 +67,11 @@ std::string legend_html(const std::vector<LegendEntry>& entries) {
 }
 
 std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& height) {
-  constexpr int column = 220, row = 22;
+  constexpr int row = 22;
+  constexpr double letter = 7.2;  // in width, of font size 13
+  std::size_t longest = 0;
+  for (const LegendEntry& entry : entries) longest = std::max(longest, entry.label.size());
+  const int column = std::max(220, 60 + static_cast<int>(letter * static_cast<double>(longest)));
   const std::size_t columns = static_cast<std::size_t>(std::max(1, width / column));
   height = row * static_cast<int>((entries.size() + columns - 1) / columns) + 10;
   std::string text = "<g font-family=\"sans-serif\" font-size=\"13\" fill=\"none\">\n";

@@ -1,0 +1,325 @@
+#pragma once
+
+// Rows of a run that support each claim, and rows that contradict it.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reporting/paper.hpp"
+#include "runs/results.hpp"
+
+namespace opshap {
+
+/// What an example does to the rows of a run.
+using Change = void (*)(runs::Results&);
+
+inline const std::string regression_msr = "regression_msr_shapiq_1_6";
+
+/// Changes the rows of one method; `change` gets the row.
+template <typename ChangeRow>
+void change_rows(runs::Results& results, const std::string& method, const ChangeRow& change) {
+  for (runs::AttributionRow& row : results.attributions) {
+    if (row.method == method) change(row);
+  }
+}
+
+inline void set_nrmse(runs::Results& results, const std::string& method, double (*of_players)(int)) {
+  change_rows(results, method,
+              [of_players](runs::AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
+}
+
+inline void scale_seconds(runs::Results& results, const std::string& method, double factor) {
+  change_rows(results, method, [factor](runs::AttributionRow& row) {
+    row.game_seconds *= factor;
+    row.estimator_seconds *= factor;
+  });
+}
+
+/// Rows of RegressionMSR at the budget of the tables, with the NRMSE the paper has at n = 32 and a bad one above.
+inline void add_regression_msr(runs::Results& results) {
+  std::vector<runs::AttributionRow> added;
+  change_rows(results, "kernel_shap", [&added](const runs::AttributionRow& row) {
+    if (row.budget != std::max<std::int64_t>(2 * row.players, 1024)) return;
+    added.push_back(row);
+    added.back().method = regression_msr;
+    added.back().nrmse = Measured::of(row.players <= 32 ? 0.05 : 1.1);
+    added.back().pearson = Measured::of(row.players <= 32 ? 0.999 : 0.3);
+    added.back().r2 = Measured::of(row.players <= 32 ? 0.9 : 0.5);
+  });
+  results.attributions.insert(results.attributions.end(), added.begin(), added.end());
+}
+
+inline void as_it_is(runs::Results&) {}
+
+/// Medians of the paper's table for Burgers 1D, times a factor, on every input.
+inline void set_to_the_papers(runs::Results& results, const std::string& method, double factor) {
+  for (const reporting::PaperCell& cell : reporting::paper_quality()) {
+    if (cell.pde != "burgers1d" || cell.metric != "nrmse" || cell.method != method) continue;
+    change_rows(results, method, [&](runs::AttributionRow& row) {
+      if (row.players == cell.players) row.nrmse = Measured::of(factor * cell.quartiles.median);
+    });
+  }
+}
+
+/// Rows of another method or n, made of rows of one method.
+template <typename ChangeRow>
+void add_rows_like(runs::Results& results, const std::string& method, const ChangeRow& change) {
+  std::vector<runs::AttributionRow> added;
+  change_rows(results, method, [&](runs::AttributionRow row) {
+    if (change(row)) added.push_back(row);
+  });
+  results.attributions.insert(results.attributions.end(), added.begin(), added.end());
+}
+
+/// OperatorSHAP at n = 48, which the run did not train on, as it is at n = 32 and by so much worse.
+inline void add_unseen(runs::Results& results, double worse) {
+  add_rows_like(results, "operator_shap", [worse](runs::AttributionRow& row) {
+    if (row.players != 32) return false;
+    row.players = 48;
+    row.shape = {48};
+    row.nrmse = Measured::of(*row.nrmse.value + worse);
+    return true;
+  });
+}
+
+/// The mean field, with an error by n, against references that are nearly exact.
+inline void add_mean_field(runs::Results& results, double (*of_players)(int)) {
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+  add_rows_like(results, "operator_shap", [of_players](runs::AttributionRow& row) {
+    row.method = "mean_field";
+    row.access = "gradient";
+    row.nrmse = Measured::of(of_players(row.players));
+    return true;
+  });
+}
+
+/// RegressionMSR at all budgets of KernelSHAP.
+inline void add_regression_msr_curve(runs::Results& results, double power) {
+  add_rows_like(results, "kernel_shap", [power](runs::AttributionRow& row) {
+    row.method = regression_msr;
+    row.nrmse = Measured::of(std::pow(static_cast<double>(*row.budget) / 1000, power));
+    return true;
+  });
+}
+
+/// A run that supports a claim and one that contradicts it, as changes of the rows of a synthetic run.
+struct ClaimExample {
+  Change supports = as_it_is, contradicts = as_it_is;
+};
+
+/// For every claim that rows of a run can support and contradict.
+inline const std::map<std::string, ClaimExample>& claim_examples() {
+  static const std::map<std::string, ClaimExample> all = {
+      {"quality_against_integrated_gradients",
+       {as_it_is, [](runs::Results& results) { set_nrmse(results, "operator_shap", [](int) { return 9.0; }); }}},
+      {"quality_against_regression_msr",
+       {[](runs::Results& results) {
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int players) { return players <= 32 ? 0.2 : 1.1; });
+        },
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int) { return 0.01; });
+        }}},
+      {"regression_msr_column",
+       {[](runs::Results& results) {
+          add_regression_msr(results);
+          set_to_the_papers(results, regression_msr, 1.02);
+        },
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          set_to_the_papers(results, regression_msr, 3);
+        }}},
+      {"operator_shap_column",
+       {[](runs::Results& results) { set_to_the_papers(results, "operator_shap", 1 / 1.02); },
+        [](runs::Results& results) { set_to_the_papers(results, "operator_shap", 0.3); }}},
+      {"integrated_gradients_column",
+       {as_it_is, [](runs::Results& results) { set_to_the_papers(results, "integrated_gradients", 0.03); }}},
+      {"consistent_across_resolutions",
+       {[](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.pearson = Measured::of(0.95); });
+        },
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.95); });
+        }}},
+      {"transfers_to_unseen_resolutions",
+       {[](runs::Results& results) { add_unseen(results, 0); },
+        [](runs::Results& results) { add_unseen(results, 1); }}},
+      {"one_model_for_all_resolutions",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "uniform", [](int players) { return players == 256 ? 0.01 : 1.0; });
+        }}},
+      {"best_in_r2_and_pearson_from_64_players",
+       {[](runs::Results& results) {
+          add_regression_msr(results);
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.r2 = row.pearson = Measured::of(0.99999); });
+        },
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          change_rows(results, "integrated_gradients",
+                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 256 ? 0.99 : -0.1); });
+        }}},
+      {"error_grows_while_r2_stays",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "operator_shap", [](int players) { return 16.0 / players; });
+        }}},
+      {"classical_methods_win_at_few_players",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 1e-6 : 0.3; });
+        }}},
+      {"classical_methods_need_more_at_many_players",
+       {[](runs::Results& results) {
+          set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 0.5 : 0.02; });
+        },
+        [](runs::Results& results) {
+          set_nrmse(results, "operator_shap", [](int players) { return players == 16 ? 0.12 : 5.0; });
+        }}},
+      {"more_budget_improves_regression_msr",
+       {[](runs::Results& results) { add_regression_msr_curve(results, -0.3); },
+        [](runs::Results& results) { add_regression_msr_curve(results, 0.1); }}},
+      {"integrated_gradients_negative_r2",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "integrated_gradients",
+                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
+        }}},
+      {"integrated_gradients_are_complete",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "integrated_gradients", [](runs::AttributionRow& row) {
+            row.efficiency_gap = Measured::of(row.players == 64 ? 0.7 : 1e-5);
+          });
+        }}},
+      {"regression_msr_wins_at_32_players",
+       {add_regression_msr,
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int) { return 5.0; });
+        }}},
+      {"regression_msr_loses_from_64_players",
+       {add_regression_msr,
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int players) { return players == 128 ? 0.001 : 5.0; });
+        }}},
+      {"regression_msr_better_than_kernel_shap",
+       {[](runs::Results& results) {  // worse at 64, which is no higher player number
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int players) { return players == 64 ? 9.0 : 1e-3; });
+        },
+        [](runs::Results& results) {
+          add_regression_msr(results);
+          set_nrmse(results, regression_msr, [](int) { return 9.0; });
+        }}},
+      {"faster_than_baselines",
+       {[](runs::Results& results) {  // most inputs refused, which takes no time
+          change_rows(results, "kernel_shap", [](runs::AttributionRow& row) {
+            if (row.sample == 0) return;
+            row.distinct = row.evaluations = 0;
+            row.game_seconds = row.estimator_seconds = 0;
+          });
+        },
+        [](runs::Results& results) { scale_seconds(results, "integrated_gradients", 0.03); }}},
+      {"zero_budget_a_sample",
+       {[](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.distinct = 0; });
+        },
+        as_it_is}},
+      {"training_is_amortised",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.distinct = 1000; });
+        }}},
+      {"shapley_values_approach_density",
+       {as_it_is,
+        [](runs::Results& results) {
+          for (runs::ValuesRow& row : results.values) {
+            if (row.method == "reference" && row.players == 128) row.values[7] += 3;
+          }
+        }}},
+      {"same_backbone_on_all_grids",
+       {[](runs::Results& results) {
+          for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, 0.01);
+        },
+        [](runs::Results& results) {
+          for (runs::OperatorRow& row : results.operators)
+            row.relative_errors.assign(10, row.points == 1024 ? 0.03 : 0.01);
+        }}},
+      {"normalisation_is_exact",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0); });
+        }}},
+      {"exact_reference_at_16_players",
+       {as_it_is,
+        [](runs::Results& results) {
+          for (runs::AttributionRow& row : results.attributions) {
+            if (row.sample == 2) row.reference = "permutation_antithetic";
+          }
+        }}},
+      {"efficiency_at_rounding_level",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "kernel_shap",
+                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0); });
+        }}},
+      {"explainer_beats_uniform",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "uniform", [](int players) { return players == 64 ? 0.05 : 1.0; });
+        }}},
+      {"integrated_gradients_error_stays",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "integrated_gradients", [](int players) { return 400.0 / players; });
+        }}},
+      {"mean_field_error_falls",
+       {[](runs::Results& results) { add_mean_field(results, [](int players) { return 0.9 / players; }); },
+        [](runs::Results& results) { add_mean_field(results, [](int) { return 0.05; }); }}},
+      {"antithetic_pair_beats_explainer",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "operator_shap", [](int) { return 0.001; });
+          for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+        }}},
+      {"reference_better_known_than_explainer",
+       {as_it_is,
+        [](runs::Results& results) {
+          for (runs::AttributionRow& row : results.attributions) {
+            if (row.players == 512) row.reference_error = 0.4;
+          }
+        }}},
+      {"permutation_error_rate",
+       {as_it_is,
+        [](runs::Results& results) {
+          change_rows(results, "permutation", [](runs::AttributionRow& row) {
+            row.nrmse = Measured::of(0.5 + 1e-3 * std::sqrt(static_cast<double>(*row.budget)));
+          });
+        }}},
+      {"pairing_matters",
+       {as_it_is,
+        [](runs::Results& results) {
+          set_nrmse(results, "kernel_shap_paired", [](int players) { return players == 16 ? 3.0 : 0.01; });
+        }}},
+      {"reference_settles_with_resolution",
+       {as_it_is,
+        [](runs::Results& results) {
+          for (runs::ValuesRow& row : results.values) {
+            if (row.method == "reference" && row.players == 1024) row.values[7] += 3;
+          }
+        }}},
+  };
+  return all;
+}
+
+}  // namespace opshap
