@@ -65,6 +65,28 @@ TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
   EXPECT_EQ(2u, count(csv, ",\"n\",") / 3) << "a point a recipe and size";
 }
 
+TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
+  std::vector<runs::HeldOutRow> all = rows();
+  for (const int players : {16, 64, 256}) {
+    all.push_back({.pde = "burgers1d",
+                   .method = std::string(runs::own_player_missed),
+                   .setting = "",
+                   .shape = {players},
+                   .players = players,
+                   .nrmse = {0.9, 1.0 / players, 0.001},
+                   .seconds = {},
+                   .reference_errors = {0, 0, 0}});
+  }
+  const auto evidence = reporting::amortisation_study(all, {{"good", "same"}, {"bad", "same"}}, "an operator");
+  ASSERT_EQ(3u, evidence.size());
+  EXPECT_EQ(1u, count(evidence[0].markdown(), "| all right but the own cell |  |  | 0.062 | 0.016 | 3.9e-03 |"))
+      << evidence[0].markdown();
+  for (std::size_t page : {0, 1})
+    EXPECT_EQ(1u, count(evidence[page].csv(), "\"all right but the own cell\",64,\"n\",0.01562,"))
+        << evidence[page].csv();
+  EXPECT_EQ(0u, count(evidence[2].markdown(), "own cell")) << "it is no method";
+}
+
 TEST(AmortisationStudy, SharesTheTrainingOfTheBestExplainer) {
   const auto evidence = reporting::amortisation_study(rows(), {}, "an operator");
   const std::string text = evidence[1].markdown();

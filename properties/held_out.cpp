@@ -96,6 +96,33 @@ TEST(HeldOut, HasTheErrorsOfTheDefinition) {
   EXPECT_FALSE(held_out.errors_at(0, *methods::resolve("permutation"), {3})) << "too small a budget";
 }
 
+TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
+  const WeightedMeanOperator linear(0);
+  evaluation::HeldOutPlan asked = plan(linear, false);
+  for (std::int64_t point = 0; point < 32; ++point) asked.inputs.values[static_cast<std::size_t>(point)] = 0;
+  const evaluation::HeldOut held_out(asked);
+  const evaluation::HeldOutErrors missed = held_out.own_player_missed(1);
+  EXPECT_EQ((std::vector<int>{8}), missed.shape);
+  EXPECT_EQ(8, missed.players);
+  ASSERT_EQ(4u, missed.nrmse.size()) << "the first input is 0, and so are its values";
+  ASSERT_EQ(4u, missed.reference_errors.size());
+  for (std::int64_t sample = 1; sample < 5; ++sample) {
+    const Scenario scenario = make_scenario({}, asked.inputs.one(sample), {8});
+    double squares = 0, own = 0;
+    for (std::int64_t point = 0; point < 8; ++point) {
+      const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
+      const double value = true_density(scenario.input.values[static_cast<std::size_t>(point)], position(point),
+                                        position(scenario.query.point), 8);
+      squares += value * value;
+      if (point == scenario.query.point) own = std::abs(value);
+    }
+    EXPECT_NEAR(own / std::sqrt(squares), missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
+        << "roundings of sums of 32 terms";
+  }
+  std::ranges::fill(asked.inputs.values, 0.0);
+  EXPECT_THROW(evaluation::HeldOut{asked}.own_player_missed(0), DataError);
+}
+
 TEST(HeldOut, ComputesItsReferencesOnce) {
   const fs::path folder = fs::temp_directory_path() / ("opshap_held_out_" + std::to_string(getpid()));
   const WeightedMeanOperator cubic(0.5);

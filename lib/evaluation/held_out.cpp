@@ -27,6 +27,11 @@ std::string stored(const CertifiedReference& reference) {
   return nlohmann::json{{"values", reference.attribution.values}, {"error", reference.error}}.dump();
 }
 
+void require_values(const HeldOutErrors& found, int points) {
+  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", points,
+                     " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
+}
+
 }  // namespace
 
 double HeldOutErrors::median() const { return statistics::quartiles(nrmse).median; }
@@ -96,11 +101,25 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
     found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
     found.reference_errors.push_back(one.error);
   }
-  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", plan_.resolutions[place],
-                     " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
+  require_values(found, plan_.resolutions[place]);
   return found;
 } catch (const InvalidArgument&) {
   return std::nullopt;
+}
+
+HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
+  const std::vector<Case>& cases = cases_.at(place);
+  HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
+  for (const Case& one : cases) {
+    if (std::ranges::all_of(one.values, [](double value) { return value == 0; })) continue;
+    std::vector<double> values = one.values;
+    const int own = one.scenario.partition.player_of[static_cast<std::size_t>(one.scenario.query.point)];
+    values[static_cast<std::size_t>(own)] = 0;
+    found.nrmse.push_back(*metrics::nrmse(one.values, values).value);
+    found.reference_errors.push_back(one.error);
+  }
+  require_values(found, plan_.resolutions[place]);
+  return found;
 }
 
 double HeldOut::drift(const Explainer& explainer, int points, int finer) const {

@@ -54,6 +54,11 @@ class HeldOut {
   std::optional<HeldOutErrors> errors_at(std::size_t place, const methods::Method& method, Budget budget = {},
                                          int inputs = std::numeric_limits<int>::max()) const;
 
+  /// Errors at resolution number `place` of the references themselves with 0 for the query's own player: its share of
+  /// their norm. A bounded density gives a small cell a small value, so that its error on fine grids is not below the
+  /// limit of this. `seconds` is empty. Throws DataError as errors_at().
+  HeldOutErrors own_player_missed(std::size_t place) const;
+
   /// Drift of an explainer's densities from `points` to `finer` points per axis, the median over the inputs
   /// (evaluation::drift).
   double drift(const Explainer& explainer, int points, int finer) const;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/error.hpp"
@@ -20,6 +21,7 @@ namespace {
 using runs::HeldOutRow;
 
 const char* const explainer_method = "operator_shap";
+const char* const own_cell_missed = "all right but the own cell";
 
 double median(std::vector<double> values) { return statistics::quartiles(std::move(values)).median; }
 
@@ -108,8 +110,15 @@ class Rows {
   std::map<std::string, std::vector<const HeldOutRow*>> methods(int players) const {
     std::map<std::string, std::vector<const HeldOutRow*>> found;
     for (const HeldOutRow& row : rows_)
-      if (row.method != explainer_method && row.players == players) found[row.method].push_back(&row);
+      if (row.method != explainer_method && row.method != runs::own_player_missed && row.players == players)
+        found[row.method].push_back(&row);
     return found;
+  }
+  /// The share of the query's own player, where a row has it.
+  std::optional<double> own_share(int players) const {
+    for (const HeldOutRow& row : rows_)
+      if (row.method == runs::own_player_missed && row.players == players) return median(row.nrmse);
+    return std::nullopt;
   }
 
  private:
@@ -160,6 +169,11 @@ Table kept_errors(const Rows& rows) {
     for (const int players : rows.players()) cells.push_back(rows.kept(recipe, players).error().text());
     table.add(std::move(cells));
   }
+  if (!rows.own_share(rows.players().front())) return table;
+  std::vector<std::string> shares = {own_cell_missed, "", ""};
+  for (const int players : rows.players()) shares.push_back(show(rows.own_share(players).value_or(0)));
+  table.caption += " The last row is of the references themselves, with 0 for the cell of the query.";
+  table.add(std::move(shares));
   return table;
 }
 
@@ -215,6 +229,10 @@ std::vector<statistics::Study> curves(const std::vector<std::string>& recipes, c
     statistics::Study& study = studies.emplace_back(recipe, "n", "NRMSE");
     for (const int players : rows.players()) add_to(study, players, rows.kept(recipe, players).error());
   }
+  statistics::Study missed(own_cell_missed, "n", "NRMSE");
+  for (const int players : rows.players())
+    if (const double share = rows.own_share(players).value_or(0); share > 0) missed.add(players, share);
+  if (missed.size() > 0) studies.push_back(std::move(missed));
   return studies;
 }
 

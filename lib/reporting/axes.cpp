@@ -20,7 +20,7 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-std::string label(int factor, int exponent, TickLabels labels) {
+std::string label(double factor, int exponent, TickLabels labels) {
   const double value = factor * std::pow(10.0, exponent);
   if (labels == TickLabels::seconds) {
     if (exponent >= 0) return fmt::format("{:g} s", value);
@@ -28,8 +28,28 @@ std::string label(int factor, int exponent, TickLabels labels) {
     return fmt::format("{:g} µs", value * 1e6);
   }
   if (exponent >= -3 && exponent <= 3) return fmt::format("{:g}", value);
-  return factor == 1 ? power_of_ten(exponent) : fmt::format("{}·{}", factor, power_of_ten(exponent));
+  return factor == 1 ? power_of_ten(exponent) : fmt::format("{:g}·{}", factor, power_of_ten(exponent));
 }
+
+/// Ticks at these multiples of powers of ten that lie in the range, as gnuplot lists them.
+template <std::size_t N>
+std::string ticks_at(const std::array<double, N>& factors, double low, double high, int every, TickLabels labels) {
+  std::string ticks;
+  for (int exponent = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, exponent) <= high; ++exponent) {
+    if (exponent % every != 0) continue;
+    for (const double factor : factors) {
+      const double value = factor * std::pow(10.0, exponent);
+      if (value < low || value > high) continue;
+      ticks += fmt::format("{}'{}' {:g}", ticks.empty() ? "" : ", ", label(factor, exponent, labels), value);
+    }
+  }
+  return ticks;
+}
+
+constexpr double least_margin = 1.15;
+
+// Neighbours differ by less than the square of the least margin, so that every range has one of them.
+constexpr std::array<double, 13> fine_factors = {1, 1.2, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8.5};
 
 }  // namespace
 
@@ -42,18 +62,13 @@ void LogRange::include(double value) {
 std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
   require(!range.empty(),
           "axis: range=0 values (a logarithmic axis needs one that is positive). Leave the figure out.");
-  const double margin = std::max(1.15, std::pow(range.high() / range.low(), 0.06));
+  const double margin = std::max(least_margin, std::pow(range.high() / range.low(), 0.06));
   const double low = range.low() / margin, high = range.high() * margin;
   const double decades = std::log10(high / low);
   const bool only_powers = decades > (labels == TickLabels::seconds ? 1.5 : 2.5);  // labels with units are longer
-  std::string ticks;
-  for (int exponent = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, exponent) <= high; ++exponent) {
-    for (const int factor : {1, 2, 5}) {
-      const double value = factor * std::pow(10.0, exponent);
-      if (value < low || value > high || (only_powers && factor != 1) || (decades > 7 && exponent % 2 != 0)) continue;
-      ticks += fmt::format("{}'{}' {:g}", ticks.empty() ? "" : ", ", label(factor, exponent, labels), value);
-    }
-  }
+  std::string ticks = only_powers ? ticks_at(std::array{1.0}, low, high, decades > 7 ? 2 : 1, labels)
+                                  : ticks_at(std::array{1.0, 2.0, 5.0}, low, high, 1, labels);
+  if (ticks.empty()) ticks = ticks_at(fine_factors, low, high, 1, labels);
   return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high, ticks);
 }
 

@@ -21,7 +21,8 @@ class LogRange {
 enum class TickLabels { numbers, seconds };
 
 /// gnuplot commands for a logarithmic axis ('x' or 'y') a little wider than the range, with ticks at 1, 2, 5 of each
-/// decade, or at decades when there are many. The range must not be empty.
+/// decade, at decades when there are many, or at finer values where the range is too narrow for one of these. So there
+/// is always a tick. The range must not be empty.
 std::string log_axis(char axis, const LogRange& range, TickLabels labels = TickLabels::numbers);
 
 /// A logarithmic axis with ticks at given values, at most eight of them labelled.

@@ -9,12 +9,16 @@
 
 namespace opshap::runs {
 
+/// `method` of the rows of the references themselves with 0 for the query's own player
+/// (evaluation::HeldOut::own_player_missed). They have no times.
+inline constexpr std::string_view own_player_missed = "own_player_missed";
+
 /// Errors of one method on held-out inputs at one resolution (schema opshap.held_out/1).
 struct HeldOutRow {
   static constexpr std::string_view schema = "opshap.held_out/1";
 
   std::string pde;
-  std::string method;                     ///< registry name, or "operator_shap"
+  std::string method;                     ///< registry name, "operator_shap" or own_player_missed
   std::string setting;                    ///< what it was told: "4 nodes", "1024 evaluations"; or the recipe's name
   std::uint64_t seed = 0;                 ///< of an explainer's training
   std::int64_t epoch = 0;                 ///< of an explainer's training; 0 for the weights that it kept

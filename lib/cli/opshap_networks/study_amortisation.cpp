@@ -87,6 +87,11 @@ class Study {
     for (std::size_t place = 0; place < run_.profile.resolutions.size(); ++place)
       lines += units_.once(message("methods-", run_.profile.resolutions[place], ".jsonl"),
                            [&] { return methods_at(place); });
+    for (std::size_t place = 0; place < run_.profile.resolutions.size(); ++place) {
+      runs::HeldOutRow row = row_of(held_out_.own_player_missed(place), "");
+      row.method = runs::own_player_missed;
+      lines += runs::to_json_line(row) + '\n';
+    }
     write_file(globals_.out / "rows.jsonl", lines);
     return runs::read_held_out_rows(globals_.out / "rows.jsonl");
   }
