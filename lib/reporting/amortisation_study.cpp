@@ -170,7 +170,7 @@ Table kept_errors(const Rows& rows) {
     table.add(std::move(cells));
   }
   if (!rows.own_share(rows.players().front())) return table;
-  std::vector<std::string> shares = {own_cell_missed, "", ""};
+  std::vector<std::string> shares = {own_cell_missed, "none", "none"};
   for (const int players : rows.players()) shares.push_back(show(rows.own_share(players).value_or(0)));
   table.caption += " The last row is of the references themselves, with 0 for the cell of the query.";
   table.add(std::move(shares));
