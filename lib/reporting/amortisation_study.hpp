@@ -19,7 +19,7 @@ using RecipeFamilies = std::map<std::string, std::string>;
 /// with tables of all recipes. `amortisation_FAMILY`: the same for the recipes of a family that has several, with what
 /// each has of the error of the family's first one, with the same seed. `explanation_time`: the error of all methods
 /// against the time of an explanation, without training and with a share of it. The best recipe has the least errors in
-/// the geometric mean over the sizes.
+/// the geometric mean over the sizes. Rows of runs::own_player_missed stand beside the errors of the recipes.
 ///
 /// `subject` says of which operator, in words. Throws InvalidArgument where no row is one of an explainer.
 std::vector<Evidence> amortisation_study(const std::vector<runs::HeldOutRow>& rows, const RecipeFamilies& families,
