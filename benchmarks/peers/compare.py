@@ -348,14 +348,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2, help="of the rows that are not measured on one thread")
     parser.add_argument("--seconds", type=float, default=1.0, help="per batch size of a peer")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--only", default="", help="rows whose name contains one of these, separated by commas")
     arguments = parser.parse_args()
 
     import shapiq
     import torch
     import xgboost
 
-    rows = [row for row in ROWS if arguments.only in row[0]]
+    rows = [row for row in ROWS if any(part in row[0] for part in arguments.only.split(","))]
     measured, sgemm = {row[0]: [] for row in rows}, []
     of_operators = [row[0] for row in rows if architecture_of(row[0]) in PLAIN]
     for _ in range(arguments.rounds):
