@@ -204,6 +204,24 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
   }
 }
 
+TEST(FnoEngine, GivesTheSameBitsWhateverBaselineWasThereBefore) {
+  const Case of{.shape = {10}, .modes = {6}, .width = 12};
+  const Question question = random_question(of, 10, 20, 9);
+  const Partition cells = Partition::one_player_per_point(question.input.domain);
+  const Coalitions& coalitions = question.coalitions;
+  const auto values = [&](const engines::FnoEngines& engines, const FieldBatch& baseline) {
+    std::vector<double> found(coalitions.size());
+    engines.coalition_engine(question.input, baseline, cells, question.query)->values(coalitions, 0, found);
+    return found;
+  };
+  FieldBatch near = question.baseline;
+  near.values.back() += 0.5;
+  const engines::FnoEngines all(question.weights);
+  for (const FieldBatch& baseline : {question.baseline, near, near, question.input, question.baseline})
+    EXPECT_EQ(values(engines::FnoEngines(question.weights), baseline), values(all, baseline));
+  EXPECT_NE(values(all, question.baseline), values(all, near));
+}
+
 TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
   for (const Case& of : {Case{.shape = {10}, .modes = {6}, .width = 12, .layers = 3, .in_channels = 2},
                          Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3, .in_channels = 2}}) {

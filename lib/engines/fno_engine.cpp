@@ -201,17 +201,23 @@ void FnoEngine::pack_blocks() {
   }
 }
 
-FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, std::span<const double> hidden,
+FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, const Lifted& hidden,
                                       std::span<const int> player_of, int players) const {
+  const std::size_t half = at(lifted_rows() * width_), size = 2 * half + at(width_);
   Subject subject{.shown = {shown.begin(), shown.end()},
-                  .hidden = {hidden.begin(), hidden.end()},
+                  .hidden = hidden.field,
                   .player_of = {player_of.begin(), player_of.end()},
-                  .states = {},
-                  .skips = {},
-                  .gates = {},
+                  .states = AlignedFloats(size),
+                  .skips = AlignedFloats(size),
+                  .gates = AlignedFloats(size),
                   .nobody = {},
                   .by_player = {}};
-  lift(subject);
+  lift(shown, subject.states.data() + half, subject.skips.data() + half, subject.gates.data() + half,
+       [&](Index first, Index rows) {
+         std::copy_n(hidden.states.data() + first * width_, rows * width_, subject.states.data() + first * width_);
+         std::copy_n(hidden.skips.data() + first * width_, rows * width_, subject.skips.data() + first * width_);
+         std::copy_n(hidden.gates.data() + first * width_, rows * width_, subject.gates.data() + first * width_);
+       });
   if (players <= few_players && blocks_.size() > 1) tabulate_players(subject, players);
   return subject;
 }
@@ -219,29 +225,28 @@ FnoEngine::Subject FnoEngine::subject(std::span<const double> shown, std::span<c
 void FnoEngine::tabulate_players(Subject& subject, int players) const {
   const auto work = workspace();
   const Index points = grid_.points(), slots = (players + 3) / 4 * 4;
-  const auto nothing = static_cast<std::int32_t>(2 * points);
-  const auto place_of = [&](Index field, const auto& row_of) {
+  const std::int32_t nothing = row_of_padding();
+  const auto place_of = [&](Index field, const auto& row_for) {
     for (std::size_t i = 0; i < point_of_.size(); ++i)
-      work->place[at(field * places()) + i] = point_of_[i] < 0 ? nothing : row_of(point_of_[i]);
+      work->place[at(field * places()) + i] = point_of_[i] < 0 ? nothing : row_for(point_of_[i]);
   };
   std::ranges::fill(work->coefficients, 0.0F);
-  place_of(0, [](std::int32_t point) { return 2 * point; });
+  place_of(0, [&](std::int32_t point) { return row_of(point, false); });
   transform(*work, subject.states, 0);
   mix(*work, blocks_.front(), 1);
   for (Index r = 0; r < rows(); ++r)
     subject.nobody.insert(subject.nobody.end(), row(work->mixed, r, 0), row(work->mixed, r, 0) + width_);
 
-  // Row 2p + 1 is what showing point p changes.
+  // The row of a shown point is what showing it changes.
   AlignedFloats changes = subject.states;
-  for (Index p = 0; p < points; ++p)
-    for (Index c = 0; c < width_; ++c) changes[at((2 * p + 1) * width_ + c)] -= changes[at(2 * p * width_ + c)];
+  for (Index i = 0; i < points * width_; ++i) changes[at(lifted_rows() * width_ + i)] -= changes[at(i)];
   subject.by_player.resize(at(rows() * slots * width_));
   for (Index first = 0; first < players; first += batch_) {
     const Index count = std::min<Index>(batch_, players - first);
     std::ranges::fill(work->coefficients, 0.0F);
     for (Index field = 0; field < count; ++field) {
       place_of(field, [&](std::int32_t point) {
-        return subject.player_of[at(point)] == first + field ? 2 * point + 1 : nothing;
+        return subject.player_of[at(point)] == first + field ? row_of(point, true) : nothing;
       });
       transform(*work, changes, field);
     }
@@ -412,7 +417,6 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
 void FnoEngine::values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
                        std::span<double> values) const {
   const auto work = workspace();
-  const std::int32_t nothing = 2 * static_cast<std::int32_t>(grid_.points());
   for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
     const std::size_t count = std::min(batch(), values.size() - begin);
     for (std::size_t field = 0; field < count; ++field) {
@@ -420,7 +424,7 @@ void FnoEngine::values(const Subject& subject, const Head& head, const Coalition
       std::int32_t* place = work->place.data() + field * at(places());
       for (std::size_t i = 0; i < point_of_.size(); ++i) {
         const std::int32_t point = point_of_[i];
-        place[i] = point < 0 ? nothing : 2 * point + (contains(members, subject.player_of[at(point)]) ? 1 : 0);
+        place[i] = point < 0 ? row_of_padding() : row_of(point, contains(members, subject.player_of[at(point)]));
       }
     }
     mix_first(*work, subject, coalitions, first + begin, static_cast<Index>(count));

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,22 +34,32 @@ class FnoEngine {
   FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = engines::kernels());
   ~FnoEngine();
 
+  /// A field of one sample, and what the network makes of its points before they see each other.
+  struct Lifted {
+    std::vector<double> field;           ///< [channels, points]
+    AlignedFloats states, skips, gates;  ///< [points rounded up to 4, width], the latter two by the first block
+  };
+  /// A field on the engine's grid. Cost: about half a coalition.
+  Lifted lifted(std::span<const double> field) const;
+
   /// An input, its baseline and the players, as the engine wants them.
   struct Subject {
-    std::vector<double> shown, hidden;  ///< the fields, [channels, points]
-    std::vector<int> player_of;         ///< [points]
-    /// For each point its lifted states where it is hidden and where it is shown, and what the first block makes of
-    /// them.
-    AlignedFloats states, skips,
-        gates;  ///< [2·points + 1, width]: rows 2p (hidden), 2p + 1 (shown), and a last one of zeros for the padding
+    std::vector<double> shown, hidden;   ///< the fields, [channels, points]
+    std::vector<int> player_of;          ///< [points]
+    AlignedFloats states, skips, gates;  ///< Lifted's rows of the baseline and of the input, and one of zeros: row_of()
     /// For few players: the first block's mixed coefficients are linear in the mask.
     AlignedFloats nobody;     ///< [rows, width] of the empty coalition
     AlignedFloats by_player;  ///< [rows, players rounded up to 4, width] that each player adds; empty for many players
   };
-  /// Fields of one sample each on the engine's grid; each point's player. Cost: about one coalition, and half a
+  /// A field on the engine's grid and its baseline; each point's player. Cost: about half a coalition, and half a
   /// coalition for each of few players.
-  Subject subject(std::span<const double> shown, std::span<const double> hidden, std::span<const int> player_of,
+  Subject subject(std::span<const double> shown, const Lifted& hidden, std::span<const int> player_of,
                   int players) const;
+  /// The same for a baseline that is not lifted yet.
+  Subject subject(std::span<const double> shown, std::span<const double> hidden, std::span<const int> player_of,
+                  int players) const {
+    return subject(shown, lifted(hidden), player_of, players);
+  }
 
   /// The last block and the projection at a query.
   struct Head {
@@ -97,15 +106,24 @@ class FnoEngine {
   void find_frequencies();
   void pack_blocks();
   auto workspace() const;
-  /// Values and coordinates of every point of each field in turn, [points·fields rounded up to 4, entry channels]: row
-  /// fields·p + field.
-  AlignedFloats entries(std::initializer_list<std::span<const double>> fields) const;
+  /// The fields' points in Lifted, rounded up to groups of four.
+  std::int64_t lifted_rows() const { return (grid_.points() + 3) / 4 * 4; }
+  /// Of a Subject's tables.
+  std::int32_t row_of(std::int64_t point, bool shown) const {
+    return static_cast<std::int32_t>(point + (shown ? lifted_rows() : 0));
+  }
+  /// The row of zeros there, for the padding.
+  std::int32_t row_of_padding() const { return static_cast<std::int32_t>(2 * lifted_rows()); }
+  /// Values and coordinates of every point, [lifted_rows(), entry channels].
+  AlignedFloats entries(std::span<const double> field) const;
   /// `middle` gets what goes into the lifting's activation, and `activated`, which may be the same memory, what comes
   /// out of it. Rows in groups of four.
   void lift(const float* entries, std::int64_t rows, float* middle, float* activated, float* states) const;
   /// The same for all rows.
   void lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const;
-  void lift(Subject& subject) const;
+  /// A field's lifted_rows() of three tables, in tiles on all threads; `beside` is called with each tile's rows.
+  void lift(std::span<const double> field, float* states, float* skips, float* gates,
+            const std::function<void(std::int64_t first, std::int64_t rows)>& beside = {}) const;
   void tabulate_players(Subject& subject, int players) const;
   /// Adds the coefficients of a field's states, looked up by place.
   void transform(Workspace& work, const AlignedFloats& states, std::int64_t field) const;

@@ -47,6 +47,7 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
   require_finite(hidden, "engine: baseline");
   std::shared_ptr<const FnoEngineAndSlopes> engine;
   std::shared_ptr<const FnoEngine::Head> head;
+  std::shared_ptr<const FnoEngine::Lifted> baseline;
   {
     const std::lock_guard lock(mutex_);
     OnGrid& grid = grids_[shown.domain.shape()];
@@ -58,9 +59,15 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
     }
     engine = grid.engine;
     head = grid.head;
+    baseline = grid.baseline;
+  }
+  if (!baseline || baseline->field != hidden.values) {
+    baseline = std::make_shared<const FnoEngine::Lifted>(engine->engine().lifted(hidden.values));
+    const std::lock_guard lock(mutex_);
+    grids_[shown.domain.shape()].baseline = baseline;
   }
   FnoEngine::Subject subject =
-      engine->engine().subject(shown.values, hidden.values, partition.player_of, partition.players);
+      engine->engine().subject(shown.values, *baseline, partition.player_of, partition.players);
   return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
 }
 

@@ -34,7 +34,7 @@ class FnoEngineAndSlopes {
 };
 
 /// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest
-/// query.
+/// query and baseline. Most questions about a grid have the same baseline, which is then lifted once.
 class FnoEngines {
  public:
   /// Throws DataError for weights that do not fit together or are not finite, EnvironmentError when OPSHAP_ENGINE names
@@ -52,6 +52,7 @@ class FnoEngines {
     std::shared_ptr<const FnoEngineAndSlopes> engine;
     Query query;
     std::shared_ptr<const FnoEngine::Head> head;
+    std::shared_ptr<const FnoEngine::Lifted> baseline;
   };
 
   FnoWeights weights_;

@@ -16,18 +16,13 @@ std::size_t at(Index number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
 
-AlignedFloats FnoEngine::entries(std::initializer_list<std::span<const double>> fields) const {
-  const Index points = grid_.points(), count = static_cast<Index>(fields.size());
-  const Index entry = static_cast<Index>(lifting0_.size() / lifting0_bias_.size());
-  AlignedFloats entries(at((points * count + 3) / 4 * 4 * entry));
+AlignedFloats FnoEngine::entries(std::span<const double> field) const {
+  const Index points = grid_.points(), entry = static_cast<Index>(lifting0_.size() / lifting0_bias_.size());
+  AlignedFloats entries(at(lifted_rows() * entry));
   for (Index p = 0; p < points; ++p) {
-    float* row = entries.data() + p * count * entry;
-    for (const std::span<const double> field : fields) {
-      float* to = row;
-      for (int c = 0; c < weights_.in_channels; ++c) *to++ = static_cast<float>(field[at(c * points + p)]);
-      for (int axis = 0; axis < weights_.dimension(); ++axis) *to++ = static_cast<float>(grid_.position(p, axis));
-      row += entry;
-    }
+    float* to = entries.data() + p * entry;
+    for (int c = 0; c < weights_.in_channels; ++c) *to++ = static_cast<float>(field[at(c * points + p)]);
+    for (int axis = 0; axis < weights_.dimension(); ++axis) *to++ = static_cast<float>(grid_.position(p, axis));
   }
   return entries;
 }
@@ -64,33 +59,39 @@ void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, Aligne
   lift(entries.data(), rows, middle.data(), activated.data(), states.data());
 }
 
-void FnoEngine::lift(Subject& subject) const {
-  constexpr Index tile = 256;  // rows that stay in the cache from layer to layer
+void FnoEngine::lift(std::span<const double> field, float* states, float* skips, float* gates,
+                     const std::function<void(Index first, Index rows)>& beside) const {
+  constexpr Index tile = 128;  // rows that stay in the cache from layer to layer
   const Block& block = blocks_.front();
-  const AlignedFloats entries = this->entries({subject.hidden, subject.shown});
+  const AlignedFloats entries = this->entries(field);
   const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
-  const Index states = 2 * grid_.points() + 1, rows = (states + 3) / 4 * 4;
-  for (AlignedFloats* table : {&subject.states, &subject.skips, &subject.gates}) table->resize(at(rows * width_));
-  // Whole groups of four rows, as entries() has them. The last row, of the padding, is zero, not lifted zeros.
-  const Index lifted = static_cast<Index>(entries.size()) / entry;
-  parallel_for(at((lifted + tile - 1) / tile), [&](std::size_t number) {
-    const Index first = static_cast<Index>(number) * tile, count = std::min(tile, lifted - first);
+  const Index rows = lifted_rows();
+  parallel_for(at((rows + tile - 1) / tile), [&](std::size_t number) {
+    const Index first = static_cast<Index>(number) * tile, count = std::min(tile, rows - first);
     AlignedFloats middle(at(count * wide));
-    float* const of_tile = subject.states.data() + first * width_;
+    float* const of_tile = states + first * width_;
     lift(entries.data() + first * entry, count, middle.data(), middle.data(), of_tile);
-    for (Index row = std::max(first, states - 1); row < first + count; ++row)
-      std::fill_n(subject.states.data() + row * width_, width_, 0.0F);
     kernels_.multiply({.a = of_tile,
                        .a_stride = width_,
                        .b = block.skip.data(),
-                       .out = subject.skips.data() + first * width_,
+                       .out = skips + first * width_,
                        .out_stride = width_,
                        .rows = count,
                        .inner = width_,
                        .columns = width_});
-    for (Index i = first * width_; i < (first + count) * width_; ++i)
-      subject.gates[at(i)] = subject.states[at(i)] * block.gate[at(i % width_)];
+    for (Index i = 0; i < count * width_; ++i) gates[first * width_ + i] = of_tile[i] * block.gate[at(i % width_)];
+    if (beside) beside(first, count);
   });
+}
+
+FnoEngine::Lifted FnoEngine::lifted(std::span<const double> field) const {
+  const std::size_t size = at(lifted_rows() * width_);
+  Lifted lifted{.field = {field.begin(), field.end()},
+                .states = AlignedFloats(size),
+                .skips = AlignedFloats(size),
+                .gates = AlignedFloats(size)};
+  lift(field, lifted.states.data(), lifted.skips.data(), lifted.gates.data());
+  return lifted;
 }
 
 }  // namespace opshap::engines

@@ -363,10 +363,10 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
   const Index width = engine_.width_, places = engine_.places();
   const auto pass = this->pass();
   for (Index place = 0; place < places; ++place) {
-    const Index point = engine_.point_of_[at(place)], nothing = 2 * engine_.grid_.points();
+    const Index point = engine_.point_of_[at(place)];
     for (Index branch = 0; branch < 2; ++branch) {
       const bool shown = point >= 0 && shown_first(point) == (branch == 0);
-      const Index row = point < 0 ? nothing : 2 * point + (shown ? 1 : 0);
+      const Index row = point < 0 ? engine_.row_of_padding() : engine_.row_of(point, shown);
       std::copy_n(subject.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
     }
   }
@@ -395,12 +395,12 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
 void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
                          std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places(), points = engine_.grid_.points();
-  const Index channels = engine_.weights_.in_channels, rows = (points + 3) / 4 * 4;
+  const Index channels = engine_.weights_.in_channels, rows = engine_.lifted_rows();
   // The field u_b + t·(u − u_b), lifted.
   std::vector<double> field(subject.shown.size());
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = (1 - t) * subject.hidden[i] + t * subject.shown[i];
   AlignedFloats middle, lifted;
-  engine_.lift(engine_.entries({field}), middle, lifted);
+  engine_.lift(engine_.entries(field), middle, lifted);
   const auto pass = this->pass();
   std::ranges::fill(pass->states(0), 0.0F);
   for (Index place = 0; place < places; ++place)

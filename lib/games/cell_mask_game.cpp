@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -16,22 +17,22 @@ namespace {
 
 class CellMaskGame final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
  public:
-  CellMaskGame(const Operator& op, MaskedOperator masked, std::unique_ptr<CoalitionEngine> engine, Partition partition)
-      : operator_(op), masked_(std::move(masked)), engine_(std::move(engine)), partition_(std::move(partition)) {}
+  CellMaskGame(const Operator& op, MaskedOperator masked, Partition partition, Query query)
+      : operator_(op), masked_(std::move(masked)), partition_(std::move(partition)), query_(query) {}
 
   int players() const override { return partition_.players; }
 
   std::string path() const override { return operator_.coalition_path(); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    if (engine_) return engine_values(coalitions);
+    if (engine() != nullptr) return engine_values(coalitions);
     return masked_.values(coalitions.size(), mask_of(coalitions));
   }
 
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     if (engine_has_slopes()) {
       return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine_->diagonal_slopes(nodes[node], slopes);
+        engine()->diagonal_slopes(nodes[node], slopes);
       });
     }
     return by_operator(&MaskedOperator::slopes, nodes.size(), MaskedOperator::constant(nodes));
@@ -42,7 +43,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   std::vector<double> mean_field_gradients(std::span<const double> nodes) const override {
     if (engine_has_slopes()) {
       return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
-        engine_->mean_field_slopes(nodes[node], slopes);
+        engine()->mean_field_slopes(nodes[node], slopes);
       });
     }
     return by_operator(&MaskedOperator::mean_field_slopes, nodes.size(), MaskedOperator::constant(nodes));
@@ -56,7 +57,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     if (!engine_has_slopes())
       return by_operator(&MaskedOperator::mean_field_slopes, coalitions.size(), mask_of(coalitions));
     return by_engine(coalitions.size(), [&](std::size_t row, std::span<double> slopes) {
-      engine_->mean_field_slopes(coalitions, row, slopes);
+      engine()->mean_field_slopes(coalitions, row, slopes);
     });
   }
   std::vector<double> mean_slopes(std::span<const double> nodes) const override {
@@ -67,15 +68,24 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
  private:
   std::vector<double> engine_values(const Coalitions& coalitions) const {
     std::vector<double> values(coalitions.size());
-    const std::size_t size = engine_->batch();
+    const CoalitionEngine& engine = *this->engine();
+    const std::size_t size = engine.batch();
     parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
       const std::size_t first = chunk * size;
-      engine_->values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
+      engine.values(coalitions, first, std::span(values).subspan(first, std::min(size, values.size() - first)));
     });
     return values;
   }
 
-  bool engine_has_slopes() const { return engine_ && engine_->has_slopes(); }
+  /// Null where the operator has none. Made by the first question that needs it: an asker who knows v(∅) and v(N) has
+  /// none, and another one may do something else meanwhile.
+  const CoalitionEngine* engine() const {
+    std::call_once(once_, [this] {
+      engine_ = operator_.coalition_engine(masked_.input(), masked_.baseline(), partition_, query_);
+    });
+    return engine_.get();
+  }
+  bool engine_has_slopes() const { return engine() != nullptr && engine()->has_slopes(); }
 
   MaskedOperator::Weigh mask_of(const Coalitions& coalitions) const {
     return [&](std::size_t index, std::span<double> weights) {
@@ -116,8 +126,10 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
 
   const Operator& operator_;
   MaskedOperator masked_;
-  std::unique_ptr<CoalitionEngine> engine_;  ///< null where the operator has none
   Partition partition_;
+  Query query_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<CoalitionEngine> engine_;
 };
 
 }  // namespace
@@ -129,8 +141,7 @@ std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
           "cell_mask_game: partition=", partition.player_of.size(), " points (the domain has ",
           masked.domain().points(), "). Make the partition from the domain of the input.");
-  auto engine = op.coalition_engine(masked.input(), masked.baseline(), partition, query);
-  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(engine), std::move(partition));
+  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(partition), query);
 }
 
 }  // namespace opshap::games

@@ -12,7 +12,7 @@ namespace opshap {
 /// closed forms.
 ///
 /// For c = 0 it is linear, and the Shapley value of cell i is its own term of the mean, whatever the resolution.
-class WeightedMeanOperator final : public Operator {
+class WeightedMeanOperator : public Operator {
  public:
   explicit WeightedMeanOperator(double cubic) : cubic_(cubic) {}
 
