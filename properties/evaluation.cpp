@@ -86,6 +86,14 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
+    ASSERT_TRUE(row.own_share.has_value());
+    const auto reference = std::ranges::find_if(results.values, [&row](const runs::ValuesRow& values) {
+      return values.method == "reference" && values.players == row.players && values.sample == row.sample;
+    });
+    double squares = 0;
+    for (const double value : reference->values) squares += value * value;
+    // The query of these scenarios is the middle point. 32 additions and a root of numbers of order 1.
+    EXPECT_NEAR(std::abs(reference->values[reference->values.size() / 2]) / std::sqrt(squares), *row.own_share, 1e-14);
     if (row.method == "operator_shap" || row.method == "permutation") {
       EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
     }

@@ -301,6 +301,17 @@ TEST(Tables, OfTheReferenceHaveTheMedianCostAndWhatMissedTheTarget) {
   EXPECT_EQ(2u, reporting::tables::reference(reporting::Scoreboard(run)).notes.size()) << "certified, and the target";
 }
 
+TEST(Tables, OfTheReferenceSayWhatTheOwnCellIsWorthWhereRowsDo) {
+  auto run = SyntheticRun{.resolutions = {32, 64}}.run();
+  const auto csv = [&run] { return reporting::tables::reference(reporting::Scoreboard(run)).csv(); };
+  EXPECT_EQ(0u, count(csv(), "share of the own cell"));
+  for (runs::AttributionRow& row : run.results.attributions)
+    if (row.players == 64) row.own_share = 0.25 + 0.01 * static_cast<double>(row.sample);
+  EXPECT_EQ(1u, count(csv(), "share of the own cell"));
+  EXPECT_EQ(1u, count(csv(), ",not stored,")) << csv();
+  EXPECT_EQ(1u, count(csv(), ",\"0.285 [0.268, 0.302]\",")) << csv();
+}
+
 TEST(Tables, MarkWhatTheReferenceCannotTell) {
   auto run = SyntheticRun{.resolutions = {32}}.run();
   for (runs::AttributionRow& row : run.results.attributions) {

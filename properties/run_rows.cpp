@@ -56,6 +56,7 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   extra.sample = 99;
   extra.shape = {8, 4};
   extra.explainer = "wide";
+  extra.own_share = 0.125;
   results.attributions.push_back(extra);
   results.fields.push_back(two_channels_on_a_plane());
   write_run(folder_, results, SyntheticRun().manifest());
@@ -75,6 +76,7 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   EXPECT_EQ(1.0 / 3, back.attributions.back().pearson.value);
   EXPECT_EQ((std::vector<int>{8, 4}), back.attributions.back().shape);
   EXPECT_EQ("wide", back.attributions.back().explainer);
+  EXPECT_EQ(0.125, back.attributions.back().own_share);
   EXPECT_EQ(two_channels_on_a_plane().input_channels, back.fields.back().input_channels);
   EXPECT_EQ(two_channels_on_a_plane().query, back.fields.back().query);
   EXPECT_EQ(2, back.fields.back().players());

@@ -20,6 +20,7 @@
 #include "core/stop.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/drift.hpp"
+#include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
@@ -206,6 +207,7 @@ class Unit {
     row.reference = reference_.method;
     row.reference_error = reference_.error;
     row.reference_evaluations = reference_.attribution.evaluations;
+    row.own_share = own_share(reference_.attribution.values, scenario_).value;
     return row;
   }
 

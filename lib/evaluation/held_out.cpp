@@ -10,6 +10,7 @@
 #include "core/rng.hpp"
 #include "core/stop.hpp"
 #include "evaluation/drift.hpp"
+#include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"
 #include "metrics/registry.hpp"
 #include "statistics/quantiles.hpp"
@@ -111,11 +112,9 @@ HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
   const std::vector<Case>& cases = cases_.at(place);
   HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
   for (const Case& one : cases) {
-    if (std::ranges::all_of(one.values, [](double value) { return value == 0; })) continue;
-    std::vector<double> values = one.values;
-    const int own = one.scenario.partition.player_of[static_cast<std::size_t>(one.scenario.query.point)];
-    values[static_cast<std::size_t>(own)] = 0;
-    found.nrmse.push_back(*metrics::nrmse(one.values, values).value);
+    const Measured share = own_share(one.values, one.scenario);
+    if (!share.value) continue;
+    found.nrmse.push_back(*share.value);
     found.reference_errors.push_back(one.error);
   }
   require_values(found, plan_.resolutions[place]);

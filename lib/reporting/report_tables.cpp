@@ -239,11 +239,20 @@ Table reference(const Scoreboard& scores) {
                           {"its error, largest", true},
                           {"missed the target", true}}};
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  const std::vector<Discretisation> grids = scores.discretisations();
+  const bool shares =
+      std::ranges::any_of(grids, [&](const Discretisation& on) { return scores.reference(on).own_share.has_value(); });
+  if (shares) {
+    table.columns.push_back({"share of the own cell", true});
+    table.notes.push_back(
+        "The share of the own cell is |value of the query's own cell|/|values|: the NRMSE of an answer that is right "
+        "but for a 0 there.");
+  }
   for (const std::string& explainer : explainers)
     table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
   bool certified = false;
   std::optional<double> target;
-  for (const Discretisation& on : scores.discretisations()) {
+  for (const Discretisation& on : grids) {
     const ReferenceQuality quality = scores.reference(on);
     std::string kinds;
     std::size_t inputs = 0;
@@ -261,6 +270,7 @@ Table reference(const Scoreboard& scores) {
         show(quality.error.median),
         show(quality.largest_error),
         quality.target ? fmt::format("{} of {}", quality.missed, inputs) : "no target stored"};
+    if (shares) cells.push_back(quality.own_share ? show(*quality.own_share) : "not stored");
     for (const std::string& explainer : explainers) {
       const Cell* cell = scores.cell(on, explainer);
       cells.push_back(cell == nullptr ? "not run" : scores_of(*cell, "nrmse"));

@@ -217,8 +217,9 @@ ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
   const std::vector<const runs::AttributionRow*> rows = references(on);
   require(!rows.empty(), "reference: grid=", on.label(), " (is not in the run). Ask for one of discretisations().");
   ReferenceQuality quality{.target = reference_target(run_)};
-  std::vector<double> errors, evaluations;
+  std::vector<double> errors, evaluations, own_shares;
   for (const runs::AttributionRow* row : rows) {
+    if (row->own_share) own_shares.push_back(*row->own_share);
     ++quality.kinds[row->reference];
     errors.push_back(row->reference_error);
     evaluations.push_back(static_cast<double>(row->reference_evaluations));
@@ -227,6 +228,7 @@ ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
   quality.largest_error = *std::max_element(errors.begin(), errors.end());
   quality.error = statistics::quartiles(std::move(errors));
   quality.evaluations = statistics::quartiles(std::move(evaluations));
+  if (own_shares.size() == rows.size()) quality.own_share = statistics::quartiles(std::move(own_shares));
   return quality;
 }
 

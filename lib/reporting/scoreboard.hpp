@@ -28,9 +28,10 @@ struct ReferenceQuality {
   std::map<std::string, std::size_t> kinds;  ///< inputs by "exact", "certified", "permutation_antithetic"
   statistics::Quartiles error;               ///< ‖se‖₂/‖φ‖₂ over the inputs; 0 where it is exact
   double largest_error = 0;
-  statistics::Quartiles evaluations;  ///< over the inputs
-  std::optional<double> target;       ///< the error that the run asked for; none when it does not say
-  std::size_t missed = 0;             ///< inputs whose error is above the target
+  statistics::Quartiles evaluations;               ///< over the inputs
+  std::optional<double> target;                    ///< the error that the run asked for; none when it does not say
+  std::size_t missed = 0;                          ///< inputs whose error is above the target
+  std::optional<statistics::Quartiles> own_share;  ///< evaluation::own_share; none where a row does not say it
 };
 
 /// All inputs attributed by one method on one grid with one budget.

@@ -52,6 +52,7 @@ void fields(Visitor& visit, Attribution& row) {
   visit("reference", row.reference);
   visit("reference_error", row.reference_error);
   visit("reference_evaluations", row.reference_evaluations);
+  visit.optional("own_share", row.own_share);
 }
 
 template <typename Visitor, RowOf<ValuesRow> Values>

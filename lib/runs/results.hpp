@@ -46,7 +46,8 @@ struct AttributionRow {
   std::int64_t reference_evaluations = 0;  ///< forward equivalents
   std::vector<int> shape = {};             ///< points per axis; rows of before: {players}
   std::optional<std::string> explainer =
-      std::nullopt;  ///< the name of its weights, where the method is a trained explainer
+      std::nullopt;                                ///< the name of its weights, where the method is a trained explainer
+  std::optional<double> own_share = std::nullopt;  ///< evaluation::own_share of the reference; rows of before: nothing
 };
 
 /// The attribution behind a row, keyed by (pde, shape, players, sample, method, explainer, budget) (schema
