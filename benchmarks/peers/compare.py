@@ -271,9 +271,7 @@ def limited_to(threads):
 def run_benchmark(build, program, benchmark, threads, arguments=(), **environment):
     """The context and the iterations that our program reports for one benchmark."""
     command = [os.path.join(build, program), f"--benchmark_filter=^{benchmark}(/|$)", "--benchmark_format=json", *arguments]
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}  # those are for the peers, and slow a step of GINO to half
-    ours.update(environment, OMP_NUM_THREADS=str(threads))
-    output = subprocess.run(command, check=True, capture_output=True, text=True, env=ours).stdout
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS=str(threads), **environment)).stdout
     report = json.loads(output or '{"context": {}, "benchmarks": []}')
     entries = [entry for entry in report["benchmarks"] if entry.get("run_type") == "iteration"]
     if not entries:
