@@ -3,10 +3,12 @@
 #include "reporting/evidence.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -28,9 +30,7 @@ reporting::Evidence two_laws() {
 
 class EvidenceFiles : public ::testing::Test {
  protected:
-  EvidenceFiles() : folder_(std::filesystem::path(::testing::TempDir()) / "opshap_evidence") {
-    std::filesystem::remove_all(folder_);
-  }
+  EvidenceFiles() : folder_(std::filesystem::temp_directory_path() / ("opshap_evidence_" + std::to_string(getpid()))) {}
   ~EvidenceFiles() override {
     std::filesystem::remove_all(folder_);
     unsetenv("OPSHAP_REPORTS");

@@ -1,6 +1,7 @@
 // Profiles as files: what is written is read back, wording decides nothing, and the runs in reports/ can be resumed.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -137,7 +138,7 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
 }
 
 TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
-  const fs::path file = fs::temp_directory_path() / "opshap_profiles.toml";
+  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_" + std::to_string(getpid()) + ".toml");
   write_file(file,
              "[plane]\nresolutions = [2, 4]\n[plane.data]\ntest = 9\n[pde.darcy2d.data]\ntest = 10\n"
              "parameters = {field = 'fno_grf', sigma = 2}\n");
@@ -180,7 +181,8 @@ coordinates = "query_angle"
 )";
 
 TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
-  const fs::path file = fs::temp_directory_path() / "opshap_profiles_explainers.toml";
+  const fs::path file =
+      fs::temp_directory_path() / ("opshap_profiles_explainers_" + std::to_string(getpid()) + ".toml");
   write_file(file, new_keys);
   const cli::Profile profile = cli::load_profile("smoke", file);
   ASSERT_EQ(2u, profile.explainers.size());
@@ -263,7 +265,7 @@ TEST(Profiles, AnOverlayLeavesOutAnExplainer) {
   EXPECT_TRUE(local.explainers.empty());
   EXPECT_EQ((std::vector<int>{4, 8, 16}), local.resolutions);
   EXPECT_EQ(5, local.evaluation.curves.front().inputs);
-  const fs::path file = fs::temp_directory_path() / "opshap_profiles_left_out.toml";
+  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_left_out_" + std::to_string(getpid()) + ".toml");
   write_file(file, "[explainers]\nmean_field_labels = true\n");
   EXPECT_THROW(cli::load_profile("desk", file), InvalidArgument) << "true makes none";
   fs::remove(file);
@@ -281,7 +283,7 @@ TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
   EXPECT_EQ(256, cli::parse_profile(stored, "stored.toml").data.scattered);
   EXPECT_EQ(stored, cli::to_toml(cli::parse_profile(stored, "stored.toml")));
 
-  const fs::path file = fs::temp_directory_path() / "opshap_profiles_scattered.toml";
+  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_scattered_" + std::to_string(getpid()) + ".toml");
   for (const char* wrong : {"[data]\nscattered = 400\n", "resolutions = [3]\n[data]\nscattered = 3\n",
                             "resolutions = [400]\n[data]\nscattered = 400\n[evaluation]\nunseen = [100]\n",
                             "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 9\n",
