@@ -11,9 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/coalition_engine.hpp"
 #include "core/error.hpp"
-#include "core/scenario.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
@@ -427,41 +425,6 @@ TEST(MaskedAttributions, AreLinearInTheMask) {
                                                                  question.query, masks, rule.nodes, rule.weights);
     RC_ASSERT(mismatch(2 * found[0] - 3 * found[1], found[2], rounding(1e4, 10)) == "");
   });
-}
-
-/// Counts the engines that are asked for.
-class OperatorWithEngines final : public WeightedMeanOperator {
- public:
-  OperatorWithEngines() : WeightedMeanOperator(1) {}
-
-  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
-                                                    Query) const override {
-    ++engines;
-    return std::make_unique<Sizes>();
-  }
-
-  mutable int engines = 0;
-
- private:
-  class Sizes final : public CoalitionEngine {
-   public:
-    void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = coalitions.cardinality(first + i);
-    }
-    std::size_t batch() const override { return 2; }
-  };
-};
-
-TEST(CellMaskGame, PreparesItsEngineOnceAndOnlyWhenItIsAsked) {
-  const OperatorWithEngines op;
-  const FieldBatch field = FieldBatch::zeros(Domain::unit({5}), 1, 1);
-  const auto game = games::cell_mask_game(op, make_scenario({}, field, {5}));
-  EXPECT_EQ(5, game->players());
-  EXPECT_EQ(op.coalition_path(), game->path());
-  EXPECT_EQ(0, op.engines);
-  EXPECT_EQ((std::vector<double>{0, 1, 1, 2, 1}), game->values(Coalitions::enumerate(5, 0, 5)));
-  game->values(Coalitions::enumerate(5, 0, 32));
-  EXPECT_EQ(1, op.engines);
 }
 
 TEST(OperatorGames, RefuseWhatDoesNotFit) {
