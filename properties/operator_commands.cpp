@@ -23,6 +23,14 @@ using Json = nlohmann::json;
 
 class OperatorCommands : public Program {};
 
+TEST_F(OperatorCommands, GoldenValuesAreOfTheDeviceThatIsAskedFor) {
+  const std::string config = file("config.json", R"({"model": "fno", "n_modes": [4], "hidden_channels": 6})");
+  const std::string golden = "operator golden " + config + " --input-shape 1,1,16 --device ";
+  EXPECT_EQ(0, opshap(golden + "cpu").code);
+  expect_refusal(golden + "gpu", 2, "--device=gpu");
+  expect_refusal(golden + "cuda:99", 4, "--device=cuda:99");
+}
+
 TEST_F(OperatorCommands, InspectSaysWhatAFileHolds) {
   const auto network = operators::make_network(
       operators::FnoConfig{.n_modes = {4}, .hidden_channels = 6, .n_layers = 2}, torch::kFloat32);

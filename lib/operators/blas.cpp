@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 
@@ -25,6 +26,16 @@ std::string provider(const char* symbol) {
 std::string call(const char* symbol) {
   void* address = dlsym(RTLD_DEFAULT, symbol);
   return address == nullptr ? "" : reinterpret_cast<const char* (*)()>(address)();
+}
+
+/// By the driver, which LibTorch has loaded: LibTorch itself tells names only to programs that have CUDA's headers.
+std::string gpu_name(int index) {
+  using DeviceGetName = int (*)(char* name, int length, int device);
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  const auto get_name = driver == nullptr ? nullptr : reinterpret_cast<DeviceGetName>(dlsym(driver, "cuDeviceGetName"));
+  std::array<char, 128> name{};
+  if (get_name == nullptr || get_name(name.data(), static_cast<int>(name.size()), index) != 0) return "GPU";
+  return name.data();
 }
 
 double measure_gflops() {
@@ -83,7 +94,10 @@ Torch examine_torch() {
   std::error_code failure;
   torch.as_compiled =
       std::filesystem::equivalent(std::filesystem::path(torch.library).parent_path(), OPSHAP_TORCH_LIBRARIES, failure);
-  torch.gpu = torch::cuda::is_available() ? message(torch::cuda::device_count(), " CUDA device(s)") : "none";
+  const int gpus = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
+  for (int index = 0; index < gpus; ++index)
+    torch.gpu += message(index == 0 ? "" : ", ", "cuda:", index, " ", gpu_name(index));
+  if (gpus == 0) torch.gpu = "none";
   return torch;
 }
 

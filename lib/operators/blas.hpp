@@ -25,7 +25,7 @@ struct Torch {
   std::string compiled;      ///< version the program was compiled against
   std::string library;       ///< where the loaded libtorch_cpu.so is
   bool as_compiled = false;  ///< the loaded one is in the folder the program was linked with
-  std::string gpu;           ///< "none", or how many CUDA devices there are
+  std::string gpu;           ///< "none", or the names of the CUDA devices
 };
 Torch examine_torch();
 

@@ -76,10 +76,10 @@ double golden_number(std::uint64_t tensor, std::uint64_t index) {
   return static_cast<double>(split_mix((tensor << 32) + index) >> 11) * 0x1p-53 * 2 - 1;
 }
 
-FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
-                         Precision precision) {
+FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape, Precision precision,
+                         const std::string& device) {
   const torch::NoGradGuard no_grad;
-  const torch::TensorOptions options = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
+  const torch::TensorOptions options = tensor_options(precision, device);
   const auto network = make_network(config, options);
   const int axes = network->dimension(), channels = network->input_channels();
   require(input_shape.size() > 2, "golden: --input-shape has ", input_shape.size(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/field.hpp"
@@ -24,9 +25,9 @@ struct GoldenValues {
 /// sqrt(3·shape[0]/size)·U for the rest; the input is U(1000, j). input_shape is [B, C, n] or [B, C, n0, n1]. For a
 /// network on meshes it is [B, C, N]: the points 1..N are at frac(½ + i·0.7548776662466927) and
 /// frac(½ + i·0.5698402909980532), rounded to float32, and the input's index j runs over [B, N, C]. Throws
-/// InvalidArgument when it does not fit the config.
-FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
-                         Precision precision);
+/// InvalidArgument when it does not fit the config, and as tensor_options for the device.
+FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape, Precision precision,
+                         const std::string& device = "cpu");
 GoldenValues golden_values(const FieldBatch& output);
 
 /// Gives a network the parameters described above.

@@ -1,6 +1,7 @@
 #include "operators/weights.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/error.hpp"
 #include "data/safetensors.hpp"
@@ -19,12 +20,17 @@ torch::TensorOptions tensor_options(Precision precision, const std::string& devi
               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }),
           "device: --device=", device, " (neither cpu nor a GPU). Give cpu or cuda:0.");
   const int index = std::stoi(digits);
+  // Else convolutions round to ten bits where a traced archive says so, and tracing says so by default. The libraries of
+  // the GPU read this when they start.
+  setenv("NVIDIA_TF32_OVERRIDE", "0", 0);
   const int devices = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
   require<EnvironmentError>(
       index < devices, "device: --device=", device, " (", devices,
       " CUDA devices here). Use --device cpu or a CUDA build of LibTorch on a machine with a GPU.");
   return torch::TensorOptions(dtype).device(torch::kCUDA, static_cast<std::int8_t>(index));
 }
+
+void require_device(const std::string& device) { tensor_options(Precision::float32, device); }
 
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options) {
   return network_of(data::read_safetensors(path), path.string(), options);

@@ -10,6 +10,10 @@
 
 namespace opshap::operators {
 
+/// Throws InvalidArgument for a device that is neither "cpu" nor "cuda:0" (any number), EnvironmentError when there is
+/// no such GPU.
+void require_device(const std::string& device);
+
 /// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as
 /// C64 or with a last dimension of 2) and the config as JSON in the metadata entry "config". The entry "domain" says on
 /// which domain it learned; a file without it is of the unit interval or square.

@@ -3,7 +3,8 @@
     python3 reference_data/generate/models_report.py --opshap build/release/opshap --write reports/models.md
         (neuraloperator 2.0.0; torch-harmonics 0.7.4; numpy; any torch they run with)
 
-`--many N` adds a line about N further networks of random options. It ends with exit code 1 when a number is beyond its limit.
+`--many N` adds a line about N further networks of random options. `--device cuda:0` has `opshap` compute on a GPU, and needs a build against a CUDA wheel; Python
+stays on the CPU. It ends with exit code 1 when a number is beyond its limit.
 """
 
 import argparse
@@ -56,7 +57,8 @@ class Report:
 
 
 def command(program, *arguments):
-    run = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    """What the program, a list of its file and the options that it always gets, writes to standard output."""
+    run = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -103,6 +105,21 @@ def golden(report, program, folder, _):
                 error = max(abs(found[name] - wanted) / unit for name, wanted, unit in zip(NUMBERS, expected, units))
                 cells.append(report.within(error, limit, f"golden {row['id']} {dtype}"))
             report.row(row["id"], table, "x".join(map(str, shape)), *cells)
+
+
+def devices(report, program, folder, _):
+    """Long lines and large grids by the program's device and by its CPU: a transform that a device's library does differently would show here."""
+    report.say("", "## The device beside the CPU", "")
+    report.say("FNOs with golden weights, in float64 on both: the five numbers, in the units of above.", "")
+    report.table("model", "input", "float64 (at most 1e-8)")
+    for axes, points in ((1, 8192), (2, 128)):
+        shape = (1, 1) + (points,) * axes
+        (folder / "config.json").write_text(json.dumps({"model": "fno", "n_modes": [16] * axes, "domain_padding": 0.5}))
+        flags = ("operator", "golden", folder / "config.json", "--input-shape", ",".join(map(str, shape)), "--dtype", "float64", "--json")
+        found, expected = (json.loads(command(by, *flags)) for by in (program, program[:1]))
+        size = expected["l2"] / points ** (axes / 2)
+        error = max(abs(found[name] - expected[name]) / (expected["l2"] if name == "l2" else size) for name in NUMBERS)
+        report.row("fno", "x".join(map(str, shape)), report.within(error, FLOAT64["fno"], f"{points} points on the device"))
 
 
 def models():
@@ -223,7 +240,9 @@ def main():
     parser.add_argument("--opshap", default="build/release/opshap")
     parser.add_argument("--write", default="reports/models.md")
     parser.add_argument("--many", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="of opshap")
     arguments = parser.parse_args()
+    program = [arguments.opshap, *(["--device", arguments.device] if arguments.device != "cpu" else [])]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=root, check=True).stdout.strip()
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("neuraloperator", "torch", "numpy"))
     head = Report()
@@ -232,10 +251,14 @@ def main():
         f"Written by `reference_data/generate/models_report.py` at commit {commit}, with {versions}. The LocalNO needs torch-harmonics 0.7.4. The MWT1d is that of "
         "`reference_data/generate/mwt_plain.py`, a plain transcription of the published formulas.",
     )
+    if arguments.device != "cpu":
+        head.say("", f"`opshap` ran with `--device {arguments.device}` ({torch.cuda.get_device_name(arguments.device)}, PyTorch {torch.__version__}), Python on the CPU.")
     # A section each in a process of its own: torch has one stream of random numbers a process.
-    sections = (golden, both_ways, end_to_end, random_options)
+    sections = [golden, both_ways, end_to_end, random_options]
+    if arguments.device != "cpu":
+        sections.insert(1, devices)
     with concurrent.futures.ProcessPoolExecutor(len(sections)) as pool:
-        written = [head, *pool.map(section, sections, [arguments.opshap] * len(sections), [arguments.many] * len(sections))]
+        written = [head, *pool.map(section, sections, [program] * len(sections), [arguments.many] * len(sections))]
     pathlib.Path(arguments.write).write_text("\n".join(line for part in written for line in part.lines) + "\n")
     beyond = [number for part in written for number in part.beyond]
     print(*beyond or ["all numbers are within their limits"], sep="\n")

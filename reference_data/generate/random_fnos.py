@@ -42,10 +42,10 @@ def random_options(draw):
 
 
 def applied(program, file, x):
-    """What `opshap operator run` makes of fields."""
+    """What `opshap operator run` makes of fields. `program`: its file, and the options it always gets."""
     given, got = file.with_suffix(".x.npy"), file.with_suffix(".y.npy")
     numpy.save(given, x)
-    run = subprocess.run([program, "operator", "run", file, "--input", given, "--out", got], capture_output=True, text=True)
+    run = subprocess.run([*program, "operator", "run", file, "--input", given, "--out", got], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return numpy.load(got)
 
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--opshap", default="build/release/opshap")
     arguments = parser.parse_args()
-    rows = compare(arguments.count, arguments.seed, arguments.opshap)
+    rows = compare(arguments.count, arguments.seed, [arguments.opshap])
     print(f"largest distance: {worst(rows):.1e}; refused: {sum(bool(refusal) for _, _, refusal in rows)}")
     sys.exit(worst(rows) > LIMIT)
 

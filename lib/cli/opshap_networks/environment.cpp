@@ -11,8 +11,11 @@ nlohmann::ordered_json network_environment(const Globals& globals) {
   const operators::Blas blas = operators::examine_blas();
   nlohmann::ordered_json found = environment();
   found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
-  found["libtorch"] = operators::examine_torch().compiled;
-  found["engine"] = globals.engine ? engines::kernels().name : "off";
+  const operators::Torch torch = operators::examine_torch();
+  found["libtorch"] = torch.compiled;
+  const bool on_cpu = globals.device == "cpu";
+  found["engine"] = !globals.engine ? "off" : on_cpu ? engines::kernels().name : "LibTorch on " + globals.device;
+  if (!on_cpu) found["gpu"] = torch.gpu;
   return found;
 }
 

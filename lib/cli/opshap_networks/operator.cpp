@@ -46,8 +46,8 @@ operators::Precision parse_precision(const std::string& dtype) {
 
 void golden(const GoldenOptions& options, const Globals& globals) {
   const operators::NetworkConfig config{read_file(options.config)};
-  const operators::GoldenValues values =
-      operators::golden_values(operators::golden_output(config, options.input_shape, parse_precision(options.dtype)));
+  const operators::GoldenValues values = operators::golden_values(
+      operators::golden_output(config, options.input_shape, parse_precision(options.dtype), globals.device));
   const nlohmann::ordered_json object = {{"first", values.first},
                                          {"middle", values.middle},
                                          {"last", values.last},

@@ -125,8 +125,7 @@ void require_trained(const Profile& profile, const fs::path& run, const runs::Pa
 
 /// What the run, or its part, is told by: the page, the folder of the part, or that of a run that is only trained.
 fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run, const Extent& extent) {
-  require(globals.device == "cpu", "reproduce: --device=", globals.device,
-          " (its trainings run on the CPU). Leave it out.");
+  operators::require_device(globals.device);
   require(training::Ranks::all().alone(), "reproduce: ranks=", training::Ranks::all().size(),
           " (ranks share a training alone). Train with `opshap train`, or share the evaluation out with --shard.");
   operators::require_fast_blas();
@@ -156,11 +155,13 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
   };
   const training::TrainingSummary backbone_summary = training_stage(
       "backbone", [&] { return training::train_backbone(profile.backbone, data, globals.seed, run / "backbone"); });
-  const auto backbone = operators::load_operator(run / "backbone" / "model.safetensors", "cpu",
-                                                 operators::Precision::float32, globals.engine);
+  const auto trained_backbone = [&](const std::string& device) {
+    return operators::load_operator(run / "backbone" / "model.safetensors", device, operators::Precision::float32,
+                                    globals.engine);
+  };
+  std::unique_ptr<Operator> backbone = trained_backbone("cpu");
 
   std::string training_lines = training_line(profile, "backbone", backbone_summary);
-  std::vector<std::unique_ptr<methods::Method>> explainers;
   const auto train = [&](const training::ExplainerRecipe& recipe, const fs::path& folder,
                          const std::optional<std::string>& name) {
     const training::TrainingSummary summary = training_stage(name ? "explainer " + *name : "explainer", [&] {
@@ -168,14 +169,22 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
                                        globals.seed, run / folder);
     });
     training_lines += training_line(profile, "explainer", summary, name);
-    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, "cpu", name));
   };
   train(profile.explainer, "explainer", std::nullopt);
   for (const auto& [name, recipe] : profile.explainers) train(recipe, fs::path("explainers") / name, name);
   if (part.whole()) write_file(run / "training.jsonl", training_lines);
   if (extent.train_only) return run;
+
+  // Trainings run on the CPU. What they made is judged on the device.
+  if (globals.device != "cpu") backbone = trained_backbone(globals.device);
+  std::vector<std::unique_ptr<methods::Method>> explainers;
   std::vector<const methods::Method*> contestants;
-  for (const auto& explainer : explainers) contestants.push_back(explainer.get());
+  const auto judge = [&](const fs::path& folder, const std::optional<std::string>& name) {
+    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, globals.device, name));
+    contestants.push_back(explainers.back().get());
+  };
+  judge("explainer", std::nullopt);
+  for (const auto& [name, recipe] : profile.explainers) judge(fs::path("explainers") / name, name);
 
   manifest.stage("evaluation", [&] {
     evaluation::evaluate({.backbone = *backbone,
