@@ -308,6 +308,30 @@ TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {
   EXPECT_THROW(training::train_backbone(small_backbone(2), data, 2, folder_ / "a"), InvalidArgument);
 }
 
+// A processor rounds the backbone's answers in its own way. Other weights give other answers.
+TEST_F(Training, AFinishedExplainerIsRecognisedOnAnotherProcessor) {
+  const data::Dataset data = small_data(16, 4);
+  const WeightedMeanOperator backbone(0.5);
+  const fs::path folder = folder_ / "a";
+  const auto train = [&] { return training::train_explainer(small_explainer(2), backbone, data, 1, folder); };
+  train();
+  const auto written = fs::last_write_time(folder / "model.safetensors");
+  const auto change_probe = [&](double factor) {
+    auto summary = nlohmann::ordered_json::parse(read_file(folder / "summary.json"));
+    auto identity = nlohmann::ordered_json::parse(summary.at("identity").get<std::string>());
+    auto& probe = identity.at("backbone").at("probe");
+    ASSERT_NE(0, probe.get<double>());
+    probe = factor * probe.get<double>();
+    summary["identity"] = identity.dump();
+    write_file(folder / "summary.json", summary.dump());
+  };
+  change_probe(1 + 1e-6);
+  EXPECT_NO_THROW(train());
+  EXPECT_EQ(written, fs::last_write_time(folder / "model.safetensors"));
+  change_probe(1 + 1e-3);
+  EXPECT_THROW(train(), InvalidArgument);
+}
+
 TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
   training::BackboneRecipe recipe = small_backbone(50);
   recipe.patience = 3;
