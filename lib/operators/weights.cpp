@@ -20,8 +20,8 @@ torch::TensorOptions tensor_options(Precision precision, const std::string& devi
               std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }),
           "device: --device=", device, " (neither cpu nor a GPU). Give cpu or cuda:0.");
   const int index = std::stoi(digits);
-  // Else convolutions round to ten bits where a traced archive says so, and tracing says so by default. The libraries of
-  // the GPU read this when they start.
+  // Else convolutions round to ten bits where a traced archive says so, and tracing says so by default. The libraries
+  // of the GPU read this when they start.
   setenv("NVIDIA_TF32_OVERRIDE", "0", 0);
   const int devices = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
   require<EnvironmentError>(

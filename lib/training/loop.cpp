@@ -30,8 +30,8 @@ namespace {
 const char* const summary_file = "summary.json";
 const char* const metrics_file = "metrics.jsonl";
 
-/// Whether two identities are of the same training. What the backbone answers is rounded differently by another
-/// processor: as many roundings of single precision are allowed as its sums are long, and weights that differ show more.
+/// Whether two identities are of the same training. Another processor rounds the backbone's answer in its own way: as
+/// many roundings of single precision are allowed as its sums are long. Other weights show more.
 bool same_training(const std::string& wanted, const std::string& found) {
   constexpr double rounding = 100 * 0x1p-23;
   const ordered_json::json_pointer probe("/backbone/probe");
