@@ -119,7 +119,7 @@ def report(rows, measured, device, rounds):
         "",
         "`benchmarks/gpu/run`: v(S) of a cell-mask game, one player per point, of an FNO with 64 channels, 16 modes per axis, 4 layers and padding 0.5 at the centre, in",
         "single precision. The peer is eager neuraloperator on masks that are on the device, with its best batch size; ours reads coalitions from the host and returns",
-        f"values there. {rounds} rounds, medians, and the range of the ratio over rounds. Error: largest difference to double precision over the standard deviation of v.",
+        f"values there. {rounds} round{'s' if rounds > 1 else ''}, medians, and the range of the ratio over rounds. Error: largest difference to double precision over the standard deviation of v.",
         "",
         environment(device) + ".",
         "",
@@ -154,18 +154,18 @@ def main():
     if not rows:
         print(f"gpu: --only={arguments.only} (in no row's name). Give a part of one: {', '.join(row[0] for row in ROWS)}.", file=sys.stderr)
         sys.exit(2)
+    out = arguments.out or ("reports/gpu.md" if device.type == "cuda" else "-")
     measured = {row[0]: [] for row in rows}
-    for _ in range(arguments.rounds):
+    for done in range(1, arguments.rounds + 1):
         for name, shape, benchmark in rows:
             measured[name].append(peer_rate(shape, device, arguments.seconds) + our_rate(arguments.program, benchmark, device, arguments.seconds))
             print(f"{name}: peer {measured[name][-1][0]:.4g}/s, ours {measured[name][-1][2]:.4g}/s", file=sys.stderr)
-
-    text = report(rows, measured, device, arguments.rounds)
+        # After every round: a GPU that is lent may be gone before the last one.
+        text = report(rows, measured, device, done)
+        if out != "-":
+            pathlib.Path(out + ".part").write_text(text)
+            os.replace(out + ".part", out)
     print(text, end="")
-    out = arguments.out or ("reports/gpu.md" if device.type == "cuda" else "-")
-    if out != "-":
-        pathlib.Path(out + ".part").write_text(text)
-        os.replace(out + ".part", out)
 
 
 if __name__ == "__main__":
