@@ -157,6 +157,18 @@ TEST(Claims, AboutColumnsOfThePaperAreNotComparableInRunsOfOtherSizes) {
   EXPECT_NE(std::string::npos, judgement.evidence.find("192")) << judgement.evidence;
 }
 
+TEST(Claims, AFurtherExplainerIsNoSecondModelOfTheFirst) {
+  runs::Results results = SyntheticRun::full().results();
+  claim_examples().at("one_model_for_all_resolutions").supports(results);
+  runs::TrainingRow further = results.training.back();
+  further.stage = "explainer";
+  further.explainer = "mean_field_labels";
+  results.training.push_back(further);
+  EXPECT_EQ(reporting::Verdict::reproduced, judge_one("one_model_for_all_resolutions", results).verdict);
+  results.training.back().explainer.reset();
+  EXPECT_EQ(reporting::Verdict::not_reproduced, judge_one("one_model_for_all_resolutions", results).verdict);
+}
+
 TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
   for (const auto& [pde, expected] : std::map<std::string, std::set<std::string>>{
            {"burgers1d", {}},

@@ -105,4 +105,9 @@ std::vector<std::string> departures(const Profile& profile) {
   return sentences;
 }
 
+bool comparable_with_paper(Profile profile) {
+  profile.explainers.clear();
+  return departures(profile).empty();
+}
+
 }  // namespace opshap::cli

@@ -180,7 +180,7 @@ std::string environment_section(const runs::Run& run) {
 
 std::string differences_section(const runs::Run& run) {
   std::string text = "<section id=\"differences\">\n<h2>What differs from the paper</h2>\n<h3>In this profile</h3>\n";
-  if (run.departures.empty()) {
+  if (run.comparable_with_paper) {
     text +=
         "<p>The numbers of samples and the settings of training are those that the paper prints. What the paper does "
         "not print, and what is made in another way here, differs in every profile and stands below.</p>\n";

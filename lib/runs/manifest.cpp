@@ -44,6 +44,8 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
           ": --out=", path.parent_path().string(),
           " (holds a run of other settings, another seed or another version of a program). Choose another folder, or "
           "remove this one.");
+  // What a run says of itself is said by the program that ends it.
+  json.update(beginning.subject);
   Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};
   if (beginning.environment != json.value("environment", Json())) sitting["environment"] = beginning.environment;
   json["resumed"].push_back(std::move(sitting));

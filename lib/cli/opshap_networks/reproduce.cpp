@@ -36,7 +36,6 @@ namespace fs = std::filesystem;
 
 /// What the manifest of a run of this profile says of it.
 nlohmann::ordered_json subject(const Profile& profile) {
-  const std::vector<std::string> sentences = departures(profile);
   nlohmann::ordered_json subject = {{"profile", profile.name}, {"pde", profile.data.pde}};
   if (const auto& file = profile.data.file) {
     subject["data"] = {{"file", file->path},
@@ -52,8 +51,8 @@ nlohmann::ordered_json subject(const Profile& profile) {
                     {"resolutions", profile.resolutions},
                     {"unseen_resolutions", profile.evaluation.unseen},
                     {"toml", to_toml(profile)}}},
-                  {"departures", sentences},
-                  {"comparable_with_paper", sentences.empty()}});
+                  {"departures", departures(profile)},
+                  {"comparable_with_paper", comparable_with_paper(profile)}});
   return subject;
 }
 
