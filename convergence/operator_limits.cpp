@@ -72,7 +72,7 @@ Truth truth_of(const Game& game, evaluation::ReferenceSettings settings) {
   for (int k = 0; k < count; ++k) {
     const auto found = evaluation::certified_reference(game, settings, 7 + static_cast<std::uint64_t>(k));
     truth.references.push_back(found.attribution);
-    truth.error += found.error / (count * std::sqrt(count));
+    truth.error += found.error.value.value() / (count * std::sqrt(count));
     if (found.method == "exact") break;
   }
   return truth;

@@ -231,7 +231,7 @@ void measure(const Subject& subject, int n, double amplitude, const Extent& exte
       const auto certified = evaluation::certified_reference(
           *game, {.relative_error = 0.01, .max_evaluations = extent.certified_evaluations}, item);
       apart.push_back(metrics::nrmse(certified.attribution.values, reference.values).value.value());
-      known_to.push_back(certified.error);
+      known_to.push_back(certified.error.value.value());
     }
 
     std::vector<std::vector<double>> answers;  // one a row

@@ -123,8 +123,9 @@ class Bench {
   Cost certified_reference(double target) {
     const evaluation::CertifiedReference found =
         target == 0.003 ? truth_ : reference(target, 5 * most_for(game_.players()));
-    const Run run = run_of(found.attribution, 0, static_cast<double>(found.attribution.evaluations), found.error);
-    if (found.error <= target) return {run, std::nullopt};
+    const double error = found.error.value.value();
+    const Run run = run_of(found.attribution, 0, static_cast<double>(found.attribution.evaluations), error);
+    if (error <= target) return {run, std::nullopt};
     return {run.with_error(target), run};
   }
 

@@ -100,7 +100,7 @@ TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
       const evaluation::CertifiedReference found =
           evaluation::certified_reference(*game, {.exact_players = exact_players}, 1);
       EXPECT_EQ("exact", found.method);
-      EXPECT_EQ(0, found.error);
+      EXPECT_EQ(Measured::of(0), found.error);
       EXPECT_TRUE(found.reached);
       EXPECT_EQ("", mismatch(game->shapley_values(), found.attribution.values, rounding(1e3, 50)));
     }
@@ -146,10 +146,10 @@ TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
       const evaluation::CertifiedReference found =
           evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
       EXPECT_TRUE(found.reached);
-      EXPECT_LE(found.error, wanted);
+      EXPECT_LE(*found.error.value, wanted);
       // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first
       // step is enough).
-      EXPECT_TRUE(found.error > wanted / 4 || found.attribution.evaluations <= first);
+      EXPECT_TRUE(*found.error.value > wanted / 4 || found.attribution.evaluations <= first);
       EXPECT_LE(distance(found.attribution.values, solved->shapley_values()),
                 2 * wanted * norm(solved->shapley_values()));
     }
@@ -192,9 +192,9 @@ TEST(CertifiedReference, IsWhatItWasForGamesOfValuesAlone) {
     EXPECT_EQ(0, found.attribution.gradients);
     // The regression's linear algebra may sum in another order on another machine.
     const std::vector<double>& values = found.attribution.values;
-    EXPECT_EQ("",
-              mismatch({before.first, before.last, before.error, before.statistic},
-                       {values.front(), values.back(), found.error, found.cross_check->statistic}, rounding(1e6, 5)));
+    EXPECT_EQ("", mismatch({before.first, before.last, before.error, before.statistic},
+                           {values.front(), values.back(), *found.error.value, found.cross_check->statistic},
+                           rounding(1e6, 5)));
   }
 }
 
@@ -407,8 +407,8 @@ TEST(Certify, TellsTheNearerOfTwoAttributions) {
       EXPECT_EQ(Verdict::second, second.verdict) << players << " " << seed;
       EXPECT_EQ(Verdict::first, exact.verdict) << players << " " << seed;
       const double expected = std::pow(distance(near, truth), 2) - std::pow(distance(far, truth), 2);
-      EXPECT_EQ("", mismatch(expected, first.difference,
-                             sampling(std::hypot(first.standard_error, 1e-12 * std::abs(expected)), 6)));
+      EXPECT_EQ("", mismatch(expected, *first.difference.value,
+                             sampling(std::hypot(*first.standard_error.value, 1e-12 * std::abs(expected)), 6)));
     }
   }
 }
@@ -427,7 +427,7 @@ TEST(Certify, StatesAnErrorThatCoversTheDifference) {
     const evaluation::Certification found =
         evaluation::certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
     const double expected = std::pow(distance(a, truth), 2) - std::pow(distance(b, truth), 2);
-    squares += std::pow((found.difference - expected) / found.standard_error, 2) / games;
+    squares += std::pow((*found.difference.value - expected) / *found.standard_error.value, 2) / games;
   }
   EXPECT_NEAR(1, squares, 5 * std::sqrt(2.0 / games));
 }
@@ -452,7 +452,7 @@ TEST(Certify, CountsTheGapOfAttributionsThatAreNotEfficient) {
   for (double& value : shifted) value += 0.25;
   const evaluation::Certification found = evaluation::certify(*game, shifted, truth, {.max_evaluations = 8192}, 3);
   EXPECT_EQ(Verdict::second, found.verdict);
-  EXPECT_EQ("", mismatch(16 * 0.25 * 0.25, found.difference, rounding(1e4, 1)));
+  EXPECT_EQ("", mismatch(16 * 0.25 * 0.25, *found.difference.value, rounding(1e4, 1)));
 }
 
 TEST(Certify, IdentityHoldsOverAllCoalitions) {

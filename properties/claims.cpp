@@ -117,7 +117,7 @@ TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   row.budget = 100;
   row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("budget too small");
   row.reference = "permutation_antithetic";
-  row.reference_error = 0.01;
+  row.reference_error = Measured::of(0.01);
   results.attributions.push_back(row);
   for (const auto& [id, example] : claim_examples()) {
     const reporting::Judgement judgement = judge_one(id, results);
@@ -239,9 +239,9 @@ TEST(Claims, AreUndecidedWhereTheReferenceCannotTell) {
   add_regression_msr(results);
   set_nrmse(results, regression_msr, [](int) { return 0.0127; });
   set_nrmse(results, "operator_shap", [](int) { return 0.0126; });
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0.0126;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(0.0126);
   EXPECT_EQ(reporting::Verdict::undecided, judge_one("regression_msr_wins_at_32_players", results).verdict);
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(0);
   EXPECT_EQ(reporting::Verdict::not_reproduced, judge_one("regression_msr_wins_at_32_players", results).verdict);
 }
 
@@ -259,7 +259,7 @@ TEST(Claims, AboutClassicalMethodsAreNotDecidedByOrderingsInPairs) {
   runs::Results results = SyntheticRun::full().results();
   claim_examples().at("classical_methods_need_more_at_many_players").supports(results);
   set_nrmse(results, "permutation_antithetic", [](int) { return 1e-3; });
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(0);
   EXPECT_EQ(reporting::Verdict::reproduced, judge_one("classical_methods_need_more_at_many_players", results).verdict);
   EXPECT_EQ(reporting::Verdict::reproduced, judge_one("antithetic_pair_beats_explainer", results).verdict);
 }
@@ -269,7 +269,7 @@ TEST(Claims, AboutQualityCountComparableCells) {
   runs::Results results = SyntheticRun::full().results();
   set_nrmse(results, "integrated_gradients", [](int players) { return players < 128 ? 0.10 : 0.9; });
   set_nrmse(results, "operator_shap", [](int players) { return players < 128 ? 0.12 : 0.2; });
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(0);
   const reporting::Judgement judgement = judge_one("quality_against_integrated_gradients", results);
   EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }
@@ -310,7 +310,7 @@ TEST(Claims, AboutFallingErrorsAreNotFooledByTheReference) {
   // The mean field falls like 1/n, but the references are known to .004 only: what is measured levels off.
   runs::Results results = SyntheticRun::full().results();
   add_mean_field(results, [](int players) { return std::hypot(0.9 / players, 0.004); });
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 0.004;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(0.004);
   const reporting::Judgement judgement = judge_one("mean_field_error_falls", results);
   EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
 }

@@ -101,7 +101,7 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   for (const runs::OperatorRow& row : results.operators) {
     // The targets are this operator's own outputs on the native grid: at 32 points the error is rounding, at 8 it is
     // not.
-    for (const double error : row.relative_errors)
+    for (const double error : row.defined_errors())
       EXPECT_EQ(row.points == 32, error < 1e-14) << row.points << " " << error;
   }
 }
@@ -179,9 +179,12 @@ TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
   const Domain coarse = Domain::unit({4}), fine = Domain::unit({8});
   const std::vector<double> finer = {1, 0, 2, 0, 9, 0, 6, 0};
   // At points 0, 1 and 3 the finer one is 1, 2, 6: without its mean -2, -1, 3, of squared size 14.
-  EXPECT_EQ(0, evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, 2)) << "a constant is no drift";
-  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14), evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, 2));
-  EXPECT_EQ(0, evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0), fine, 2));
+  EXPECT_EQ(Measured::of(0), evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, 2))
+      << "a constant is no drift";
+  EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14),
+                   *evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, 2).value);
+  EXPECT_EQ("relative to 0",
+            evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0), fine, 2).why);
   EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, 2), InvalidArgument);
 }
 

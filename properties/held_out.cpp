@@ -158,7 +158,7 @@ TEST(HeldOut, KnowsHowFarAnExplainerDrifts) {
   EXPECT_NEAR(grows * (1.0 / 32 - 1.0 / 256), held_out.drift(drifting, 32, 256), grows / 32 * 2.0 / 32);
 }
 
-TEST(HeldOut, RefusesWhatNothingCanBeScoredOn) {
+TEST(HeldOut, LeavesOutWhatNothingCanBeScoredOn) {
   const WeightedMeanOperator linear(0);
   evaluation::HeldOutPlan none = plan(linear, false);
   none.inputs = FieldBatch::zeros(Domain::unit({32}), 0, 1);
@@ -166,7 +166,11 @@ TEST(HeldOut, RefusesWhatNothingCanBeScoredOn) {
   evaluation::HeldOutPlan zeros = plan(linear, false);
   std::ranges::fill(zeros.inputs.values, 0.0);
   const evaluation::HeldOut held_out(zeros);
-  EXPECT_THROW(held_out.errors_at(0, *method([](double, double x, double, int) { return x; })), DataError);
+  const auto nothing = held_out.errors_at(0, *method([](double, double x, double, int) { return x; }));
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_TRUE(nothing->nrmse.empty()) << "no error is relative to values that are all 0";
+  EXPECT_EQ(zeros.inputs.batch, nothing->left_out);
+  EXPECT_THROW(held_out.own_player_missed(0), DataError);
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ TEST(Tables, OfTheReferenceHaveTheMedianCostAndWhatMissedTheTarget) {
   for (runs::AttributionRow& row : run.results.attributions) {
     row.reference = "certified";
     row.reference_evaluations = row.sample == 0 ? 300000 : 11000 + row.sample;
-    row.reference_error = row.sample < 3 ? 0.03 : 0.01;
+    row.reference_error = Measured::of(row.sample < 3 ? 0.03 : 0.01);
   }
   const std::string csv = reporting::tables::reference(reporting::Scoreboard(run)).csv();
   EXPECT_NE(std::string::npos, csv.find("32,certified,11004,0.010,0.030,3 of 8,")) << csv;
@@ -315,7 +315,7 @@ TEST(Tables, OfTheReferenceSayWhatTheOwnCellIsWorthWhereRowsDo) {
 TEST(Tables, MarkWhatTheReferenceCannotTell) {
   auto run = SyntheticRun{.resolutions = {32}}.run();
   for (runs::AttributionRow& row : run.results.attributions) {
-    row.reference_error = 0.01;
+    row.reference_error = Measured::of(0.01);
     if (row.method == "integrated_gradients") row.nrmse = Measured::of(0.0199);
     if (row.method == "operator_shap") row.nrmse = Measured::of(0.0201);
   }
@@ -331,7 +331,8 @@ TEST(Tables, MarkWhatTheReferenceCannotTell) {
 
 TEST(Tables, OutliersStandWithTheirCause) {
   auto run = SyntheticRun{.resolutions = {16, 32}}.run();
-  for (runs::OperatorRow& row : run.results.operators) row.relative_errors[2] = row.points == 16 ? 30.0 : 25.0;
+  for (runs::OperatorRow& row : run.results.operators)
+    row.relative_errors[2] = Measured::of(row.points == 16 ? 30 : 25);
   EXPECT_EQ(1u, reporting::tables::outliers(reporting::Scoreboard(run)).rows.size()) << "once, where it is worst";
   for (runs::FieldsRow& row : run.results.fields) {
     if (row.sample == 2)

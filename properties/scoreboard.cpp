@@ -103,7 +103,7 @@ runs::Run run_on_unlike_planes() {
     row.estimator_seconds *= 3;
     if (row.method != "operator_shap") row.nrmse = Measured::of(10 * *row.nrmse.value);
     row.reference = "permutation_antithetic";
-    row.reference_error = 0.01;
+    row.reference_error = Measured::of(0.01);
   }
   return run;
 }
@@ -164,7 +164,7 @@ TEST(Claims, SayOnWhichOfTwoGridsWithTheSamePlayersTheyMeasured) {
     throw std::logic_error("no claim " + id);
   };
   for (runs::AttributionRow& row : run.results.attributions) {
-    row.reference_error = 0;
+    row.reference_error = Measured::of(0);
     if (row.method == "uniform" && row.shape == points.shape) row.nrmse = Measured::of(0.01);
   }
   const reporting::Judgement beaten = judgement("explainer_beats_uniform");
@@ -286,7 +286,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
     row.access = "gradient";
     row.nrmse = Measured::of(std::hypot(0.03, 0.02));
     row.reference = "certified";
-    row.reference_error = 0.02;
+    row.reference_error = Measured::of(0.02);
     row.reference_evaluations = 1000 + 10 * sample;
     results.attributions.push_back(row);
   }
@@ -312,7 +312,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
 TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
   runs::Results results = SyntheticRun::full().results();
   for (runs::AttributionRow& row : results.attributions) {
-    if (row.method == "operator_shap" && row.players == 512) row.nrmse = Measured::of(row.reference_error / 2);
+    if (row.method == "operator_shap" && row.players == 512) row.nrmse = Measured::of(*row.reference_error.value / 2);
   }
   runs::Run run;
   run.pde = "burgers1d";

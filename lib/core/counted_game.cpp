@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -30,7 +32,33 @@ std::size_t CountedGame::RowHash::operator()(const std::vector<std::uint64_t>& r
   return hash;
 }
 
-CountedGame::CountedGame(const Game& game, Budget budget) : game_(game), budget_(budget) {}
+CountedGame::CountedGame(const Game& game, Budget budget, Units units) : game_(game), budget_(budget), units_(units) {}
+
+void CountedGame::restart(const Outgrown& outgrown) {
+  scale_ = Scale(outgrown.exponent);
+  evaluations_ = 0;
+  charged_passes_ = 0;
+}
+
+void CountedGame::ask_for_ends() {
+  if (units_ == Units::given || !ends_.empty()) return;
+  Coalitions both(players());
+  both.append_empty();
+  both.append_grand();
+  ends_ = known_values(both);
+  scale_.see(ends_);
+}
+
+const std::vector<double>& CountedGame::ends() {
+  ask_for_ends();
+  return ends_;
+}
+
+std::vector<double> CountedGame::scaled(std::vector<double> numbers) {
+  if (units_ == Units::given) return numbers;
+  if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
+  return scale_.inside(std::move(numbers));
+}
 
 std::int64_t CountedGame::all_coalitions() const {
   return players() < 63 ? std::int64_t{1} << players() : std::numeric_limits<std::int64_t>::max();
@@ -60,7 +88,12 @@ std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
 }
 
 std::vector<double> CountedGame::values(const Coalitions& coalitions) {
+  ask_for_ends();
   evaluations_ += static_cast<std::int64_t>(coalitions.size());
+  return scaled(known_values(coalitions));
+}
+
+std::vector<double> CountedGame::known_values(const Coalitions& coalitions) {
   std::vector<double> values(coalitions.size());
   std::vector<double*> slots(coalitions.size());
   std::vector<std::size_t> fresh_rows;
@@ -114,7 +147,12 @@ std::vector<double> CountedGame::table() {
         evaluate(Coalitions::enumerate(players(), first, std::min(table_block, all - first)));
     table.insert(table.end(), block.begin(), block.end());
   }
-  return table;
+  if (units_ == Units::given) return table;
+  // All values are here, so the unit is right at once. A game that is 0 on ∅ and N has that of its other values.
+  ends_ = {table.front(), table.back()};
+  scale_.see(ends_);
+  if (const std::optional<int> exponent = scale_.see(table)) scale_ = Scale(*exponent);
+  return scale_.inside(std::move(table));
 }
 
 std::vector<double> CountedGame::diagonal_gradients(std::span<const double> nodes) {
@@ -155,6 +193,7 @@ std::vector<double> CountedGame::mean_slopes(std::span<const double> nodes) {
 
 std::vector<double> CountedGame::gradients_at(std::size_t nodes,
                                               const std::function<std::vector<double>()>& gradients) {
+  ask_for_ends();
   gradients_ += static_cast<std::int64_t>(nodes);
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> found = gradients();
@@ -163,7 +202,7 @@ std::vector<double> CountedGame::gradients_at(std::size_t nodes,
   require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",
                           (bad - found.begin()) % players(),
                           " has no finite gradient). Check the operator's weights and input.");
-  return found;
+  return scaled(std::move(found));
 }
 
 }  // namespace opshap

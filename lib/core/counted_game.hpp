@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/game.hpp"
+#include "core/scale.hpp"
 
 namespace opshap {
 
@@ -15,14 +16,33 @@ struct Budget {
   std::int64_t coalitions = 0;
 };
 
-/// The door between an estimator and a game: counts, caches, and holds the estimator to its budget.
+/// In which unit a CountedGame gives values and gradients.
+enum class Units {
+  given,  ///< the game's own
+  scaled,  ///< those of a Scale: the larger one of v(∅) and v(N) lies in [1, 2), or else the first number that is not 0
+};
+
+/// The door between an estimator and a game: counts, caches, scales, and holds the estimator to its budget.
 ///
 /// A coalition is evaluated once however often it is asked for; asking for more distinct ones than the budget allows
 /// throws std::logic_error, since an estimator must plan for its budget. A value that is not finite throws
-/// NumericalError naming the coalition.
+/// NumericalError naming the coalition. With Units::scaled the door asks for v(∅) and v(N) before anything else, and
+/// keeps them; they are part of the budget, and count as evaluations when the estimator asks for them.
 class CountedGame {
  public:
-  CountedGame(const Game& game, Budget budget);
+  /// A number is too large for the unit of the door. After restart() the estimator may begin again.
+  struct Outgrown {
+    int exponent;  ///< of the unit that suits it
+  };
+
+  CountedGame(const Game& game, Budget budget, Units units = Units::given);
+
+  /// Begins again in another unit: nothing has been asked for yet, but what is known stays known.
+  void restart(const Outgrown& outgrown);
+  /// The unit of the door.
+  const Scale& scale() const { return scale_; }
+  /// v(∅) and v(N) in the game's own unit. With Units::scaled only, and not evaluated again.
+  const std::vector<double>& ends();
 
   int players() const { return game_.players(); }
   Budget budget() const { return budget_; }
@@ -59,6 +79,12 @@ class CountedGame {
   };
 
   std::vector<double> evaluate(const Coalitions& coalitions);
+  /// v(S) for each row in the game's own unit, each distinct one evaluated once.
+  std::vector<double> known_values(const Coalitions& coalitions);
+  /// v(∅) and v(N) set the unit, where there is to be one.
+  void ask_for_ends();
+  /// Numbers of the game in the unit of the door. Throws Outgrown.
+  std::vector<double> scaled(std::vector<double> numbers);
   const CoalitionSlopes& slopes() const;
   void charge(std::int64_t fresh, std::int64_t passes = 0);
   /// Counts and times one gradient per node, and refuses those that are not finite.
@@ -66,6 +92,9 @@ class CountedGame {
 
   const Game& game_;
   Budget budget_;
+  Units units_;
+  Scale scale_;
+  std::vector<double> ends_;
   std::unordered_map<std::vector<std::uint64_t>, double, RowHash> known_;
   std::int64_t distinct_ = 0, evaluations_ = 0, gradients_ = 0, charged_passes_ = 0;
   double seconds_ = 0;

@@ -9,6 +9,7 @@
 
 #include "core/counted_game.hpp"
 #include "core/error.hpp"
+#include "core/relative.hpp"
 #include "core/stop.hpp"
 #include "estimators/kernel_regression.hpp"
 #include "estimators/registry.hpp"
@@ -24,11 +25,8 @@ constexpr int max_exact_players = 24;
 /// The fewest that tell how many directions their errors have: four rounds of one.
 constexpr std::int64_t least_pairs = 4;
 
-double norm(const std::vector<double>& values) {
-  double squares = 0;
-  for (const double value : values) squares += value * value;
-  return std::sqrt(squares);
-}
+/// Of what rounding may make of values: those that are smaller than this part of it are what rounding makes of 0.
+constexpr double nothing = 1.0 / 64;
 
 /// An estimate with what the cross-check has to know of it.
 struct Part {
@@ -64,10 +62,12 @@ CertifiedReference combined(const Part& trusted, const Part& other, double dimen
   }
   const double sampling = norm(*mean.standard_errors);
   for (double& error : *mean.standard_errors) error = std::hypot(error, rounding);
-  const double error = norm(*mean.standard_errors);
-  found.error = error > 0 ? error / norm(mean.values) : 0;
-  found.reached = found.error <= settings.relative_error ||
-                  sampling <= rounding * std::sqrt(static_cast<double>(mean.values.size()));
+  const double size = norm(mean.values), of_rounding = rounding * std::sqrt(static_cast<double>(mean.values.size()));
+  found.only_rounding = sampling <= of_rounding;
+  found.error = found.only_rounding && size <= of_rounding * nothing
+                    ? Measured::undefined("the values are all 0 up to rounding")
+                    : relative(norm(*mean.standard_errors), size);
+  found.reached = found.error.value ? *found.error.value <= settings.relative_error : found.only_rounding;
   return found;
 }
 
@@ -79,7 +79,7 @@ std::int64_t all_coalitions(const Game& game) {
 /// Orderings and regression: what a game of values alone can have.
 class ByRegression {
  public:
-  ByRegression(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
+  ByRegression(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
                const ReferenceEstimators& estimators)
       : game_(game),
         settings_(settings),
@@ -106,8 +106,8 @@ class ByRegression {
                                                 {estimators_.regression, fit_, regression_degrees},
                                                 effective_dimension(orderings_.rounds()), game_.rounding(), settings_);
       const bool complete = fit_.standard_errors.has_value();
-      if (found.reached && complete) return found;
-      const std::int64_t before = std::exchange(now, next(now, complete ? found.error / settings_.relative_error : 2));
+      if ((found.reached || found.only_rounding) && complete) return found;
+      const std::int64_t before = std::exchange(now, next(now, complete ? missing(found.error) : 2));
       if (now > before) continue;
       require(complete, "reference: max_evaluations=", settings_.max_evaluations, " (", estimators_.regression.name(),
               " has no standard errors yet). Raise it.");
@@ -116,6 +116,11 @@ class ByRegression {
   }
 
  private:
+  /// How many times too large the error is. It has no bound where nothing is known of the values' size.
+  double missing(const Measured& error) const {
+    return error.value.value_or(std::numeric_limits<double>::infinity()) / settings_.relative_error;
+  }
+
   /// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know
   /// its error.
   static std::int64_t first_step(int players) {
@@ -147,7 +152,7 @@ class ByRegression {
     return 4 * taken < 5 * now ? now : taken;
   }
 
-  WatchedGame game_;
+  const WatchedGame& game_;
   const ReferenceSettings& settings_;
   std::uint64_t seed_;
   const ReferenceEstimators& estimators_;
@@ -159,7 +164,7 @@ class ByRegression {
 /// Orderings and the two-level estimator: what a game with slopes can have.
 class BySlopes {
  public:
-  BySlopes(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
+  BySlopes(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
            const ReferenceEstimators& estimators)
       : game_(game),
         settings_(settings),
@@ -194,7 +199,7 @@ class BySlopes {
       CertifiedReference found = combined(orderings, two_level, dimension, game_.rounding(), settings_);
       // The directions of the larger error must be known for the check to see anything.
       const bool blind = two_level.variance() > orderings.variance() && two_level_.rounds().size() < 3;
-      if (found.reached && !blind) return found;
+      if ((found.reached || found.only_rounding) && !blind) return found;
       step = blind ? three_runs() : next(found, orderings.variance(), two_level.variance());
       if (step.pairs > 0 || step.budget > 0) continue;
       found.reached = found.reached && !blind;
@@ -253,7 +258,7 @@ class BySlopes {
     return step;
   }
 
-  WatchedGame game_;
+  const WatchedGame& game_;
   const ReferenceSettings& settings_;
   const ReferenceEstimators& estimators_;
   GrowingOrderings orderings_;
@@ -266,14 +271,36 @@ CertifiedReference exact(const Game& game) {
   return found;
 }
 
+/// A reference in units as one of the game itself.
+CertifiedReference outside(const Scale& scale, CertifiedReference found) {
+  const auto leave = [&scale](Attribution& attribution) {
+    attribution.values = scale.outside(std::move(attribution.values));
+    if (attribution.standard_errors)
+      attribution.standard_errors = scale.outside(*std::move(attribution.standard_errors));
+    attribution.empty = scale.outside(attribution.empty);
+    attribution.grand = scale.outside(attribution.grand);
+  };
+  leave(found.attribution);
+  for (ReferenceEstimate& estimate : found.estimates) leave(estimate.attribution);
+  found.rounding = scale.outside(found.rounding);
+  return found;
+}
+
 template <typename Sampling>
 CertifiedReference sampled(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
                            const ReferenceEstimators& estimators) {
-  Sampling sampling(game, settings, seed, estimators);
-  if (auto found = sampling.run()) return *std::move(found);
-  CertifiedReference found = exact(game);
-  add_cost(found.attribution, sampling.spent());
-  return found;
+  WatchedGame watched(game);
+  for (;;) {
+    try {
+      Sampling sampling(watched, settings, seed, estimators);
+      if (auto found = sampling.run()) return outside(watched.scale(), *std::move(found));
+      CertifiedReference found = exact(game);
+      add_cost(found.attribution, sampling.spent());
+      return found;
+    } catch (const WatchedGame::Outgrown& outgrown) {
+      watched.rescale(outgrown);
+    }
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/attribution.hpp"
 #include "core/estimator.hpp"
 #include "core/game.hpp"
+#include "core/measured.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/cross_check.hpp"
 
@@ -42,11 +43,13 @@ struct CertifiedReference {
   std::string method;
   /// Standard errors are always there, 0 for "exact". `evaluations` counts forward equivalents, as max_evaluations.
   Attribution attribution;
-  double error = 0;     ///< ‖standard errors‖₂ / ‖values‖₂
+  /// ‖standard errors‖₂ / ‖values‖₂; undefined where the values are all 0 up to rounding.
+  Measured error = Measured::of(0);
   double rounding = 0;  ///< what rounding alone may change a value by; in the standard errors already
-  /// The error is what was asked for, or nothing but rounding; and the cross-check knows how many directions the larger
-  /// one of the two errors has, without which it would see nothing.
+  /// The error is what was asked for, or undefined; and the cross-check knows how many directions the larger one of the
+  /// two errors has, without which it would see nothing.
   bool reached = true;
+  bool only_rounding = false;  ///< the error is that of rounding, which no further coalition makes smaller
   std::optional<CrossCheck> cross_check = std::nullopt;  ///< none for "exact"
   /// The two estimates, orderings first; none for "exact". Their `evaluations` count the same.
   std::vector<ReferenceEstimate> estimates = {};
@@ -76,7 +79,7 @@ std::int64_t minimum_reference_evaluations(const Game& game);
 /// evaluations a player, and at six its error is several times that of four pairs, which cost eight.
 ///
 /// Enumeration is used for up to 24 players when it is cheaper than the next step. Memory: that of attribute() for the
-/// largest step. Throws InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond
+/// largest step. A reference for 2^k times the game is 2^k times the reference for the game (core/scale.hpp). Throws InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond
 /// what the regression can solve where it has a part (16384).
 CertifiedReference certified_reference(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
                                        const ReferenceEstimators& estimators = {});

@@ -6,12 +6,16 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/coalition_sum.hpp"
 #include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/kernel_law.hpp"
+#include "core/relative.hpp"
+#include "core/scale.hpp"
 #include "core/stop.hpp"
 #include "statistics/tail_probability.hpp"
 
@@ -32,11 +36,38 @@ std::vector<double> made_efficient(std::span<const double> values, double gain) 
   return moved;
 }
 
+/// A number is too large for the unit.
+struct Outgrown {
+  int exponent;  ///< of the unit that suits it
+};
+
+std::vector<double> in_units(Scale& scale, std::vector<double> numbers) {
+  if (const std::optional<int> exponent = scale.see(numbers)) throw Outgrown{*exponent};
+  return scale.inside(std::move(numbers));
+}
+
+/// A squared number of units in the squared unit of the game.
+Measured squared(const Scale& scale, double number) {
+  const double left = scale.outside(scale.outside(number));
+  if (!std::isfinite(left)) return Measured::undefined("no double is large enough");
+  if (std::abs(left) < std::numeric_limits<double>::min() && number != 0)
+    return Measured::undefined("no normal double is small enough");
+  return Measured::of(left);
+}
+
 /// 2H_{n−1}·(loss of a − loss of b) over complementary pairs, one number a pair.
 class PairedLosses {
  public:
-  PairedLosses(const Game& game, std::vector<double> a, std::vector<double> b, double empty, std::uint64_t seed)
-      : game_(game), a_(std::move(a)), b_(std::move(b)), empty_(empty), law_(game.players()), rng_(seed, "certify") {
+  /// The attributions and v(∅) are in units of the scale, and so are all losses.
+  PairedLosses(const Game& game, Scale& scale, std::vector<double> a, std::vector<double> b, double empty,
+               std::uint64_t seed)
+      : game_(game),
+        scale_(scale),
+        a_(std::move(a)),
+        b_(std::move(b)),
+        empty_(empty),
+        law_(game.players()),
+        rng_(seed, "certify") {
     for (int j = 1; j < game.players(); ++j) factor_ += 2.0 / j;
   }
 
@@ -68,7 +99,8 @@ class PairedLosses {
       law_.draw_subset(rng, law_.draw_size(rng), both.row(2 * pair));
       both.append_complement(both.row(2 * pair));
     }
-    const std::vector<double> values = CountedGame(game_, {static_cast<std::int64_t>(2 * pairs)}).values(both);
+    const std::vector<double> values =
+        in_units(scale_, CountedGame(game_, {static_cast<std::int64_t>(2 * pairs)}).values(both));
     for (std::size_t pair = 0; pair < pairs; ++pair)
       add((difference(values, both, 2 * pair) + difference(values, both, 2 * pair + 1)) / 2);
   }
@@ -89,6 +121,7 @@ class PairedLosses {
   }
 
   const Game& game_;
+  Scale& scale_;
   std::vector<double> a_, b_;
   double empty_;
   KernelLaw law_;
@@ -97,6 +130,40 @@ class PairedLosses {
   std::int64_t count_ = 0;
   double mean_ = 0, squares_ = 0, largest_ = 0;
 };
+
+/// The decision in units of the scale, and its numbers in the game's own unit; without the two evaluations of the ends.
+/// Throws Outgrown.
+Certification certified(const Game& game, Scale& scale, const std::vector<double>& ends, std::span<const double> first,
+                        std::span<const double> second, const CertificationSettings& settings, std::uint64_t seed) {
+  const auto n = first.size();
+  const std::vector<double> a = in_units(scale, {first.begin(), first.end()}),
+                            b = in_units(scale, {second.begin(), second.end()});
+  const double empty = scale.inside(ends[0]), gain = scale.inside(ends[1]) - empty;
+  PairedLosses losses(game, scale, made_efficient(a, gain), made_efficient(b, gain), empty, seed);
+  const auto gap = [gain](std::span<const double> values) { return sum(values) - gain; };
+  const double gaps = (std::pow(gap(a), 2) - std::pow(gap(b), 2)) / static_cast<double>(n);
+
+  Certification found{.distance = scale.outside(distance(a, b))};
+  const std::int64_t most = (settings.max_evaluations - 2) / 2;
+  const auto looks = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(most / first_pairs)));
+  for (std::int64_t pairs = first_pairs, drawn = 0; pairs <= most; pairs *= 2) {
+    losses.draw(pairs - drawn);
+    drawn = pairs;
+    const double difference = losses.mean() + gaps;
+    found.difference = squared(scale, difference);
+    found.standard_error = squared(scale, losses.standard_error());
+    const double error = std::hypot(losses.standard_error(), losses.rounding());
+    // A difference that is 0 with an error of 0 (equal attributions) is no reason for a verdict.
+    const double t = error > 0 ? difference / error : difference == 0 ? 0.0 : HUGE_VAL;
+    found.p_value = statistics::fisher_tail(t * t, 1, static_cast<double>(pairs - 1));
+    if (found.p_value < settings.level / looks) {
+      found.verdict = difference < 0 ? Certification::Verdict::first : Certification::Verdict::second;
+      break;
+    }
+  }
+  found.evaluations = losses.evaluations();
+  return found;
+}
 
 }  // namespace
 
@@ -116,31 +183,18 @@ Certification certify(const Game& game, std::span<const double> first, std::span
   require(settings.max_evaluations >= 2 * first_pairs + 2, "certify: max_evaluations=", settings.max_evaluations,
           " (one look takes ", 2 * first_pairs + 2, "). Raise it.");
   CountedGame ends(game, {2});
-  const double empty = ends.empty(), gain = ends.grand() - empty;
-  PairedLosses losses(game, made_efficient(first, gain), made_efficient(second, gain), empty, seed);
-  const auto gap = [gain](std::span<const double> values) { return sum(values) - gain; };
-  const double gaps = (std::pow(gap(first), 2) - std::pow(gap(second), 2)) / static_cast<double>(n);
-
-  Certification found;
-  for (std::size_t i = 0; i < n; ++i) found.distance = std::hypot(found.distance, first[i] - second[i]);
-  const std::int64_t most = (settings.max_evaluations - 2) / 2;
-  const auto looks = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(most / first_pairs)));
-  for (std::int64_t pairs = first_pairs, drawn = 0; pairs <= most; pairs *= 2) {
-    losses.draw(pairs - drawn);
-    drawn = pairs;
-    found.difference = losses.mean() + gaps;
-    found.standard_error = losses.standard_error();
-    const double error = std::hypot(losses.standard_error(), losses.rounding());
-    // A difference that is 0 with an error of 0 (equal attributions) is no reason for a verdict.
-    const double t = error > 0 ? found.difference / error : found.difference == 0 ? 0.0 : HUGE_VAL;
-    found.p_value = statistics::fisher_tail(t * t, 1, static_cast<double>(pairs - 1));
-    if (found.p_value < settings.level / looks) {
-      found.verdict = found.difference < 0 ? Certification::Verdict::first : Certification::Verdict::second;
-      break;
+  const std::vector<double> both = {ends.empty(), ends.grand()};
+  Scale scale;
+  scale.see(both);
+  for (;;) {
+    try {
+      Certification found = certified(game, scale, both, first, second, settings, seed);
+      found.evaluations += 2;
+      return found;
+    } catch (const Outgrown& outgrown) {
+      scale = Scale(outgrown.exponent);
     }
   }
-  found.evaluations = losses.evaluations() + 2;
-  return found;
 }
 
 }  // namespace opshap::evaluation

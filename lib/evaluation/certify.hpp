@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/game.hpp"
+#include "core/measured.hpp"
 
 namespace opshap::evaluation {
 
@@ -18,10 +19,11 @@ struct CertificationSettings {
 struct Certification {
   enum class Verdict { first, second, undecided };
   Verdict verdict = Verdict::undecided;
-  double difference = 0;      ///< ‖a − ψ‖² − ‖b − ψ‖², estimated: negative where the first is nearer
-  double standard_error = 0;  ///< of the difference
-  double p_value = 1;         ///< of the difference being 0, two-sided, for this look alone
-  double distance = 0;        ///< ‖a − b‖
+  /// ‖a − ψ‖² − ‖b − ψ‖², estimated: negative where the first is nearer. Undefined where no double holds the square.
+  Measured difference = Measured::of(0);
+  Measured standard_error = Measured::of(0);  ///< of the difference
+  double p_value = 1;                         ///< of the difference being 0, two-sided, for this look alone
+  double distance = 0;                        ///< ‖a − b‖
   std::int64_t evaluations = 0;
 };
 

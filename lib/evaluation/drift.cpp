@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/field.hpp"
+#include "core/relative.hpp"
 
 namespace opshap::evaluation {
 
@@ -19,8 +20,8 @@ std::vector<double> density_of(const runs::ValuesRow& row, const Domain& domain)
 
 }  // namespace
 
-double drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
-             const Domain& finer_domain, std::int64_t query) {
+Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
+               const Domain& finer_domain, std::int64_t query) {
   require(static_cast<std::int64_t>(density.size()) == domain.points() &&
               static_cast<std::int64_t>(finer.size()) == finer_domain.points(),
           "drift: densities=", density.size(), " and ", finer.size(), " values (the grids have ", domain.points(),
@@ -44,7 +45,7 @@ double drift(std::span<const double> density, const Domain& domain, std::span<co
     squares += std::pow(a - b - shift, 2);
     scale += std::pow(b - mean, 2);
   });
-  return scale > 0 ? std::sqrt(squares / scale) : 0;
+  return relative(std::sqrt(squares), std::sqrt(scale));
 }
 
 std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& values,
@@ -74,8 +75,9 @@ std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& value
                         .drifts = {}});
         row = rows.end() - 1;
       }
-      row->drifts.push_back(drift(density_of(*coarse, domain), domain, density_of(fine, finest.domain), finest.domain,
-                                  grids[grid].query));
+      const Measured found =
+          drift(density_of(*coarse, domain), domain, density_of(fine, finest.domain), finest.domain, grids[grid].query);
+      if (found.value) row->drifts.push_back(*found.value);
     }
   }
   return rows;

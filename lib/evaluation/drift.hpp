@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
+#include "core/measured.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::evaluation {
@@ -13,10 +14,10 @@ namespace opshap::evaluation {
 /// grid and on a finer one that has its points, at the points of the former.
 ///
 /// The query's own point is left out, and so is a constant, which the normalisation to v(N) − v(∅) sets. 0 where the
-/// answer does not depend on the grid, and where the finer density is constant. `query` is a point of the coarse grid.
+/// answer does not depend on the grid, and undefined where the finer density alone is constant. `query` is a point of the coarse grid.
 /// Throws InvalidArgument unless the sizes fit and the finer grid has the points of the coarse one.
-double drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
-             const Domain& finer_domain, std::int64_t query);
+Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
+               const Domain& finer_domain, std::int64_t query);
 
 /// A grid of a run and the explained point on it.
 struct ExplainedGrid {

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "core/counted_game.hpp"
 #include "core/rng.hpp"
 
 namespace opshap::evaluation {
@@ -22,24 +24,43 @@ void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double
 
 }  // namespace
 
-std::vector<double> WatchedGame::evaluate(const Coalitions& coalitions) const {
-  std::vector<double> values = game_.values(coalitions);
-  double largest = largest_;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  for (double known = largest_; largest > known && !largest_.compare_exchange_weak(known, largest);) {
+WatchedGame::WatchedGame(const Game& game) : game_(game) {
+  Coalitions both(game.players());
+  both.append_empty();
+  both.append_grand();
+  ends_ = CountedGame(game, {2}).values(both);
+  scale_.see(ends_);
+}
+
+void WatchedGame::rescale(const Outgrown& outgrown) {
+  scale_ = Scale(outgrown.exponent);
+  largest_ = 0;
+}
+
+std::vector<double> WatchedGame::scaled(std::vector<double> numbers) const {
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) return numbers;  // whoever asked refuses it by name
   }
-  charged_ += static_cast<std::int64_t>(values.size());
+  if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
+  return scale_.inside(std::move(numbers));
+}
+
+std::vector<double> WatchedGame::evaluate(const Coalitions& coalitions) const {
+  charged_ += static_cast<std::int64_t>(coalitions.size());
+  const bool ends = coalitions.size() == 2 && coalitions.cardinality(0) == 0 && coalitions.cardinality(1) == players();
+  const std::vector<double> values = scaled(ends ? ends_ : game_.values(coalitions));
+  for (const double value : values) largest_ = std::max(largest_, std::abs(value));
   return values;
 }
 
 std::vector<double> WatchedGame::coalition_slopes(const Coalitions& coalitions) const {
   charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
-  return game_.slopes()->coalition_slopes(coalitions);
+  return scaled(game_.slopes()->coalition_slopes(coalitions));
 }
 
 std::vector<double> WatchedGame::mean_slopes(std::span<const double> nodes) const {
   charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
-  return game_.slopes()->mean_slopes(nodes);
+  return scaled(game_.slopes()->mean_slopes(nodes));
 }
 
 double WatchedGame::rounding() const { return roundings * std::numeric_limits<double>::epsilon() * largest_; }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,13 +7,21 @@
 #include "core/attribution.hpp"
 #include "core/estimator.hpp"
 #include "core/game.hpp"
+#include "core/scale.hpp"
 
 namespace opshap::evaluation {
 
-/// A game that passes everything on, counts what it is asked for and remembers the largest value. Refers to the game.
+/// A game in units of a Scale, which counts what it is asked for and remembers the largest value. Refers to the game.
+///
+/// It asks the game for v(∅) and v(N) when it is made, and keeps them. A number that is too large for the unit throws
+/// Outgrown: the work has to begin again, after rescale().
 class WatchedGame final : public Game, public CoalitionSlopes {
  public:
-  explicit WatchedGame(const Game& game) : game_(game) {}
+  struct Outgrown {
+    int exponent;  ///< of the unit that suits the number
+  };
+
+  explicit WatchedGame(const Game& game);
   int players() const override { return game_.players(); }
   const CoalitionSlopes* slopes() const override { return game_.slopes() == nullptr ? nullptr : this; }
   std::vector<double> coalition_slopes(const Coalitions& coalitions) const override;
@@ -23,15 +30,20 @@ class WatchedGame final : public Game, public CoalitionSlopes {
 
   /// Evaluations, and passes by their cost: forward equivalents.
   std::int64_t charged() const { return charged_; }
-  /// What rounding alone may change an attribution's value by.
+  /// What rounding alone may change an attribution's value by, in units.
   double rounding() const;
+  const Scale& scale() const { return scale_; }
+  void rescale(const Outgrown& outgrown);
 
  private:
+  std::vector<double> scaled(std::vector<double> numbers) const;
   std::vector<double> evaluate(const Coalitions& coalitions) const override;
 
   const Game& game_;
-  mutable std::atomic<std::int64_t> charged_{0};
-  mutable std::atomic<double> largest_{0};
+  std::vector<double> ends_;  ///< v(∅) and v(N)
+  mutable Scale scale_;       ///< set by the first number that is not 0
+  mutable std::int64_t charged_ = 0;
+  mutable double largest_ = 0;
 };
 
 /// Adds what `part` cost to `sum`.

@@ -25,7 +25,10 @@ std::uint64_t item(int points, std::int64_t sample) {
 
 /// A reference as a unit's bytes. Doubles come back with the same bits.
 std::string stored(const CertifiedReference& reference) {
-  return nlohmann::json{{"values", reference.attribution.values}, {"error", reference.error}}.dump();
+  return nlohmann::json{
+      {"values", reference.attribution.values},
+      {"error", reference.error.value ? nlohmann::json(*reference.error.value) : nlohmann::json(nullptr)}}
+      .dump();
 }
 
 void require_values(const HeldOutErrors& found, int points) {
@@ -67,7 +70,8 @@ HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) 
               ? compute()
               : units->once(message(points, "-", sample, "-", found.scenario.query.point, ".json"), compute));
       found.values = json.at("values").get<std::vector<double>>();
-      found.error = json.at("error");
+      const auto& error = json.at("error");
+      found.error = error.is_null() ? Measured::undefined("the values are all 0") : Measured::of(error.get<double>());
       cases.push_back(std::move(found));
       progress.advance(1, message("n = ", points));
     }
@@ -97,12 +101,14 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
         Rng(plan_.seed, method.name(), 0, item(plan_.resolutions[place], static_cast<std::int64_t>(sample))).bits64();
     const Attribution attribution = method.attribute({*one.game, &one.scenario, budget, seed});
     const Measured error = metrics::nrmse(one.values, attribution.values);
-    if (!error.value) continue;
+    if (!error.value || !one.error.value) {
+      ++found.left_out;
+      continue;
+    }
     found.nrmse.push_back(*error.value);
     found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
-    found.reference_errors.push_back(one.error);
+    found.reference_errors.push_back(*one.error.value);
   }
-  require_values(found, plan_.resolutions[place]);
   return found;
 } catch (const InvalidArgument&) {
   return std::nullopt;
@@ -113,9 +119,12 @@ HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
   HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
   for (const Case& one : cases) {
     const Measured share = own_share(one.values, one.scenario);
-    if (!share.value) continue;
+    if (!share.value || !one.error.value) {
+      ++found.left_out;
+      continue;
+    }
     found.nrmse.push_back(*share.value);
-    found.reference_errors.push_back(one.error);
+    found.reference_errors.push_back(*one.error.value);
   }
   require_values(found, plan_.resolutions[place]);
   return found;
@@ -129,9 +138,12 @@ double HeldOut::drift(const Explainer& explainer, int points, int finer) const {
     const Scenario many = make_scenario(plan_.rule, plan_.inputs.one(sample), fine);
     const FieldBatch density = explainer.densities(few.input, few.query),
                      finer = explainer.densities(many.input, many.query);
-    drifts.push_back(
-        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.query.point));
+    const Measured drift =
+        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.query.point);
+    if (drift.value) drifts.push_back(*drift.value);
   }
+  require<DataError>(!drifts.empty(), "held-out inputs: resolution=", finer,
+                     " (the explainer's densities are constant on all inputs). Train it, or give other inputs.");
   return statistics::quartiles(drifts).median;
 }
 

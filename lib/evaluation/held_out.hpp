@@ -30,11 +30,13 @@ struct HeldOutPlan {
 struct HeldOutErrors {
   std::vector<int> shape;  ///< points per axis
   int players = 0;
-  std::vector<double> nrmse;             ///< of each input whose Shapley values are not all 0
+  std::vector<double> nrmse;             ///< of each input whose Shapley values are not all 0; the others are left out
   std::vector<double> seconds;           ///< of each explanation, with the operator's part
-  std::vector<double> reference_errors;  ///< ‖standard errors‖₂/‖values‖₂ of each input's reference
+  std::vector<double> reference_errors;  ///< ‖standard errors‖₂/‖values‖₂ of each of these inputs' references
+  int left_out = 0;  ///< inputs whose Shapley values are all 0, so that no error is relative to them
 
   /// The median NRMSE, and where it lies when the inputs are drawn anew (95 %, statistics::bootstrap).
+  /// Both need one error at the least.
   double median() const;
   statistics::Interval interval(std::uint64_t seed) const;
 };
@@ -50,17 +52,17 @@ class HeldOut {
   int players(std::size_t place) const { return cases_.at(place).front().game->players(); }
 
   /// At resolution number `place`; `inputs` limits them to the first ones. Nothing where the method cannot work with
-  /// such a budget or so many players. Throws DataError when the Shapley values of all inputs are 0.
+  /// such a budget or so many players. Without a single error when the Shapley values of all inputs are 0.
   std::optional<HeldOutErrors> errors_at(std::size_t place, const methods::Method& method, Budget budget = {},
                                          int inputs = std::numeric_limits<int>::max()) const;
 
   /// Errors at resolution number `place` of the references themselves with 0 for the query's own player: its share of
   /// their norm. A bounded density gives a small cell a small value, so that its error on fine grids is not below the
-  /// limit of this. `seconds` is empty. Throws DataError as errors_at().
+  /// limit of this. `seconds` is empty. Throws DataError when the Shapley values of all inputs are 0.
   HeldOutErrors own_player_missed(std::size_t place) const;
 
   /// Drift of an explainer's densities from `points` to `finer` points per axis, the median over the inputs
-  /// (evaluation::drift).
+  /// (evaluation::drift). Throws DataError where the densities of all inputs are constant.
   double drift(const Explainer& explainer, int points, int finer) const;
 
  private:
@@ -68,7 +70,7 @@ class HeldOut {
     Scenario scenario;
     std::unique_ptr<Game> game;
     std::vector<double> values;
-    double error = 0;
+    Measured error = Measured::of(0);
   };
 
   Case prepared(int points, std::int64_t sample) const;

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/relative.hpp"
 #include "metrics/registry.hpp"
 
 namespace opshap::metrics {
@@ -26,9 +27,8 @@ Measured nrmse(std::span<const double> reference, std::span<const double> estima
   }
   if (!std::isfinite(difference) || !std::isfinite(size))
     return Measured::undefined("an attribution value is not finite");
-  if (size == 0) return difference == 0 ? Measured::of(0) : Measured::undefined("zero reference");
-  const double ratio = difference / size;
-  return std::isfinite(ratio) ? Measured::of(ratio) : Measured::undefined("zero reference");
+  const Measured ratio = relative(difference, size);
+  return ratio.value ? ratio : Measured::undefined("zero reference");
 }
 
 }  // namespace opshap::metrics

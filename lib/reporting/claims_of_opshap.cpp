@@ -237,9 +237,9 @@ Claim reference_better_known_than_explainer() {
           if (cell == nullptr) continue;
           PairedScores::Series errors, references;
           for (const runs::AttributionRow* row : cell->rows) {
-            if (!row->nrmse.value) continue;
-            silent += row->reference != "exact" && row->reference_error == 0;
-            references.scores.push_back(row->reference_error);
+            if (!row->nrmse.value || !row->reference_error.value) continue;
+            silent += row->reference != "exact" && *row->reference_error.value == 0;
+            references.scores.push_back(*row->reference_error.value);
             errors.scores.push_back(*row->nrmse.value);
             errors.reference_errors.push_back(0);
             references.reference_errors.push_back(0);

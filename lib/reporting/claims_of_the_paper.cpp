@@ -127,14 +127,14 @@ std::optional<PairedScores> distances_to_density(const Scoreboard& scores, int f
   if (finest < 2 * many) return std::nullopt;
   std::map<std::int64_t, double> many_errors;
   for (const runs::AttributionRow* row : scores.references(Discretisation::line(many)))
-    many_errors[row->sample] = row->reference_error;
+    many_errors[row->sample] = row->reference_error.value.value_or(0);
   std::vector<PairedScores::Series> series(2);
   for (const runs::AttributionRow* row : scores.references(Discretisation::line(few))) {
     const auto at_few = distance_of_references(scores, row->sample, few, finest),
                at_many = distance_of_references(scores, row->sample, many, finest);
     if (!at_few || !at_many) continue;
     series[0].scores.push_back(*at_few);
-    series[0].reference_errors.push_back(row->reference_error);
+    series[0].reference_errors.push_back(row->reference_error.value.value_or(0));
     series[1].scores.push_back(*at_many);
     series[1].reference_errors.push_back(many_errors.at(row->sample));
   }
@@ -319,12 +319,12 @@ Claim same_backbone_on_all_grids() {
         std::string words;
         std::vector<PairedScores::Series> series(2);
         for (const runs::OperatorRow& row : scores.run().results.operators) {
-          if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-          words += fmt::format("{}{} at {}", words.empty() ? "" : ", ",
-                               show(statistics::quantile(row.relative_errors, 0.5)), runs::shape_in_words(row.shape));
+          const std::vector<double> errors = row.defined_errors();
+          if (row.pde != scores.run().pde || errors.empty()) continue;
+          words += fmt::format("{}{} at {}", words.empty() ? "" : ", ", show(statistics::quantile(errors, 0.5)),
+                               runs::shape_in_words(row.shape));
           if (row.shape != few && row.shape != many) continue;
-          series[row.shape == few ? 0 : 1] = {row.relative_errors,
-                                              std::vector<double>(row.relative_errors.size(), 0.0)};
+          series[row.shape == few ? 0 : 1] = {errors, std::vector<double>(errors.size(), 0.0)};
         }
         if (series[0].scores.empty() || series[0].scores.size() != series[1].scores.size())
           return not_testable("The backbone's errors at n = 128 and n = 1024 are not stored.");
@@ -370,7 +370,7 @@ Claim exact_reference_at_16_players() {
         for (const runs::AttributionRow& row : scores.run().results.attributions) {
           if (row.players > paper_constant("exact_players")) continue;
           ++rows;
-          exact += row.reference == "exact" && row.reference_error == 0;
+          exact += row.reference == "exact" && row.reference_error.value == 0.0;
         }
         if (rows == 0) return not_testable("n <= 16 was not run.");
         return all_of({exactly("", exact, rows, Side::at_least)},

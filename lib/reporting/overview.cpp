@@ -148,8 +148,8 @@ std::string backbone_error(const runs::Run& run) {
   for (const runs::OperatorRow& row : run.results.operators) {
     if (finest == nullptr || row.points > finest->points) finest = &row;
   }
-  if (finest == nullptr || finest->relative_errors.empty()) return "not stored";
-  return fmt::format("{} on {}", show(statistics::quartiles(finest->relative_errors).median),
+  if (finest == nullptr || finest->defined_errors().empty()) return "not stored";
+  return fmt::format("{} on {}", show(statistics::quartiles(finest->defined_errors()).median),
                      runs::shape_in_words(finest->shape));
 }
 

@@ -54,7 +54,7 @@ PairedScores::PairedScores(std::vector<Series> series) : series_(std::move(serie
 
 PairedScores PairedScores::of(Cells cells, std::string_view metric) {
   return PairedScores(series_of(cells, by_metric(metric), [metric](const runs::AttributionRow& row, double value) {
-    return std::pair(value, metric == "nrmse" ? row.reference_error : 0.0);
+    return std::pair(value, metric == "nrmse" ? row.reference_error.value.value_or(0) : 0.0);
   }));
 }
 
@@ -65,7 +65,7 @@ PairedScores PairedScores::of(Cells cells, const Score& score) {
 
 PairedScores PairedScores::net(Cells cells) {
   PairedScores scores(series_of(cells, by_metric("nrmse"), [](const runs::AttributionRow& row, double value) {
-    const double error = row.reference_error;
+    const double error = row.reference_error.value.value_or(0);
     return std::pair(value * value - error * error, 2 * value * error);
   }));
   scores.net_ = true;
@@ -80,7 +80,8 @@ PairedScores PairedScores::ratios(const Cell& first, const Cell& second) {
     const double a = errors.series_[0].scores[i], b = errors.series_[1].scores[i];
     const double moved = errors.series_[0].reference_errors[i];
     series.scores.push_back(ratio(a, b));
-    series.reference_errors.push_back(moved == 0 ? 0 : moved * std::hypot(1.0, a / b) / b);
+    // An infinite ratio stays where it is, whatever the reference's error is.
+    series.reference_errors.push_back(moved == 0 || b == 0 ? 0 : moved * std::hypot(1.0, a / b) / b);
   }
   return PairedScores({std::move(series)});
 }

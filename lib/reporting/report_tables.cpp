@@ -192,10 +192,13 @@ Table backbone(const Scoreboard& scores) {
                   "operator, not the PDE.",
               .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}}};
   for (const runs::OperatorRow& row : scores.run().results.operators) {
-    if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-    table.add({runs::shape_in_words(row.shape), std::to_string(row.relative_errors.size()),
-               show(statistics::quartiles(row.relative_errors)),
-               show(*std::max_element(row.relative_errors.begin(), row.relative_errors.end()))});
+    const std::vector<double> errors = row.defined_errors();
+    if (row.pde != scores.run().pde || errors.empty()) continue;
+    const std::size_t all = row.relative_errors.size();
+    table.add({runs::shape_in_words(row.shape),
+               errors.size() == all ? std::to_string(all)
+                                    : fmt::format("{} of {} (the solution of the others is 0)", errors.size(), all),
+               show(statistics::quartiles(errors)), show(*std::max_element(errors.begin(), errors.end()))});
   }
   return table;
 }
@@ -251,6 +254,7 @@ Table reference(const Scoreboard& scores) {
   for (const std::string& explainer : explainers)
     table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
   bool certified = false;
+  std::size_t undefined = 0;
   std::optional<double> target;
   for (const Discretisation& on : grids) {
     const ReferenceQuality quality = scores.reference(on);
@@ -267,8 +271,8 @@ Table reference(const Scoreboard& scores) {
         on.label(),
         kinds,
         show_count(quality.evaluations.median),
-        show(quality.error.median),
-        show(quality.largest_error),
+        quality.undefined == inputs ? "undefined" : show(quality.error.median),
+        quality.undefined == inputs ? "undefined" : show(quality.largest_error),
         quality.target ? fmt::format("{} of {}", quality.missed, inputs) : "no target stored"};
     if (shares) cells.push_back(quality.own_share ? show(*quality.own_share) : "not stored");
     for (const std::string& explainer : explainers) {
@@ -276,7 +280,11 @@ Table reference(const Scoreboard& scores) {
       cells.push_back(cell == nullptr ? "not run" : scores_of(*cell, "nrmse"));
     }
     table.add(std::move(cells));
+    undefined += quality.undefined;
   }
+  if (undefined > 0)
+    table.notes.push_back(fmt::format(
+        "The values of {} inputs are all 0. No error is relative to them, so medians leave them out.", undefined));
   if (certified) {
     table.notes.push_back(
         "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "

@@ -85,7 +85,7 @@ std::optional<NetError> Cell::net_nrmse() const {
   if (scores.inputs() == 0) return std::nullopt;
   std::vector<double> errors;
   for (const runs::AttributionRow* row : rows) {
-    if (row->nrmse.value) errors.push_back(row->reference_error);
+    if (row->nrmse.value) errors.push_back(row->reference_error.value.value_or(0));
   }
   const double floor = statistics::quantile(std::move(errors), 0.5);
   return NetError{.value = scores.medians().front(),
@@ -221,12 +221,18 @@ ReferenceQuality Scoreboard::reference(const Discretisation& on) const {
   for (const runs::AttributionRow* row : rows) {
     if (row->own_share) own_shares.push_back(*row->own_share);
     ++quality.kinds[row->reference];
-    errors.push_back(row->reference_error);
     evaluations.push_back(static_cast<double>(row->reference_evaluations));
-    quality.missed += quality.target && row->reference_error > *quality.target;
+    if (row->reference_error.value) {
+      errors.push_back(*row->reference_error.value);
+      quality.missed += quality.target && errors.back() > *quality.target;
+    } else {
+      ++quality.undefined;
+    }
   }
-  quality.largest_error = *std::max_element(errors.begin(), errors.end());
-  quality.error = statistics::quartiles(std::move(errors));
+  if (!errors.empty()) {
+    quality.largest_error = *std::max_element(errors.begin(), errors.end());
+    quality.error = statistics::quartiles(std::move(errors));
+  }
   quality.evaluations = statistics::quartiles(std::move(evaluations));
   if (own_shares.size() == rows.size()) quality.own_share = statistics::quartiles(std::move(own_shares));
   return quality;

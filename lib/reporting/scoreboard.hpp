@@ -26,7 +26,8 @@ struct NetError {
 /// What the attributions on one grid are compared with.
 struct ReferenceQuality {
   std::map<std::string, std::size_t> kinds;  ///< inputs by "exact", "certified", "permutation_antithetic"
-  statistics::Quartiles error;               ///< ‖se‖₂/‖φ‖₂ over the inputs; 0 where it is exact
+  statistics::Quartiles error;  ///< ‖se‖₂/‖φ‖₂ over the inputs where it is defined; 0 where it is exact
+  std::size_t undefined = 0;    ///< inputs whose values are all 0, so that no error is relative to them
   double largest_error = 0;
   statistics::Quartiles evaluations;               ///< over the inputs
   std::optional<double> target;                    ///< the error that the run asked for; none when it does not say

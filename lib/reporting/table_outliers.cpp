@@ -109,8 +109,8 @@ std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, 
 Table outliers(const Scoreboard& scores) {
   std::vector<Outlier> found;
   for (const runs::OperatorRow& row : scores.run().results.operators) {
-    if (row.pde != scores.run().pde || row.relative_errors.empty()) continue;
-    const double median = median_of(row.relative_errors);
+    if (row.pde != scores.run().pde || row.defined_errors().empty()) continue;
+    const double median = median_of(row.defined_errors());
     std::set<std::int64_t> samples;  // errors are in the order of the test inputs, which is that of their indices
     for (const Discretisation& on : scores.discretisations()) {
       if (on.shape != row.shape) continue;
@@ -118,16 +118,17 @@ Table outliers(const Scoreboard& scores) {
     }
     const bool known = samples.size() == row.relative_errors.size();
     for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
-      if (row.relative_errors[i] <= outlier * median) continue;
+      const std::optional<double> error = row.relative_errors[i].value;
+      if (!error || *error <= outlier * median) continue;
       const std::int64_t sample =
           known ? *std::next(samples.begin(), static_cast<std::ptrdiff_t>(i)) : static_cast<std::int64_t>(i);
       keep_largest(found, {.what = "backbone, relative error",
                            .where = runs::shape_in_words(row.shape),
                            .sample = sample,
                            .known_sample = known,
-                           .error = row.relative_errors[i],
+                           .error = *error,
                            .median = median,
-                           .cause = cause_in_fields(scores, row, known ? sample : -1, row.relative_errors[i])});
+                           .cause = cause_in_fields(scores, row, known ? sample : -1, *error)});
     }
   }
   for (const Discretisation& on : scores.discretisations()) {

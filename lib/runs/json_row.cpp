@@ -24,6 +24,12 @@ Json Writer::json_of(const char* key, const std::vector<double>& values) {
   return values;
 }
 
+Json Writer::json_of(const char* key, const std::vector<Measured>& values) {
+  Json list = Json::array();
+  for (const Measured& value : values) list.push_back(json_of(key, value));
+  return list;
+}
+
 Json Writer::json_of(const char* key, const Measured& measured) {
   if (measured.value) return finite(key, *measured.value);
   return {{"value", nullptr}, {"why", measured.why}};

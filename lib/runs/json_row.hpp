@@ -69,6 +69,7 @@ class Writer {
   static Json json_of(const char* key, const std::vector<double>& values);
   /// A number, or {"value":null,"why":"..."}.
   static Json json_of(const char* key, const Measured& measured);
+  static Json json_of(const char* key, const std::vector<Measured>& values);
 
   template <typename T>
   static bool is_empty(const std::optional<T>& value) {

@@ -298,6 +298,14 @@ FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const
   return row;
 }
 
+std::vector<double> OperatorRow::defined_errors() const {
+  std::vector<double> defined;
+  for (const Measured& error : relative_errors) {
+    if (error.value) defined.push_back(*error.value);
+  }
+  return defined;
+}
+
 std::int64_t points_of(const std::vector<int>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }

@@ -42,7 +42,8 @@ struct AttributionRow {
   double game_seconds = 0, estimator_seconds = 0;  ///< wall time
   Measured pearson, nrmse, r2, efficiency_gap;     ///< efficiency_gap = |Σφ − Δ| / max(|Δ|, ‖φ‖₁)
   std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
-  double reference_error = 0;  ///< standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact
+  /// Standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact; undefined where φ_ref is 0.
+  Measured reference_error = Measured::of(0);
   std::int64_t reference_evaluations = 0;  ///< forward equivalents
   std::vector<int> shape = {};             ///< points per axis; rows of before: {players}
   std::optional<std::string> explainer =
@@ -72,9 +73,13 @@ struct OperatorRow {
   static constexpr std::string_view schema = "opshap.operator/1";
 
   std::string pde;
-  int points = 0;                       ///< of the whole grid: the product of `shape`
-  std::vector<double> relative_errors;  ///< ‖prediction − solution‖₂/‖solution‖₂, one per test input
-  std::vector<int> shape = {};          ///< points per axis; rows of before: {points}
+  int points = 0;  ///< of the whole grid: the product of `shape`
+  /// ‖prediction − solution‖₂/‖solution‖₂, one per test input; undefined where the solution is 0.
+  std::vector<Measured> relative_errors;
+
+  /// Those that are defined, in order.
+  std::vector<double> defined_errors() const;
+  std::vector<int> shape = {};  ///< points per axis; rows of before: {points}
 };
 
 /// What training cost (schema opshap.training/1).

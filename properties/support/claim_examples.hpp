@@ -88,7 +88,7 @@ inline void add_unseen(runs::Results& results, double worse) {
 
 /// The mean field, with an error by n, against references that are nearly exact.
 inline void add_mean_field(runs::Results& results, double (*of_players)(int)) {
-  for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+  for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(1e-4);
   add_rows_like(results, "operator_shap", [of_players](runs::AttributionRow& row) {
     row.method = "mean_field";
     row.access = "gradient";
@@ -248,11 +248,11 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
         }}},
       {"same_backbone_on_all_grids",
        {[](runs::Results& results) {
-          for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, 0.01);
+          for (runs::OperatorRow& row : results.operators) row.relative_errors.assign(10, Measured::of(0.01));
         },
         [](runs::Results& results) {
           for (runs::OperatorRow& row : results.operators)
-            row.relative_errors.assign(10, row.points == 1024 ? 0.03 : 0.01);
+            row.relative_errors.assign(10, Measured::of(row.points == 1024 ? 0.03 : 0.01));
         }}},
       {"normalisation_is_exact",
        {as_it_is,
@@ -290,13 +290,13 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
        {as_it_is,
         [](runs::Results& results) {
           set_nrmse(results, "operator_shap", [](int) { return 0.001; });
-          for (runs::AttributionRow& row : results.attributions) row.reference_error = 1e-4;
+          for (runs::AttributionRow& row : results.attributions) row.reference_error = Measured::of(1e-4);
         }}},
       {"reference_better_known_than_explainer",
        {as_it_is,
         [](runs::Results& results) {
           for (runs::AttributionRow& row : results.attributions) {
-            if (row.players == 512) row.reference_error = 0.4;
+            if (row.players == 512) row.reference_error = Measured::of(0.4);
           }
         }}},
       {"permutation_error_rate",

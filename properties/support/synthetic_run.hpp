@@ -141,7 +141,7 @@ inline runs::Results SyntheticRun::results() const {
     attribution.grand = synthetic::sum(reference);
     row.efficiency_gap = metrics::efficiency_gap(attribution);
     row.reference = players <= 16 ? "exact" : "permutation_antithetic";
-    row.reference_error = players <= 16 ? 0 : 0.01 * std::sqrt(players / 32.0);
+    row.reference_error = Measured::of(players <= 16 ? 0 : 0.01 * std::sqrt(players / 32.0));
     row.reference_evaluations = players <= 16 ? 65536 : 16384;
     results.attributions.push_back(row);
     if (!budget) {
@@ -194,7 +194,7 @@ inline runs::Results SyntheticRun::results() const {
               static_cast<double>(budget) * forward);
         }
       }
-      backbone.relative_errors.push_back(0.02 * std::exp(0.4 * rng.normal()));
+      backbone.relative_errors.push_back(Measured::of(0.02 * std::exp(0.4 * rng.normal())));
       runs::FieldsRow fields{.pde = "burgers1d",
                              .sample = sample,
                              .x = {},

@@ -52,17 +52,23 @@ void choose_target(training::ExplainerRecipe& recipe, const Operator& op) {
 }
 
 struct Score {
-  evaluation::HeldOutErrors errors;
+  evaluation::HeldOutErrors errors;  ///< empty where the Shapley values of all inputs are 0
   statistics::Interval interval;
+
+  bool any() const { return !errors.nrmse.empty(); }
+  int inputs() const { return static_cast<int>(errors.nrmse.size()) + errors.left_out; }
 };
+
+constexpr const char* all_zero = "the Shapley values of all held-out inputs are 0";
 
 std::vector<Score> scores(const evaluation::HeldOutPlan& plan, const methods::Method& explainer) {
   const evaluation::HeldOut held_out(plan);
   std::vector<Score> all;
   for (std::size_t place = 0; place < plan.resolutions.size(); ++place) {
     auto errors = held_out.errors_at(place, explainer);
-    const statistics::Interval interval = errors->interval(plan.seed);
-    all.push_back({*std::move(errors), interval});
+    Score score{.errors = *std::move(errors), .interval = {}};
+    if (score.any()) score.interval = score.errors.interval(plan.seed);
+    all.push_back(std::move(score));
   }
   return all;
 }
@@ -72,14 +78,22 @@ void print(const Globals& globals, const training::ExplainerRecipe& recipe, cons
   using statistics::quartiles;
   if (globals.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Score& score : all)
-      rows.push_back({{"shape", score.errors.shape},
-                      {"players", score.errors.players},
-                      {"inputs", score.errors.nrmse.size()},
-                      {"nrmse", score.errors.median()},
-                      {"interval", {score.interval.low, score.interval.high}},
-                      {"reference_error", quartiles(score.errors.reference_errors).median},
-                      {"seconds", quartiles(score.errors.seconds).median}});
+    for (const Score& score : all) {
+      nlohmann::ordered_json row = {{"shape", score.errors.shape},
+                                    {"players", score.errors.players},
+                                    {"inputs", score.errors.nrmse.size()},
+                                    {"left_out", score.errors.left_out}};
+      if (score.any()) {
+        row["nrmse"] = score.errors.median();
+        row["interval"] = {score.interval.low, score.interval.high};
+        row["reference_error"] = quartiles(score.errors.reference_errors).median;
+        row["seconds"] = quartiles(score.errors.seconds).median;
+      } else {
+        row["nrmse"] = json_number(Measured::undefined(all_zero));
+        row["interval"] = row["reference_error"] = row["seconds"] = nullptr;
+      }
+      rows.push_back(std::move(row));
+    }
     print_json({{"model", globals.out.string()},
                 {"target", recipe.target},
                 {"coordinates", recipe.coordinates},
@@ -99,12 +113,19 @@ void print(const Globals& globals, const training::ExplainerRecipe& recipe, cons
                                      {"reference's error", true},
                                      {"an explanation", true}},
                          .rows = {}};
-  for (const Score& score : all)
-    table.add({std::to_string(score.errors.players), std::to_string(score.errors.nrmse.size()),
-               reporting::show(score.errors.median()),
+  for (const Score& score : all) {
+    const std::string inputs = score.errors.left_out == 0 ? std::to_string(score.inputs())
+                                                          : fmt::format("{} of {} (the values of the others are 0)",
+                                                                        score.errors.nrmse.size(), score.inputs());
+    if (!score.any()) {
+      table.add({std::to_string(score.errors.players), inputs, "undefined", "-", "-", "-"});
+      continue;
+    }
+    table.add({std::to_string(score.errors.players), inputs, reporting::show(score.errors.median()),
                fmt::format("{} to {}", reporting::show(score.interval.low), reporting::show(score.interval.high)),
                reporting::show(quartiles(score.errors.reference_errors).median),
                reporting::show_seconds(quartiles(score.errors.seconds).median)});
+  }
   std::cout << globals.out.string() << '\n'
             << fmt::format("{}: {} evaluations of the operator, {} in all\n\n", recipe.target,
                            summary.operator_evaluations, reporting::show_seconds(seconds))

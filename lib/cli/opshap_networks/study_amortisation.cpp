@@ -123,7 +123,7 @@ class Study {
     std::string lines;
     for (const Contestant& contestant : untrained_methods(held_out_.players(place))) {
       const auto found = held_out_.errors_at(place, *contestant.method, contestant.budget, method_inputs);
-      if (!found) continue;
+      if (!found || found->nrmse.empty()) continue;
       runs::HeldOutRow row = row_of(*found, contestant.setting);
       row.method = contestant.method->name();
       lines += runs::to_json_line(row) + '\n';
@@ -215,7 +215,7 @@ void run(const Options& options, const Globals& globals) {
     families[name] = recipe.target + (recipe.mixture.empty() ? "" : "_mixed");
   for (const reporting::Evidence& evidence : reporting::amortisation_study(rows, families, studied.subject())) {
     reporting::write(evidence, globals.out);
-    std::cout << (globals.out / (evidence.name + ".md")).string() << '\n';
+    print_path(globals, "study", globals.out / (evidence.name + ".md"));
   }
 }
 
