@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "pde/problem.hpp"
@@ -30,10 +31,13 @@ double missed_extreme(const Domain& domain, std::span<const double> values);
 /// the space, and DataError for values that are not finite. Its axes may be others.
 void require_one_field(std::string_view who, const FieldBatch& input, const Space& space);
 
-/// Throws InvalidArgument, starting with `who`, unless each axis of the input is periodic, and for a field with a jump
-/// where an axis closes: a step between the last and the first point of more than four times any other step along the
-/// axis. A periodic function that rises anywhere falls again, so that it has steps of its size elsewhere.
+/// Throws InvalidArgument, starting with `who`, unless each axis of the input is periodic.
 void require_periodic(std::string_view who, const FieldBatch& input);
+
+/// A remark on a field that has a jump where a periodic axis closes: a step between the last and the first point of more
+/// than four times any other step along the axis. A sawtooth is such a field, and so is one that was sampled with its end
+/// point. Empty where there is none.
+std::string seam_remark(const FieldBatch& input);
 
 /// Throws InvalidArgument, starting with `who`, unless 0 <= time < infinity.
 void require_time(std::string_view who, double time);

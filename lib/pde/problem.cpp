@@ -17,18 +17,18 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
-const Parameter& find(const std::vector<Parameter>& parameters, std::string_view name) {
-  const auto found =
-      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-  require(found != parameters.end(), "pde: parameter=", name, " (not one of the parameters). Did you mean ",
-          nearest_name(name, names_of(parameters)), "?");
-  return *found;
-}
-
 std::string joined(const std::vector<std::string>& choices) {
   std::string text;
   for (const std::string& choice : choices) text += (text.empty() ? "" : ", ") + choice;
   return text;
+}
+
+const Parameter& find(const std::vector<Parameter>& parameters, std::string_view name) {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+  require(found != parameters.end(), "pde: parameter=", name, " (not one of the parameters).",
+          suggestion(name, names_of(parameters)), " There are ", joined(names_of(parameters)), ".");
+  return *found;
 }
 
 double settled(std::string_view who, const Parameter& parameter, const ParameterValue& wanted) {
@@ -52,8 +52,8 @@ std::vector<Parameter> changed(std::string_view who, std::vector<Parameter> para
   for (const auto& [name, value] : changes) {
     const auto found =
         std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-    require(found != parameters.end(), who, ": parameter=", name, " (not one of its parameters). Did you mean ",
-            nearest_name(name, names_of(parameters)), "?");
+    require(found != parameters.end(), who, ": parameter=", name, " (not one of its parameters).",
+            suggestion(name, names_of(parameters)), " It has ", joined(names_of(parameters)), ".");
     found->value = settled(who, *found, value);
   }
   return parameters;

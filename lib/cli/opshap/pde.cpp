@@ -6,6 +6,7 @@
 #include "cli/input_field.hpp"
 #include "core/error.hpp"
 #include "data/npy.hpp"
+#include "pde/fields.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {
@@ -57,7 +58,10 @@ void run_solve(const Globals& globals, const SolveOptions& options) {
           "pde solve: --out - --json (both want standard output). Write the solution to a file.");
   const std::unique_ptr<pde::Problem> problem = pde::find(options.name).with(pde::parse_parameters(options.settings));
   const data::NpyArray initial = data::read_npy(options.initial);
-  const pde::Solution solution = solution_of(*problem, problem_input(initial, *problem), options.time);
+  const FieldBatch input = problem_input(initial, *problem);
+  if (const std::string remark = pde::seam_remark(input); !remark.empty())
+    std::cerr << "pde solve: note: " << remark << '\n';
+  const pde::Solution solution = solution_of(*problem, input, options.time);
   data::write_npy(globals.out,
                   {output_shape(solution.output, initial.shape.size()), data::Dtype::float64, solution.output.values});
   if (piped) return;
