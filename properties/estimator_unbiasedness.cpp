@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -267,70 +268,75 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean, rounding(1e4, table.scale())));
 }
 
-// End to end, with every registered estimator that claims no bias. 400 replicates, or 120; six sigma, or seven, is
-// beyond the 1 - 1e-6/2K quantile of t with 399, or 119, degrees of freedom for all K = estimators x games x players
-// comparisons here.
-TEST(EstimatorUnbiasedness, ReplicatesOfUnbiasedEstimatorsAverageToTheShapleyValue) {
-  for (const auto& estimator : estimators::all()) {
-    const Guarantees promise = estimator->guarantees();
-    // Methods that learn cost a hundred times as much.
-    const int replicates = promise.learns ? 120 : 400;
-    if (promise.bias != Bias::none || !promise.uses_budget()) continue;
-    for (const int players : {3, 6, 10}) {
-      const std::int64_t all = std::int64_t{1} << players;
-      const std::int64_t budget =
-          std::max(std::min<std::int64_t>(8 * players, all - 1), estimator->minimum(players).coalitions);
-      if (budget >= all) continue;  // exact at any budget it takes
-      Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
-      const auto table = games::random_table_game(players, rng);
-      const GuessedSlopes game(*table, 1);
-      const std::vector<double> exact = textbook_shapley_values(as_table(*table));
-      std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
-      for (int seed = 0; seed < replicates; ++seed) {
-        const Attribution found =
-            attribute_every_sample(*estimator, game, {budget}, test_seed() * 1000 + static_cast<std::uint64_t>(seed));
-        for (std::size_t i = 0; i < exact.size(); ++i) {
-          sum[i] += found.values[i];
-          squares[i] += found.values[i] * found.values[i];
-        }
-      }
-      for (std::size_t i = 0; i < exact.size(); ++i) {
-        const double mean = sum[i] / replicates;
-        const double error = std::sqrt((squares[i] / replicates - mean * mean) / (replicates - 1));
-        EXPECT_EQ("", mismatch(exact[i], mean, sampling(error, promise.learns ? 7 : 6)))
-            << estimator->name() << " n=" << players << " player " << i << "; " << replay();
-      }
-    }
-  }
-}
+/// The promise of a registered estimator about its mean, held by replicates: one test an estimator, by its name.
+///
+/// 400 replicates, or 120; six sigma, or seven, is beyond the 1 - 1e-6/2K quantile of t with 399, or 119, degrees of
+/// freedom for all K = estimators x games x players comparisons here.
+class EstimatorMean : public testing::TestWithParam<std::string> {
+ protected:
+  const Estimator& estimator() const { return estimators::find(GetParam()); }
 
-// Methods whose bias vanishes: it is at most a fifth of the standard deviation with ten times as many coalitions as
-// players. Those that learn need forty times as many, and have fewer replicates for what they cost.
-TEST(EstimatorUnbiasedness, TheBiasOfRegressionIsSmallBesideItsSpread) {
-  constexpr int players = 10;
-  Rng rng(2, "bias");
-  const auto game = games::random_table_game(players, rng);
-  const std::vector<double> exact = textbook_shapley_values(as_table(*game));
-  for (const auto& estimator : estimators::all()) {
-    if (estimator->guarantees().bias != Bias::vanishing) continue;
-    const bool learns = estimator->guarantees().learns;
-    const int replicates = learns ? 100 : 400;
-    std::vector<double> sum(exact.size(), 0.0), squares(exact.size(), 0.0);
+  /// Means over replicates, and the spread of one of them; both [n].
+  struct Replicated {
+    std::vector<double> mean, spread;
+  };
+  Replicated replicated(const Game& game, std::int64_t budget, int replicates) const {
+    std::vector<double> sum(static_cast<std::size_t>(game.players()), 0.0), squares = sum;
     for (int seed = 0; seed < replicates; ++seed) {
-      const Attribution found = attribute_every_sample(*estimator, *game, {learns ? 400 : 100},
-                                                       test_seed() * 1000 + static_cast<std::uint64_t>(seed));
-      for (std::size_t i = 0; i < exact.size(); ++i) {
+      const Attribution found =
+          attribute_every_sample(estimator(), game, {budget}, test_seed() * 1000 + static_cast<std::uint64_t>(seed));
+      for (std::size_t i = 0; i < sum.size(); ++i) {
         sum[i] += found.values[i];
         squares[i] += found.values[i] * found.values[i];
       }
     }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] /= replicates;
+      squares[i] = std::sqrt(squares[i] / replicates - sum[i] * sum[i]);
+    }
+    return {.mean = std::move(sum), .spread = std::move(squares)};
+  }
+};
+
+TEST_P(EstimatorMean, IsTheShapleyValueWhereItIsUnbiased) {
+  const Guarantees promise = estimator().guarantees();
+  if (promise.bias != Bias::none || !promise.uses_budget()) GTEST_SKIP() << "not promised";
+  const int replicates = promise.learns ? 120 : 400;  // methods that learn cost a hundred times as much
+  for (const int players : {3, 6, 10}) {
+    const std::int64_t all = std::int64_t{1} << players;
+    const std::int64_t budget =
+        std::max(std::min<std::int64_t>(8 * players, all - 1), estimator().minimum(players).coalitions);
+    if (budget >= all) continue;  // exact at any budget it takes
+    Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
+    const auto table = games::random_table_game(players, rng);
+    const std::vector<double> exact = textbook_shapley_values(as_table(*table));
+    const Replicated found = replicated(GuessedSlopes(*table, 1), budget, replicates);
     for (std::size_t i = 0; i < exact.size(); ++i) {
-      const double mean = sum[i] / replicates, spread = std::sqrt(squares[i] / replicates - mean * mean);
-      EXPECT_EQ("", mismatch(exact[i], mean, sampling(spread / std::sqrt(replicates) + spread / 25)))
-          << estimator->name() << " player " << i << "; " << replay();
+      const double error = found.spread[i] / std::sqrt(replicates - 1);
+      EXPECT_EQ("", mismatch(exact[i], found.mean[i], sampling(error, promise.learns ? 7 : 6)))
+          << "n=" << players << " player " << i << "; " << replay();
     }
   }
 }
+
+// A bias that vanishes is at most a fifth of the standard deviation with ten times as many coalitions as players. Methods
+// that learn need forty times as many, and have fewer replicates for what they cost.
+TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
+  const Guarantees promise = estimator().guarantees();
+  if (promise.bias != Bias::vanishing) GTEST_SKIP() << "not promised";
+  Rng rng(2, "bias");
+  const auto game = games::random_table_game(10, rng);
+  const std::vector<double> exact = textbook_shapley_values(as_table(*game));
+  const int replicates = promise.learns ? 100 : 400;
+  const Replicated found = replicated(*game, promise.learns ? 400 : 100, replicates);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_EQ(
+        "", mismatch(exact[i], found.mean[i], sampling(found.spread[i] / std::sqrt(replicates) + found.spread[i] / 25)))
+        << "player " << i << "; " << replay();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EstimatorMean, testing::ValuesIn(estimators::names()),
+                         [](const auto& info) { return info.param; });
 
 // Sizes of the kernel law, and uniform subsets of each size.
 TEST(EstimatorUnbiasedness, KernelDrawsFollowTheirLaw) {
