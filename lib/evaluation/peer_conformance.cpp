@@ -287,29 +287,87 @@ class Conformance {
               return "";
             });
     promise("unbiased = true", claims.bias == Bias::none, "has the Shapley value as its mean",
-            [&] { return biased(table); });
+            [&] { return biased(replicates(table)); });
+    const bool has_errors =
+        checks_.front().outcome == Outcome::pass && replicates(table).answered && replicates(table).with_errors > 0;
+    promise("values with standard_errors", has_errors, "has the standard errors that its values have",
+            [&] { return dishonest(replicates(table)); });
   }
 
-  std::string biased(const Values& table) {
-    constexpr int runs = 200;
-    const Values truth = truth_of(*games::table_game(players, table));
-    Values sum(players, 0.0), squares(players, 0.0);
-    for (int run = 0; run < runs; ++run) {
-      const Values found = values_of(table, half, 100 + static_cast<std::uint64_t>(run));
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        sum[i] += found[i] - truth[i];
-        squares[i] += std::pow(found[i] - truth[i], 2);
+  /// What many seeds answer to one game.
+  struct Replicates {
+    static constexpr int runs = 200;
+    Values sum, squares;   ///< of the errors of the values, [players]
+    double claimed = 0;    ///< mean over the runs of Σ standard errors²
+    int with_errors = 0;   ///< runs that have standard errors
+    std::string bad;       ///< a standard error that is none
+    bool answered = true;  ///< no run failed
+    double rounding = 0;
+
+    /// Σ variances of the values, as the runs show them.
+    double variance() const {
+      double all = 0;
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        const double mean = sum[i] / runs;
+        all += std::max(0.0, squares[i] / runs - mean * mean) * runs / (runs - 1);
+      }
+      return all;
+    }
+  };
+
+  const Replicates& replicates(const Values& table) {
+    if (replicates_) return *replicates_;
+    Replicates found{.sum = Values(players, 0.0), .squares = Values(players, 0.0)};
+    const auto game = games::table_game(players, table);
+    const Values truth = truth_of(*game);
+    found.rounding = roundings * std::numeric_limits<double>::epsilon() * scale_of(table);
+    for (int run = 0; run < Replicates::runs && found.answered; ++run) {
+      try {
+        const peers::Answer answer = ask(*game, half, 100 + static_cast<std::uint64_t>(run));
+        for (std::size_t i = 0; i < answer.values.size(); ++i) {
+          found.sum[i] += answer.values[i] - truth[i];
+          found.squares[i] += std::pow(answer.values[i] - truth[i], 2);
+        }
+        if (!answer.standard_errors) continue;
+        ++found.with_errors;
+        for (const double error : *answer.standard_errors) {
+          if (!(error >= 0) && found.bad.empty()) found.bad = message("a standard error is ", error);
+          found.claimed += error * error / Replicates::runs;
+        }
+      } catch (const peers::Failure& failure) {
+        found.answered = false;
+        found.bad = failure.what();
+        peer_.forgive();
       }
     }
-    const double rounding = roundings * std::numeric_limits<double>::epsilon() * scale_of(table);
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const double mean = sum[i] / runs;
-      const double error = std::sqrt(std::max(0.0, squares[i] / runs - mean * mean) / (runs - 1));
-      if (std::abs(mean) > sigmas * error + rounding)
-        return message("player ", i, " is off by ", mean, ", ", std::abs(mean) / error, " standard errors of ", runs,
-                       " runs");
+    replicates_ = std::move(found);
+    return *replicates_;
+  }
+
+  static std::string biased(const Replicates& found) {
+    if (!found.answered) return found.bad;
+    for (std::size_t i = 0; i < found.sum.size(); ++i) {
+      const double mean = found.sum[i] / Replicates::runs;
+      const double error =
+          std::sqrt(std::max(0.0, found.squares[i] / Replicates::runs - mean * mean) / (Replicates::runs - 1));
+      if (std::abs(mean) > sigmas * error + found.rounding)
+        return message("player ", i, " is off by ", mean, ", ", std::abs(mean) / error, " standard errors of ",
+                       Replicates::runs, " runs");
     }
     return "";
+  }
+
+  /// The root of the mean of the squared standard errors beside the spread of the values. Two hundred runs know that
+  /// spread to a twentieth; a factor of two is asked for, since a standard error of few samples is rough itself.
+  static std::string dishonest(const Replicates& found) {
+    if (!found.bad.empty()) return found.bad;
+    if (found.with_errors < Replicates::runs)
+      return message(found.with_errors, " of ", Replicates::runs, " answers have standard errors");
+    const double spread = std::sqrt(found.variance()), claimed = std::sqrt(found.claimed);
+    const double least = found.rounding * std::sqrt(static_cast<double>(players));
+    if (claimed <= 2 * spread + least && spread <= 2 * claimed + least) return "";
+    return message("they are ", claimed, " together, where the values of ", Replicates::runs, " seeds spread by ",
+                   spread);
   }
 
   void troubles() {
@@ -378,6 +436,7 @@ class Conformance {
   const peers::Plugin& plugin_;
   std::uint64_t seed_;
   peers::Peer peer_;
+  std::optional<Replicates> replicates_;
   std::vector<ConformanceCheck> checks_;
 };
 
