@@ -1,7 +1,5 @@
 // Values of the mean-field closure, which need no sampling: off by O(1/n), the same at each sample.
 
-#include <algorithm>
-
 #include "estimators/mean_field.hpp"
 #include "training/target_values.hpp"
 
@@ -9,9 +7,8 @@ namespace opshap::training::targets {
 
 std::unique_ptr<Target> mean_field(const ExplainerRecipe& recipe) {
   constexpr std::int64_t pass = 6, usual_nodes = 8;
-  const std::int64_t nodes =
-      recipe.label_evaluations > 0 ? std::max<std::int64_t>(1, recipe.label_evaluations / pass) : usual_nodes;
-  const std::shared_ptr<const Estimator> estimator = estimators::mean_field(static_cast<int>(nodes));
+  const int nodes = label_nodes("mean_field", recipe, pass, usual_nodes);
+  const std::shared_ptr<const Estimator> estimator = estimators::mean_field(nodes);
   return values_target(label_settings("mean_field", recipe), [estimator, nodes](int) {
     return LabelRequest{.estimator = *estimator, .budget = {}, .evaluations = 2 + nodes * pass};
   });

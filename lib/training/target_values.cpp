@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/stop.hpp"
+#include "estimators/quadrature.hpp"
 #include "training/fastshap_loss.hpp"
 
 namespace opshap::training {
@@ -69,6 +70,16 @@ class ValuesTarget final : public Target {
 
 std::unique_ptr<Target> values_target(std::string settings, std::function<LabelRequest(int players)> request) {
   return std::make_unique<ValuesTarget>(std::move(settings), std::move(request));
+}
+
+int label_nodes(const char* method, const ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual) {
+  const std::int64_t asked = recipe.label_evaluations;
+  if (asked == 0) return static_cast<int>(usual);
+  const std::int64_t most = pass * estimators::max_quadrature_nodes;
+  require(asked >= pass && asked <= most, "explainer: label_evaluations=", asked, " (a node of ", method, " costs ",
+          pass, ", and there are 1..", estimators::max_quadrature_nodes, "). Give ", pass, "..", most,
+          ", or leave it out.");
+  return static_cast<int>(asked / pass);
 }
 
 std::string label_settings(const char* method, const ExplainerRecipe& recipe) {

@@ -32,6 +32,11 @@ struct LabelRequest {
 /// `request` says what is asked of a game with so many players, and throws InvalidArgument where it cannot be asked.
 std::unique_ptr<Target> values_target(std::string settings, std::function<LabelRequest(int players)> request);
 
+/// How many nodes of a quadrature a label has whose recipe says what it may cost, at `pass` evaluations a node; `usual`
+/// where the recipe does not say it. Throws InvalidArgument where that pays for no node, or for more than a quadrature
+/// has.
+int label_nodes(const char* method, const ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual);
+
 /// The settings of labels by that method.
 std::string label_settings(const char* method, const ExplainerRecipe& recipe);
 
