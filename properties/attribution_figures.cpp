@@ -51,7 +51,8 @@ const char* const triangle = R"(<polygon fill = 'rgb[^']*' points = '[^ ']* [^ '
 TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
   const Domain domain = Domain::mesh(triangulation());
   const Scenario asked = scenario(domain, {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1}, 2);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, -2});
+  const std::string svg =
+      reporting::attribution_figure(asked, asked.input, "exact", {1, -2}, std::nullopt, reporting::Picture::svg);
   for (const char* title : {"input, channel 0", "input, channel 1", "output, channel 0", "attribution density"})
     EXPECT_NE(std::string::npos, svg.find(title)) << title;
   EXPECT_EQ(4u * 12u, count(svg, triangle));
@@ -60,7 +61,8 @@ TEST(AttributionFigures, ATriangleIsDrawnOnceInEachPanel) {
 TEST(AttributionFigures, ACloudIsDrawnAsDots) {
   const Domain domain = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 2, 1, 0, 1, 0.5, 0.7}, {1, 1, 1, 1, 1}));
   const Scenario asked = scenario(domain, {0, 1, 2, 3, 4}, 1);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4, -5});
+  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4, -5}, std::nullopt,
+                                                        reporting::Picture::svg);
   // Three panels of five dots each, and in each panel the ring of the query and no triangle.
   EXPECT_EQ(3u * 5u, count(svg, "<use href='#[a-z0-9-]*gpPt6'"));
   EXPECT_EQ(0u, count(svg, triangle));
@@ -69,7 +71,8 @@ TEST(AttributionFigures, ACloudIsDrawnAsDots) {
 TEST(AttributionFigures, ALineOfAnyOrderIsDrawnFromLeftToRight) {
   const Domain domain = Domain::mesh(Mesh::of_cells(1, {3, 0, 1, 2}, {1, 2, 2, 3, 3, 0}));
   const Scenario asked = scenario(domain, {0, 1, 2, 3}, 1);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4});
+  const std::string svg =
+      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
   EXPECT_EQ(3u, count(svg, "role=\"img\" aria-labelledby"));
 }
 
@@ -78,7 +81,7 @@ TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
   const std::vector<std::int64_t> labels = {0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1};
   const Scenario asked = scenario(domain, labels, 2);
   const std::vector<double> values = {1.5, -2};
-  std::istringstream lines(reporting::attribution_numbers(asked, asked.input, values).csv());
+  std::istringstream lines(reporting::attribution_numbers(asked, asked.input, values, std::nullopt).csv());
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ("x,y,volume,player,input 0,input 1,output,density", line);
@@ -103,11 +106,39 @@ TEST(AttributionFigures, TheNumbersAreThoseOfTheAttribution) {
       << "a player's value is the integral of its density";
 }
 
+TEST(AttributionFigures, APictureIsWhatItsFormatSays) {
+  const Domain line = Domain::unit({16});
+  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
+                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
+  const std::vector<double> values = {1, 2, 3, -4}, errors = {0.1, 0.2, 0.1, 0.3};
+  const auto picture = [&](reporting::Picture format) {
+    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, format);
+  };
+  EXPECT_TRUE(picture(reporting::Picture::pdf).starts_with("%PDF"));
+  EXPECT_TRUE(picture(reporting::Picture::png).starts_with("\x89PNG"));
+  EXPECT_EQ(reporting::Picture::png, reporting::picture_format(".png"));
+  EXPECT_FALSE(reporting::picture_format(".gif"));
+}
+
+TEST(AttributionFigures, PlayersWithStandardErrorsHaveBars) {
+  const Domain line = Domain::unit({16});
+  const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
+                                       scenario(line, std::vector<std::int64_t>(16, 0), 1).input);
+  const std::vector<double> values = {1, 2, 3, -4};
+  const auto svg = [&](const std::optional<std::vector<double>>& errors) {
+    return reporting::attribution_figure(asked, asked.input, "exact", values, errors, reporting::Picture::svg);
+  };
+  const std::string dot = "<use href='#[a-z0-9-]*gpPt6'";
+  EXPECT_EQ(0u, count(svg(std::nullopt), dot));
+  EXPECT_EQ(4u, count(svg(std::vector<double>{0.1, 0.2, 0.1, 0.3}), dot)) << "a bar a player, not a point";
+}
+
 TEST(AttributionFigures, GridsAreDrawnAsBefore) {
   const Domain plane = Domain::unit({4, 4});
   const Scenario asked = make_scenario({.players = ScenarioRule::Players::blocks, .blocks = 4},
                                        scenario(plane, std::vector<std::int64_t>(16, 0), 1).input);
-  const std::string svg = reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4});
+  const std::string svg =
+      reporting::attribution_figure(asked, asked.input, "exact", {1, 2, 3, 4}, std::nullopt, reporting::Picture::svg);
   EXPECT_EQ(3u, count(svg, "role=\"img\" aria-labelledby"));
   EXPECT_EQ(0u, count(svg, triangle));
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -14,20 +15,27 @@ namespace opshap::cli {
 
 /// What `opshap attribute` can be told; the same options in both programs.
 struct AttributeOptions : GameOptions {
-  std::string method;                  ///< --method; empty where --explainer is the method
-  std::filesystem::path explainer;     ///< --explainer: trained weights that explain in place of a method
-  std::filesystem::path figure;        ///< --figure: an SVG of input, output and attribution
-  std::optional<std::int64_t> budget;  ///< --budget
-  std::optional<int> nodes;            ///< --nodes of a quadrature
-  std::optional<std::string> rule;     ///< --rule of the quadrature
-  bool minimum_norm = false;           ///< --minimum-norm of a least-squares method
+  std::string method;               ///< --method; empty where --explainer is the method
+  std::filesystem::path explainer;  ///< --explainer: trained weights that explain in place of a method
+  std::filesystem::path figure;     ///< --figure: an SVG of input, output and attribution
+  std::string budget;               ///< --budget: a number, a power, or a multiple of n; empty when not given
+  std::optional<int> nodes;         ///< --nodes of a quadrature
+  std::optional<std::string> rule;  ///< --rule of the quadrature
+  bool minimum_norm = false;        ///< --minimum-norm of a least-squares method
+  bool sorted = false;              ///< --sort: the table begins with the largest value
 };
 
 /// Adds them to the subcommand. Whether --method or --explainer is given is checked by whoever runs.
 void add_attribute_options(CLI::App& command, AttributeOptions& options);
 
-/// Throws InvalidArgument when no method is named.
-void require_method(const AttributeOptions& options);
+/// The method that answers where none is asked for: `exact` up to 12 players, the mean field where the game has a
+/// closure, integrated gradients where it has gradients, antithetic permutations at 16n else. Sets method, and budget
+/// where the method needs one, in the options. Throws InvalidArgument for options of a method that is not named.
+void choose_method(AttributeOptions& options, const Game& game);
+
+/// What JSON says beside an attribution whose method was chosen: error_bar, the relative size of its standard errors, or
+/// null with error_bar_why; and steps, what was tried.
+nlohmann::ordered_json chosen_json(const AttributeOptions& options, const Attribution& attribution);
 
 /// The program of --method peer:FOLDER as a method; nullptr when another method is asked for. Throws InvalidArgument
 /// for options that a program does not take.

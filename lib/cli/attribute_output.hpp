@@ -18,19 +18,35 @@ namespace opshap::cli {
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
                                         const Attribution& attribution, const std::string& path);
 
-/// Prints attributions of several inputs or queries, [B][Q], on standard output: with --json one object whose values
-/// are [B][n], or [B][Q][n] with several queries, as are standard_errors, and whose empty, grand, efficiency_gap,
-/// distinct, evaluations and gradients are [B] or [B][Q]. Otherwise a line for each input and query. `blocks` as in
-/// print_attribution().
+/// What is said beside the numbers of an attribution.
+struct Shown {
+  std::string path = {};                    ///< how the game was computed, Game::path
+  std::optional<MeshBlocks> blocks = {};    ///< which of them play, where the players are blocks of a mesh
+  std::vector<std::string> places = {};     ///< where each player is, in words; none for a game without a field
+  bool sorted = false;                      ///< the table begins with the largest value
+  nlohmann::ordered_json chosen = nullptr;  ///< how the method was chosen, where none was asked for
+  nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< further keys of the JSON
+};
+
+/// Attributions of several inputs or queries, [B][Q], as one JSON object. Its values are [B][n], or [B][Q][n] with
+/// several queries, as are standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are
+/// [B] or [B][Q]. With blocks it has the keys blocks (how many there are) and block_of_player [players] too.
+nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
+                                         const std::vector<std::vector<Attribution>>& attributions,
+                                         const std::vector<std::int64_t>& queries, const Shown& shown);
+/// attribution_json() with the same keys more.
+nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
+                                  const Shown& shown);
+
+/// Prints attributions of several inputs or queries on standard output: attributions_json() with --json, else a line for
+/// each of the first inputs and queries.
 void print_attributions(const Globals& globals, const std::string& method,
                         const std::vector<std::vector<Attribution>>& attributions,
-                        const std::vector<std::int64_t>& queries, const std::string& path,
-                        const std::optional<MeshBlocks>& blocks = std::nullopt);
+                        const std::vector<std::int64_t>& queries, const Shown& shown);
 
-/// Prints an attribution on standard output: attribution_json() with --json, else the largest values as a table and
-/// what they cost. Where the players are the blocks of a mesh, `blocks` says which ones: the JSON has the keys blocks
-/// (how many there are) and block_of_player [players] too.
+/// Prints an attribution on standard output: shown_json() with --json, else the largest values as a table and what they
+/// cost.
 void print_attribution(const Globals& globals, const std::string& method, const Attribution& attribution,
-                       const std::string& path, const std::optional<MeshBlocks>& blocks = std::nullopt);
+                       const Shown& shown);
 
 }  // namespace opshap::cli

@@ -27,7 +27,7 @@ DataFile read_file_of_data(Section section) {
                 .content_hash = section.get<std::string>("content"),
                 .imported_from = section.get<std::string>("imported_from"),
                 .shape = {}};
-  for (const std::int64_t points : section.list<std::int64_t>("shape")) file.shape.push_back(static_cast<int>(points));
+  file.shape = section.counts("shape", 1);
   section.finish();
   return file;
 }

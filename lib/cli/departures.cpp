@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -15,6 +16,14 @@ namespace opshap::cli {
 namespace {
 
 std::string joined(const std::vector<int>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+std::string in_words(const std::vector<evaluation::BudgetCurve>& curves) {
+  std::string words;
+  for (const evaluation::BudgetCurve& curve : curves)
+    words += fmt::format("{}n = {}: [{}] on {} inputs", words.empty() ? "" : ", ", curve.players,
+                         fmt::join(curve.budgets, ", "), curve.inputs);
+  return words.empty() ? "none" : words;
+}
 
 /// The settings of a recipe that only the suite has, where they differ from the paper's.
 std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe,
@@ -88,10 +97,12 @@ std::vector<std::string> departures(const Profile& profile) {
   differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
   differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
   differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
+  differs("backbone weight decay", profile.backbone.weight_decay, paper.backbone.weight_decay);
   differs("backbone patience", profile.backbone.patience, paper.backbone.patience);
   differs("explainer epochs", profile.explainer.epochs, paper.explainer.epochs);
   differs("explainer batch size", profile.explainer.batch, paper.explainer.batch);
   differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
+  differs("explainer weight decay", profile.explainer.weight_decay, paper.explainer.weight_decay);
   differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
   differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
   differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
@@ -101,7 +112,18 @@ std::vector<std::string> departures(const Profile& profile) {
     sentences.push_back(fmt::format("a further explainer, {}, that the paper does not have: {}", name,
                                     fmt::join(settings_beyond(recipe, paper.explainer), ", ")));
   }
-  differs("most coalitions of a reference", profile.evaluation.reference_budget, paper.evaluation.reference_budget);
+  const evaluation::EvaluationSettings &ours = profile.evaluation, &theirs = paper.evaluation;
+  differs("most coalitions of a reference", ours.reference_budget, theirs.reference_budget);
+  differs("relative error of a reference", ours.reference_error, theirs.reference_error);
+  differs("most players of an exact reference", ours.exact_players, theirs.exact_players);
+  differs("least budget of a method", ours.minimum_budget, theirs.minimum_budget);
+  differs("coalitions of R²", ours.faithfulness_coalitions, theirs.faithfulness_coalitions);
+  for (const std::string& method : theirs.methods) {
+    if (std::ranges::find(ours.methods, method) == ours.methods.end())
+      sentences.push_back(message("methods: without ", method, ", which the paper's table has"));
+  }
+  differs("budgets of the curves", in_words(ours.curves), in_words(theirs.curves));
+  differs("game", ours.scenario.describe(), theirs.scenario.describe());
   return sentences;
 }
 

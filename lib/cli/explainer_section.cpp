@@ -10,6 +10,9 @@ namespace opshap::cli {
 
 namespace {
 
+/// Samples of a step: more of them do not fit any machine that this is for.
+constexpr int most_batch = 1 << 20;
+
 std::vector<training::LabelRule> read_mixture(Section& section) {
   const toml::array* rules = section.node("mixture").as_array();
   require(rules != nullptr, "profile: explainer.mixture (is not a list). Give a list of tables.");
@@ -55,7 +58,7 @@ training::ExplainerRecipe read_explainer(Section section, const operators::Netwo
   training::ExplainerRecipe recipe{.model = model,
                                    .resolutions = resolutions,
                                    .epochs = section.count("epochs"),
-                                   .batch = section.count("batch"),
+                                   .batch = section.count("batch", 1, most_batch),
                                    .learning_rate = section.positive("learning_rate"),
                                    .weight_decay = section.not_negative("weight_decay"),
                                    .warmup_epochs = section.count("warmup_epochs", 0),

@@ -94,7 +94,8 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require_absent(command, {"--game-seed"}, "a family of games");
   if (program) {
     auto game = peers::peer_game(options.game.substr(peer_prefix.size()));
-    return {.name = game->path(), .game = std::move(game)};
+    std::string name = game->path();
+    return {.name = std::move(name), .game = std::move(game), .foreign = true};
   }
   const std::filesystem::path path = options.game;
   return {.name = path == "-" ? "standard input" : path.filename().string(), .game = games::read_game(path)};

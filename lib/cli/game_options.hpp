@@ -41,6 +41,7 @@ struct NamedGame {
   int interaction_order = 0;                     ///< no interaction involves more players; 0 when no bound is known
   std::string rule = {};                         ///< of the scenario, in words
   std::unique_ptr<Scenario> scenario = nullptr;  ///< the field behind it; none for a game without one
+  bool foreign = false;                          ///< of a program, so nobody here knows whether it repeats its values
 };
 
 /// The game of --game: the random member number --game-seed of a family with --players players, or that of a file ("-"

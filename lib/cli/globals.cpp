@@ -8,7 +8,9 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <limits>
 
+#include "cli/option_uses.hpp"
 #include "cli/program_folder.hpp"
 #include "core/error.hpp"
 #include "core/fast_blas.hpp"
@@ -16,6 +18,7 @@
 #include "core/progress.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
+#include "core/whole_number.hpp"
 #include "peers/ending.hpp"
 
 namespace opshap::cli {
@@ -35,11 +38,32 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int
   const bool no_subcommand = app.get_subcommands().empty();
   for (int i = 1; no_subcommand && i < argc; ++i) {
     if (argv[i][0] == '-') continue;
-    return message("opshap: subcommand=", argv[i], " (not one of its commands). Did you mean ",
-                   nearest_name(argv[i], names), "? `opshap --help` lists all.");
+    return message("opshap: subcommand=", argv[i], " (not one of its commands).", suggestion(argv[i], names),
+                   " `opshap --help` lists all.");
   }
   return message("opshap: ", error.what(), " (wrong usage). See `opshap ",
                  no_subcommand ? "" : app.get_subcommands().front()->get_name() + " ", "--help`.");
+}
+
+/// Integers may be written as people write them: 1e3, 2^7. A number that an option cannot hold is refused.
+void take_whole_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (!type.starts_with("INT") && !type.starts_with("UINT")) continue;
+    const bool negative = type.starts_with("INT");
+    option->transform(CLI::Validator(
+        [name = option->get_name(), negative](std::string& text) {
+          const bool minus = negative && text.starts_with('-');
+          const auto value = whole_number(std::string_view(text).substr(minus ? 1 : 0));
+          const std::uint64_t most = negative ? std::uint64_t{1} << 63 : std::numeric_limits<std::uint64_t>::max();
+          require(value && *value <= most - (negative && !minus ? 1 : 0), "opshap: ", name, "=", text,
+                  " (not a whole number", negative ? "" : " from 0 to 2^64 - 1", "). Write it as 1000, 1e3 or 2^10.");
+          text = (minus ? "-" : "") + std::to_string(*value);
+          return std::string();
+        },
+        "", "whole number"));
+  }
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) take_whole_numbers(*sub);
 }
 
 }  // namespace
@@ -63,6 +87,8 @@ void add_globals(CLI::App& app, Globals& globals) {
 
 int run(CLI::App& app, Globals& globals, int argc, char** argv) {
   globals.arguments.assign(argv, argv + argc);
+  take_whole_numbers(app);
+  app.parse_complete_callback([&app] { require_used_options(app); });
   stop_on_signals();
   try {
     app.parse(argc, argv);
@@ -111,6 +137,15 @@ void run_networks(const Globals& globals) {
 nlohmann::ordered_json json_number(double value, const std::string& why) {
   if (std::isfinite(value)) return value;
   return {{"value", nullptr}, {"why", why}};
+}
+
+nlohmann::ordered_json json_number(const Measured& number) {
+  return json_number(number.value.value_or(std::nan("")), number.why);
+}
+
+void print_path(const Globals& globals, const char* key, const std::filesystem::path& path) {
+  globals.json ? print_json({{key, path.string()}}) : void(std::cout << path.string() << '\n');
+  std::cout.flush();
 }
 
 void print_json(const nlohmann::ordered_json& object) { std::cout << object.dump() << '\n'; }

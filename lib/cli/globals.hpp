@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/measured.hpp"
+
 namespace opshap::cli {
 
 /// The options every subcommand understands, before or after its name.
@@ -38,6 +40,12 @@ struct CheckFailed {};
 
 /// Numbers of JSON that may be absent: NaN and infinity are written as {"value":null,"why":why}.
 nlohmann::ordered_json json_number(double value, const std::string& why);
+
+/// The number, or {"value":null,"why":...} as rows have it.
+nlohmann::ordered_json json_number(const Measured& number);
+
+/// Prints where a result is: the path, or with --json {key: path}. One line for each, at once.
+void print_path(const Globals& globals, const char* key, const std::filesystem::path& path);
 
 /// Prints one JSON object and a newline on standard output.
 void print_json(const nlohmann::ordered_json& object);

@@ -22,6 +22,8 @@ struct PlayedGame {
   evaluation::ComparisonRun run;
 
   std::string note;  ///< what the summary says of the settings; may be empty
+  nlohmann::ordered_json noise = nlohmann::ordered_json::object();  ///< AskedGame::describe()
+  bool noisy = false;                                               ///< so no method can be exact on it
 
   /// The object of `opshap compare --json`, without `against`.
   nlohmann::ordered_json json() const;

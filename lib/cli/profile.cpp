@@ -44,6 +44,24 @@ void merge(toml::table& into, const toml::table& from) {
   }
 }
 
+/// Where a file has its settings. Those of [plane] and [pde.NAME] are known by the names that they get in the end.
+void add_places(Places& places, const toml::table& table, const std::string& prefix, const std::string& file) {
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    if (const toml::table* inner = value.as_table(); inner != nullptr && !inner->is_inline()) {
+      const bool laid_over = prefix.empty() && (name == "plane" || name == "pde");
+      if (laid_over && name == "pde") {
+        for (const auto& [problem, settings] : *inner)
+          if (settings.is_table()) add_places(places, *settings.as_table(), "", file);
+      } else {
+        add_places(places, *inner, laid_over ? "" : prefix + name + ".", file);
+      }
+      continue;
+    }
+    places.insert_or_assign(prefix + name, message(file, ", line ", value.source().begin.line));
+  }
+}
+
 /// Axes of the domain of a problem, or of the data set file that stands in its place.
 std::size_t dimension_of(const std::string& problem, const toml::table& data) {
   if (const toml::array* shape = data["file"]["shape"].as_array()) return shape->size();
@@ -155,8 +173,8 @@ void lay_over(toml::table& settings, Section& all, const std::string& name, std:
   merge(settings, own);
 }
 
-Profile read(const toml::table& table, const std::string& name) {
-  Section root(table, "");
+Profile read(const toml::table& table, const std::string& name, const Places& places = {}) {
+  Section root(table, "", "profile", places);
   Profile profile;
   profile.name = name;
   profile.summary = root.get<std::string>("summary");
@@ -168,7 +186,7 @@ Profile read(const toml::table& table, const std::string& name) {
   profile.backbone = {.model = model,
                       .resolutions = profile.resolutions,
                       .epochs = backbone.count("epochs"),
-                      .batch = backbone.count("batch"),
+                      .batch = backbone.count("batch", 1, 1 << 20),
                       .learning_rate = backbone.positive("learning_rate"),
                       .weight_decay = backbone.not_negative("weight_decay"),
                       .patience = backbone.count("patience")};
@@ -182,7 +200,7 @@ Profile read(const toml::table& table, const std::string& name) {
       toml::table settings = *root.node("explainer").as_table();
       lay_over(settings, further, name);
       profile.explainers[name] =
-          read_explainer(Section(settings, "explainers." + name + "."), model, profile.resolutions);
+          read_explainer(Section(settings, "explainers." + name + ".", "profile", places), model, profile.resolutions);
     }
   }
 
@@ -273,6 +291,9 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
     over = parse(ours ? named->text : read_file(overrides), overrides.string());
     name += "+" + overrides.stem().string();
   }
+  Places places;
+  add_places(places, table, "", name_or_file.ends_with(".toml") ? name_or_file : "profile " + name_or_file);
+  if (!overrides.empty()) add_places(places, over, "", ours ? "overlay " + overrides.string() : overrides.string());
   merge(over, toml::table{{"data", data}});
   const std::string problem =
       over["data"]["pde"].value<std::string>().value_or(table["data"]["pde"].value_or(std::string()));
@@ -294,7 +315,7 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
     const auto inputs = table["evaluation"]["inputs"].value<std::int64_t>();
     if (inputs > test) table["evaluation"].as_table()->insert_or_assign("inputs", *test);
   }
-  return read(table, name);
+  return read(table, name, places);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <cmath>
 #include <iostream>
+#include <limits>
 
+#include "cli/asked_game.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/attribution_file.hpp"
 #include "cli/shown_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/relative.hpp"
 #include "evaluation/certify.hpp"
 
 namespace opshap::cli {
@@ -21,14 +24,23 @@ using Json = nlohmann::ordered_json;
 /// Which of the two was nearer, and how that is known.
 struct Judgement {
   std::string method, verdict;
-  double difference = 0, standard_error = 0, p_value = 0, distance = 0;
+  Measured difference = Measured::of(0), standard_error = Measured::of(0);
+  double p_value = 0, distance = 0;
   std::int64_t evaluations = 0;
 };
 
-double norm(const std::vector<double>& values) {
-  double squares = 0;
-  for (const double value : values) squares += value * value;
-  return std::sqrt(squares);
+/// The square of a length, where a double holds it.
+Measured squared(double length) {
+  const double square = length * length;
+  if (!std::isfinite(square)) return Measured::undefined("no double is large enough");
+  if (length > 0 && square < std::numeric_limits<double>::min())
+    return Measured::undefined("no normal double is small enough");
+  return Measured::of(square);
+}
+
+/// |given − reference| in parts of the reference.
+Measured relative_distance(const Judgement& judgement, const evaluation::CertifiedReference& reference) {
+  return relative(judgement.distance, norm(reference.attribution.values));
 }
 
 Judgement judge(const StoredAttribution& given, const Globals& globals, const ReferenceOptions& options,
@@ -37,9 +49,8 @@ Judgement judge(const StoredAttribution& given, const Globals& globals, const Re
   Judgement found;
   found.method = given.method;
   if (reference.method == "exact") {  // the truth is known: no identity is needed
-    for (std::size_t i = 0; i < values.size(); ++i)
-      found.distance = std::hypot(found.distance, given.values[i] - values[i]);
-    found.difference = found.distance * found.distance;
+    found.distance = distance(given.values, values);
+    found.difference = squared(found.distance);
     found.verdict = "reference is exact";
     return found;
   }
@@ -67,7 +78,7 @@ Json json_of(const evaluation::ReferenceEstimate& estimate) {
 Json json_of(const Globals& globals, const Game& game, const evaluation::CertifiedReference& reference,
              const std::optional<Judgement>& judgement) {
   Json object = attribution_json(globals, reference.method, reference.attribution, game.path());
-  object["relative_error"] = json_number(reference.error, "the values are all 0");
+  object["relative_error"] = json_number(reference.error);
   object["rounding"] = reference.rounding;
   object["reached"] = reference.reached;
   object["cross_check"] = nullptr;
@@ -84,22 +95,24 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
     object["estimates"].push_back(json_of(estimate));
   object["certification"] = nullptr;
   if (judgement) {
-    object["certification"] = {
-        {"method", judgement->method},
-        {"verdict", judgement->verdict},
-        {"squared_error_difference", judgement->difference},
-        {"standard_error", judgement->standard_error},
-        {"p_value", judgement->p_value},
-        {"distance", judgement->distance},
-        {"relative_distance",
-         json_number(judgement->distance / norm(reference.attribution.values), "the reference is 0")},
-        {"evaluations", judgement->evaluations}};
+    object["certification"] = {{"method", judgement->method},
+                               {"verdict", judgement->verdict},
+                               {"squared_error_difference", json_number(judgement->difference)},
+                               {"standard_error", json_number(judgement->standard_error)},
+                               {"p_value", judgement->p_value},
+                               {"distance", judgement->distance},
+                               {"relative_distance", json_number(relative_distance(*judgement, reference))},
+                               {"evaluations", judgement->evaluations}};
   }
   return object;
 }
 
+std::string in_words(const Measured& number) {
+  return number.value ? fmt::format("{:.3g}", *number.value) : "undefined (" + number.why + ")";
+}
+
 void print_words(const evaluation::CertifiedReference& reference, const std::optional<Judgement>& judgement) {
-  std::cout << fmt::format("relative standard error {:.3g}\n", reference.error);
+  std::cout << fmt::format("relative standard error {}\n", in_words(reference.error));
   if (const auto& check = reference.cross_check) {
     const auto& first = reference.estimates.front();
     const auto& second = reference.estimates.back();
@@ -111,14 +124,15 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
         check->p_value);
   }
   if (!judgement) return;
-  std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({:.3g} of the reference)\n",
+  std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({} of the reference)\n",
                            judgement->method, judgement->verdict, judgement->distance,
-                           judgement->distance / norm(reference.attribution.values));
+                           in_words(relative_distance(*judgement, reference)));
   if (judgement->evaluations > 0) {
     std::cout << fmt::format(
-        "  |given - truth|² - |reference - truth|² = {:.4g} ± {:.2g}, p = {:.2g}, from {} coalitions that neither was "
+        "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was "
         "made from\n",
-        judgement->difference, judgement->standard_error, judgement->p_value, judgement->evaluations);
+        in_words(judgement->difference), in_words(judgement->standard_error), judgement->p_value,
+        judgement->evaluations);
   }
 }
 
@@ -147,21 +161,29 @@ void add_reference_options(CLI::App& command, ReferenceOptions& options) {
                      "reference? - is standard input");
 }
 
-void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game) {
+void run_reference(const Globals& globals, const ReferenceOptions& options, const NamedGame& named) {
   require(!(options.game == "-" && options.attribution == "-"),
           "reference: --game=- with --certify=- (both would read standard input). Name a file for one of them.");
+  AskedGame asked(*named.game, named.foreign);
+  const Game& game = asked.game();
   std::optional<StoredAttribution> given;  // read first: a broken file stops here, not after an hour
   if (!options.attribution.empty()) given = read_attribution(options.attribution, game);
-  const evaluation::CertifiedReference reference = evaluation::certified_reference(
+  evaluation::CertifiedReference reference = evaluation::certified_reference(
       *shown_game(game, options.settings.max_evaluations), options.settings, globals.seed);
   std::optional<Judgement> judgement;
   if (given) judgement = judge(*given, globals, options, game, reference);
-  const Json object = json_of(globals, game, reference, judgement);
+  asked.ask_again("reference");
+  if (asked.noisy()) {
+    reference.method = "noisy";
+    reference.attribution.exact = reference.reached = false;
+  }
+  Json object = json_of(globals, game, reference, judgement);
+  asked.describe(object);
   if (!globals.out.empty()) write_file(globals.out, object.dump(2) + '\n');
   if (globals.json) {
     if (globals.out != "-") print_json(object);
   } else if (globals.out != "-") {
-    print_attribution(globals, reference.method, reference.attribution, game.path());
+    print_attribution(globals, reference.method, reference.attribution, {.path = game.path()});
     print_words(reference, judgement);
   }
   std::cout.flush();
@@ -170,9 +192,14 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
     std::cerr << "reference: p_value=" << reference.cross_check->p_value
               << " (the two estimates are farther apart than chance allows: one of them is wrong). Values are those of "
               << reference.method << " alone.\n";
-  if (!reference.reached)
-    std::cerr << "reference: relative_error=" << reference.error << " (asked for " << options.settings.relative_error
-              << " within " << options.settings.max_evaluations << " evaluations). Raise --max-evaluations.\n";
+  if (!reference.reached && !asked.noisy())
+    std::cerr << "reference: relative_error=" << in_words(reference.error) << " (asked for "
+              << options.settings.relative_error
+              << (reference.only_rounding
+                      ? ", but the rounding of the game's values alone is that large). Take their common part off "
+                        "them, or ask for less.\n"
+                      : message(" within ", options.settings.max_evaluations,
+                                " evaluations). Raise --max-evaluations.\n"));
   if (disagree || !reference.reached) throw CheckFailed{};
 }
 

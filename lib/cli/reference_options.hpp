@@ -27,7 +27,8 @@ void add_reference_options(CLI::App& command, ReferenceOptions& options);
 /// JSON keys: those of an attribution (so that a reference can be certified itself), and relative_error, rounding,
 /// reached, cross_check {statistic, degrees_of_freedom [2], p_value, agrees} or null, estimates [{method, values,
 /// standard_errors, evaluations}], certification {...} or null. Throws CheckFailed after printing when the two
-/// estimates disagree or the error was not reached.
-void run_reference(const Globals& globals, const ReferenceOptions& options, const Game& game);
+/// estimates disagree or the error was not reached. The method "noisy" says that a program's game gives two values for
+/// one coalition.
+void run_reference(const Globals& globals, const ReferenceOptions& options, const NamedGame& named);
 
 }  // namespace opshap::cli

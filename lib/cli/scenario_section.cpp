@@ -38,9 +38,7 @@ ScenarioRule read_scenario(Section section, ScenarioRule rule) {
   }
   if (section.has("query_channel")) rule.channel = section.count("query_channel", 0);
   if (section.has("masked_channels")) {
-    rule.masked.clear();
-    for (const std::int64_t channel : section.list<std::int64_t>("masked_channels"))
-      rule.masked.push_back(static_cast<int>(channel));
+    rule.masked = section.counts("masked_channels", 0);
   }
   section.finish();
   return rule;

@@ -40,8 +40,8 @@ Source source_of(const std::string& name_or_file) {
     if (suite.name == name_or_file) return {.name = suite.name, .text = suite.text};
     names.push_back(suite.name);
   }
-  throw InvalidArgument(message("suite: name=", name_or_file, " (not built in). Did you mean ",
-                                nearest_name(name_or_file, names), "? A file of your own ends in .toml."));
+  throw InvalidArgument(message("suite: name=", name_or_file, " (not built in).", suggestion(name_or_file, names),
+                                " A file of your own ends in .toml."));
 }
 
 toml::table parse(const std::string& text, const std::string& name) {

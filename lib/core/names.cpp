@@ -25,18 +25,33 @@ std::size_t levenshtein(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// Candidates that a message can name.
+constexpr std::size_t short_list = 16;
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  for (const std::string& candidate : candidates) {
+    if (name.size() >= 2 && candidate.starts_with(name)) return candidate;
+  }
   const auto best = std::min_element(
       candidates.begin(), candidates.end(),
       [name](const std::string& a, const std::string& b) { return levenshtein(name, a) < levenshtein(name, b); });
-  return best == candidates.end() ? "" : *best;
+  return best == candidates.end() || levenshtein(name, *best) > (name.size() + 2) / 3 ? "" : *best;
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string nearest = nearest_name(name, candidates);
+  return nearest.empty() ? "" : message(" Did you mean ", nearest, "?");
 }
 
 void throw_unknown_name(std::string_view kind, std::string_view name, const std::vector<std::string>& candidates) {
-  throw InvalidArgument(message(kind, ": name=", name, " (not registered). Did you mean ",
-                                nearest_name(name, candidates), "? `opshap list ", kind, "s` prints all."));
+  std::string all;
+  for (const std::string& candidate : candidates) all += message(all.empty() ? "" : ", ", candidate);
+  const std::string rest = candidates.size() > short_list ? message(" `opshap list ", kind, "s` prints all.")
+                           : all.empty()                  ? " There is none."
+                                                          : message(" There are ", all, ".");
+  throw InvalidArgument(message(kind, ": name=", name, " (not registered).", suggestion(name, candidates), rest));
 }
 
 }  // namespace opshap

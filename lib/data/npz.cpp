@@ -79,4 +79,36 @@ NpyArray NpzFile::array(const std::string& array) const {
   return parse_npy(std::as_bytes(std::span(content)), who);
 }
 
+std::string format_npz(const std::vector<std::pair<std::string, NpyArray>>& arrays) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* memory = zip_source_buffer_create(nullptr, 0, 0, &error);
+  zip_t* archive = memory == nullptr ? nullptr : zip_open_from_source(memory, ZIP_TRUNCATE, &error);
+  require<EnvironmentError>(archive != nullptr, "npz: memory (", zip_error_strerror(&error), "). Free some.");
+  zip_source_keep(memory);  // closing the archive lets go of it, and its bytes are read after that
+  std::vector<std::string> contents;
+  contents.reserve(arrays.size());
+  bool good = true;
+  for (const auto& [name, array] : arrays) {
+    const std::string& bytes = contents.emplace_back(format_npy(array));
+    zip_source_t* source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+    const std::string member = name + std::string(ending);
+    const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive, member.c_str(), source, ZIP_FL_ENC_UTF_8);
+    good = good && index >= 0 &&
+           zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) == 0 &&
+           zip_file_set_mtime(archive, static_cast<zip_uint64_t>(index), 315619200, 0) == 0;  // 1980, for equal bytes
+  }
+  good = zip_close(archive) == 0 && good;
+  std::string bytes;
+  zip_stat_t size;
+  if (good && zip_source_stat(memory, &size) == 0 && zip_source_open(memory) == 0) {
+    bytes.resize(size.size);
+    good = zip_source_read(memory, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size());
+    zip_source_close(memory);
+  }
+  zip_source_free(memory);
+  require<EnvironmentError>(good && !bytes.empty(), "npz: archive (cannot be made in memory). Free some.");
+  return bytes;
+}
+
 }  // namespace opshap::data

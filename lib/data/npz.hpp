@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/npy.hpp"
@@ -28,5 +29,8 @@ class NpzFile {
   std::string bytes_, name_;
   std::unique_ptr<struct zip, void (*)(struct zip*)> archive_;
 };
+
+/// The bytes of a .npz file with these arrays, stored as numpy.savez stores them. Throws as format_npy().
+std::string format_npz(const std::vector<std::pair<std::string, NpyArray>>& arrays);
 
 }  // namespace opshap::data

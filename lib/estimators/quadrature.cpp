@@ -21,9 +21,8 @@ std::vector<double> Quadrature::integral(const std::vector<double>& values) cons
 Rule find_rule(std::string_view name) {
   if (name == "midpoint") return Rule::midpoint;
   if (name == "gauss_legendre") return Rule::gauss_legendre;
-  throw InvalidArgument(message("quadrature: rule=", name, " (not a quadrature rule). Did you mean ",
-                                nearest_name(name, {"midpoint", "gauss_legendre"}),
-                                "? Give midpoint or gauss_legendre."));
+  throw InvalidArgument(message("quadrature: rule=", name, " (not a quadrature rule).",
+                                suggestion(name, {"midpoint", "gauss_legendre"}), " Give midpoint or gauss_legendre."));
 }
 
 Quadrature quadrature(Rule rule, int nodes, std::string_view who) {

@@ -1,56 +1,34 @@
 #include "evaluation/budget_list.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "core/error.hpp"
+#include "core/whole_number.hpp"
 
 namespace opshap::evaluation {
 
 namespace {
 
-constexpr std::int64_t most = std::int64_t{1} << 62;
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size() || text.front() == '-') return std::nullopt;
-  return value;
-}
-
-/// base^exponent, or more than `most`.
-std::int64_t power(std::int64_t base, std::int64_t exponent) {
-  std::int64_t value = 1;
-  for (std::int64_t i = 0; i < exponent && value <= most && base > 1; ++i)
-    value = value > most / base ? most + 1 : value * base;
-  return base == 0 && exponent > 0 ? 0 : value;
-}
+constexpr std::uint64_t most = std::uint64_t{1} << 62;
 
 /// A number, a power, or a multiple of n; nothing when it is none of them.
-std::optional<std::int64_t> single(std::string_view text, int players) {
-  if (text.empty()) return std::nullopt;
-  if (text.back() == 'n') {
-    const auto factor = text.size() == 1 ? 1 : whole_number(text.substr(0, text.size() - 1));
-    if (!factor) return std::nullopt;
-    return *factor > most / players ? most + 1 : *factor * players;
-  }
-  const std::size_t caret = text.find('^');
-  if (caret == std::string_view::npos) return whole_number(text);
-  const auto base = caret == 0 ? std::nullopt : whole_number(text.substr(0, caret));
-  const auto exponent = caret + 1 == text.size() ? std::nullopt : whole_number(text.substr(caret + 1));
-  if (!base || !exponent) return std::nullopt;
-  return power(*base, *exponent);
+std::optional<std::uint64_t> single(std::string_view text, int players) {
+  if (text.empty() || text.back() != 'n') return whole_number(text);
+  const auto factor = text.size() == 1 ? std::uint64_t{1} : whole_number(text.substr(0, text.size() - 1));
+  if (!factor) return std::nullopt;
+  return *factor > most / static_cast<std::uint64_t>(players) ? most + 1
+                                                              : *factor * static_cast<std::uint64_t>(players);
 }
 
 std::int64_t budget(std::string_view text, int players, std::string_view part) {
-  const std::optional<std::int64_t> value = single(text, players);
+  const std::optional<std::uint64_t> value = single(text, players);
   require(value.has_value(), "budgets: part=", part,
           " (no number, power, multiple of n, or range). Write for example 128,256 or 2^7..2^15 or 2n,4n,8n.");
   require(*value >= 1 && *value <= most, "budgets: part=", part, " (needs 1..2^62). Give a number in that range.");
-  return *value;
+  return static_cast<std::int64_t>(*value);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -60,6 +38,13 @@ std::string_view trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+std::int64_t parse_budget(std::string_view who, std::string_view text, int players) {
+  const std::optional<std::uint64_t> value = single(trimmed(text), players);
+  require(value && *value >= 1 && *value <= most, who, "=", text,
+          " (no number, power or multiple of n from 1 to 2^62). Write for example 1000, 1e3, 2^10 or 8n.");
+  return static_cast<std::int64_t>(*value);
+}
 
 std::vector<std::int64_t> parse_budgets(std::string_view text, int players) {
   std::set<std::int64_t> budgets;

@@ -9,9 +9,10 @@
 
 #include "core/error.hpp"
 #include "core/progress.hpp"
+#include "core/scale.hpp"
 #include "core/stop.hpp"
+#include "evaluation/attempt.hpp"
 #include "metrics/registry.hpp"
-#include "peers/ending.hpp"
 
 namespace opshap::evaluation {
 
@@ -24,8 +25,12 @@ constexpr double roundings = 256;
 
 double relative_rounding(const Game& game, const std::vector<double>& values) {
   CountedGame ends(game, {2});
-  double largest = std::max(std::abs(ends.empty()), std::abs(ends.grand())), sum = 0, squares = 0;
-  for (const double value : values) {
+  const std::vector<double> both = {ends.empty(), ends.grand()};
+  Scale scale;
+  scale.see(both);
+  double largest = std::max(std::abs(scale.inside(both[0])), std::abs(scale.inside(both[1]))), sum = 0, squares = 0;
+  for (const double given : values) {
+    const double value = scale.inside(given);
     sum += std::abs(value);
     squares += value * value;
   }
@@ -53,15 +58,12 @@ class Contest {
     row.seed = Rng(plan_.seed, method.name(), static_cast<std::uint32_t>(repeat),
                    static_cast<std::uint64_t>(budget.value_or(0)))
                    .bits64();
-    try {
-      score(row, method.attribute({plan_.game, plan_.scenario, {budget.value_or(0)}, row.seed}), method);
-    } catch (const InvalidArgument& error) {
-      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
-    } catch (const NumericalError& error) {
-      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(error.what());
-    } catch (const peers::Failure& failure) {
-      if (failure.ending() != peers::Ending::refused) row.failure = to_string(failure.ending());
-      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(failure.what());
+    const Attempt attempt = attempted(method, {plan_.game, plan_.scenario, {budget.value_or(0)}, row.seed});
+    if (!attempt.failure.empty()) row.failure = attempt.failure;
+    if (attempt.found) {
+      score(row, *attempt.found, method);
+    } else {
+      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(attempt.why);
     }
     return row;
   }
@@ -97,11 +99,10 @@ Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_
     truth = {.method = "closed form", .values = solved->shapley_values()};
   } else {
     CertifiedReference reference = certified_reference(game, settings, seed);
-    truth = {.method = reference.method, .values = reference.attribution.values, .error = reference.error};
+    require<NumericalError>(reference.error.value.has_value(), "compare: truth (", reference.error.why,
+                            ", so no error is relative to them). Choose another game.");
+    truth = {.method = reference.method, .values = reference.attribution.values, .error = *reference.error.value};
   }
-  require<NumericalError>(std::isfinite(truth.error),
-                          "compare: truth (the Shapley values of this game are all 0 up to ",
-                          "sampling errors, so no error is relative to them). Choose another game.");
   truth.rounding = relative_rounding(game, truth.values);
   return truth;
 }

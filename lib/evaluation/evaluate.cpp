@@ -15,16 +15,17 @@
 #include "core/interpolation.hpp"
 #include "core/kernel_law.hpp"
 #include "core/progress.hpp"
+#include "core/relative.hpp"
 #include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "core/stop.hpp"
+#include "evaluation/attempt.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/drift.hpp"
 #include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
-#include "peers/ending.hpp"
 #include "runs/results.hpp"
 #include "runs/units.hpp"
 
@@ -33,15 +34,6 @@ namespace opshap::evaluation {
 namespace {
 
 enum Purpose : std::uint32_t { estimate_stream, reference_stream, faithfulness_stream };
-
-double relative_error(std::span<const double> prediction, std::span<const double> solution) {
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < solution.size(); ++i) {
-    difference += std::pow(prediction[i] - solution[i], 2);
-    size += std::pow(solution[i], 2);
-  }
-  return std::sqrt(difference / size);
-}
 
 bool unseen(const Evaluation& evaluation, int resolution) {
   const std::vector<int>& all = evaluation.settings.unseen;
@@ -75,15 +67,6 @@ class Contestants {
   }
 
   const std::vector<const methods::Method*>& all() const { return all_; }
-
-  /// What tells the programs among them from themselves after a change; "" where there are none.
-  std::string programs() const {
-    std::string text;
-    for (const auto& method : owned_) {
-      if (!method->checksum().empty()) text += message(" ", method->name(), "=", method->checksum());
-    }
-    return text;
-  }
 
  private:
   void own(std::unique_ptr<methods::Method> method) {
@@ -170,8 +153,9 @@ class Unit {
     const std::uint64_t seed =
         method.uses_seed() ? Rng(seed_, method.name(), 0, static_cast<std::uint64_t>(budget)).bits64() : 0;
     runs::AttributionRow row = row_of(method, takes_budget ? std::optional(budget) : std::nullopt, seed);
-    try {
-      const Attribution attribution = method.attribute({*game_, &scenario_, {budget}, seed});
+    const Attempt attempt = attempted(method, {*game_, &scenario_, {budget}, seed});
+    if (attempt.found) {
+      const Attribution& attribution = *attempt.found;
       row.distinct = attribution.distinct;
       row.evaluations = attribution.evaluations;
       row.gradients = attribution.gradients;
@@ -182,12 +166,9 @@ class Unit {
       row.r2 = metrics::weighted_r2(attribution.values, *coalitions_, gains_);
       row.efficiency_gap = metrics::efficiency_gap(attribution);
       add_values(row.method, row.explainer, row.budget, attribution);
-    } catch (const InvalidArgument& error) {
-      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(error.what());
-    } catch (const peers::Failure& failure) {
-      const bool refused = failure.ending() == peers::Ending::refused;
+    } else {
       row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(
-          refused ? failure.what() : message("DNF (", to_string(failure.ending()), "): ", failure.what()));
+          attempt.failure.empty() ? attempt.why : message("DNF (", attempt.failure, "): ", attempt.why));
     }
     results_ += runs::to_json_line(row) + '\n';
   }
@@ -268,7 +249,8 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
       const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
       row.points = static_cast<int>(solution.domain.points());
       row.shape = shape_of(solution.domain);
-      row.relative_errors.push_back(relative_error(prediction.field(0), solution.field(0)));
+      row.relative_errors.push_back(
+          relative(distance(prediction.field(0), solution.field(0)), norm(solution.field(0))));
       if (!solution.domain.is_grid()) continue;  // the report draws fields on grids
       runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
       shown.pde = evaluation.data.pde;
@@ -297,13 +279,24 @@ std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, c
 
 }  // namespace
 
+std::map<std::string, std::string> programs(const EvaluationSettings& settings) {
+  std::map<std::string, std::string> found;
+  for (const std::string& name : settings.methods) {
+    const auto method = methods::resolve(name);
+    if (!method->checksum().empty()) found.emplace(method->name(), method->checksum());
+  }
+  return found;
+}
+
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, const runs::Part& part) {
   const std::filesystem::path folder = run / "units";
   if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
 
-  runs::Units units(folder, "evaluation", evaluation.identity + contestants.programs());
+  std::string identity = evaluation.identity;
+  for (const auto& [name, checksum] : programs(evaluation.settings)) identity += message(" ", name, "=", checksum);
+  runs::Units units(folder, "evaluation", identity);
   std::string results, attributions, fields;
   if (part.whole()) {
     describe_backbone(evaluation, samples, results, fields);

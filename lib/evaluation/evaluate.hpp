@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Evaluation {
   /// What decides the rows, as text. Units of a stopped evaluation with another one are not taken over.
   std::string identity = {};
 };
+
+/// The programs among the methods of the settings, by name, with their checksums. A run with another version of one of
+/// them is another run.
+std::map<std::string, std::string> programs(const EvaluationSettings& settings);
 
 /// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every
 /// resolution, and writes results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout:

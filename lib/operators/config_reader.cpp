@@ -134,7 +134,7 @@ void ConfigReader::finish() const {
   for (const auto& [key, value] : values_) {
     if (std::ranges::find(asked_, key) != asked_.end()) continue;
     const std::string what = message(in_profile_ ? "operator." : "operator config: key=", key.substr(0, 60),
-                                     " (unknown). Did you mean ", nearest_name(key, asked_), "?");
+                                     " (unknown).", suggestion(key, asked_));
     if (in_profile_) throw InvalidArgument("profile: " + what);
     throw DataError(what);
   }

@@ -74,7 +74,7 @@ class Table {
     for (const auto& [key, node] : table_) {
       if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
       throw DataError(message("peer: ", file_.string(), " line ", node.source().begin.line, " ", name_, key.str(),
-                              " (not a key of plugin.toml). Did you mean ", nearest_name(key.str(), known_), "?"));
+                              " (not a key of plugin.toml).", suggestion(key.str(), known_)));
     }
   }
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const {

@@ -77,8 +77,8 @@ std::vector<std::string> template_languages() {
 void write_template(std::string_view language, const std::filesystem::path& folder) {
   const auto found = std::find_if(templates().begin(), templates().end(),
                                   [language](const Template& known) { return known.language == language; });
-  require(found != templates().end(), "peer: --lang=", language, " (has no template). Did you mean ",
-          nearest_name(language, template_languages()), "?");
+  require(found != templates().end(), "peer: --lang=", language, " (has no template).",
+          suggestion(language, template_languages()), " See `opshap peer new --help`.");
   const std::string name = folder.filename().string();
   require(is_plugin_name(name), "peer: name=", name, " (must be 1 to 64 of a-z, 0-9, _ and -). Choose another one.");
   require(!std::filesystem::exists(folder), "peer: folder=", folder.string(),

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "reporting/field_panels.hpp"
@@ -28,8 +30,8 @@ std::vector<double> density(const Scenario& scenario, const std::vector<double>&
   return density;
 }
 
-Panel panel(const Scenario& scenario, const FieldBatch& output, const std::string& id, const std::string& title,
-            const std::vector<double>& field, const char* style) {
+Panel field_panel(const Scenario& scenario, const FieldBatch& output, const std::string& id, const std::string& title,
+                  const std::vector<double>& field, const char* style) {
   const Domain& domain = scenario.input.domain;
   const bool line = domain.dimension() == 1;
   if (!domain.is_grid()) {
@@ -37,17 +39,64 @@ Panel panel(const Scenario& scenario, const FieldBatch& output, const std::strin
                 : figures::mesh_panel(domain.as_mesh(), id, title, title, field, scenario.query.point);
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
-  if (line) return figures::curves_panel(row, id, title, title, title, {{.values = field, .style = style}});
+  if (line) return figures::curves_panel(row, id, title, title, "", {{.values = field, .style = style}});
   return figures::heat_map_panel(row, id, title, title, field);
+}
+
+/// The density on a line: level over the cell of a point, without a stroke to 0 at the ends, and for each player a bar of
+/// two standard errors on both sides, in the middle of its points.
+Panel steps_panel(const Scenario& scenario, const std::string& title, const std::vector<double>& density,
+                  const std::optional<std::vector<double>>& errors) {
+  const Domain& domain = scenario.input.domain;
+  std::vector<std::size_t> order(density.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto x = [&domain](std::size_t point) { return domain.position(static_cast<std::int64_t>(point)).front(); };
+  std::ranges::sort(order, {}, x);
+  std::string steps;
+  const std::size_t last = order.size() - 1;
+  for (std::size_t i = 0; i <= last; ++i) {
+    const double here = x(order[i]), half = last == 0 ? 0.5 : 0;
+    const double low = i > 0 ? (x(order[i - 1]) + here) / 2 : here - (last == 0 ? half : (x(order[1]) - here) / 2);
+    const double high =
+        i < last ? (here + x(order[i + 1])) / 2 : here + (last == 0 ? half : (here - x(order[last - 1])) / 2);
+    steps += fmt::format("{0} {2}\n{1} {2}\n", figures::digits(low), figures::digits(high),
+                         figures::digits(density[order[i]]));
+  }
+  std::string bars;
+  if (errors) {
+    std::vector<double> middle(errors->size()), count(errors->size()), level(errors->size()), width(errors->size());
+    for (std::size_t point = 0; point < density.size(); ++point) {
+      const auto player = static_cast<std::size_t>(scenario.partition.player_of[point]);
+      middle[player] += x(point);
+      ++count[player];
+      level[player] = density[point];
+      width[player] = 2 * (*errors)[point];
+    }
+    for (std::size_t player = 0; player < count.size(); ++player)
+      bars += fmt::format("{} {} {}\n", figures::digits(middle[player] / count[player]), figures::digits(level[player]),
+                          figures::digits(width[player]));
+  }
+  const double query = x(static_cast<std::size_t>(scenario.query.point));
+  return {.id = "attribution",
+          .title = title,
+          .description = title,
+          .script = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
+                                figures::digits(query)) +
+                    "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
+                    (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
+                    "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
+                    (bars.empty() ? "" : ", $bars using 1:2:3 with yerrorbars pt 7 ps 0.25 lw 0.8 lc rgb '#444444'") +
+                    "\n"};
 }
 
 }  // namespace
 
 std::string attribution_figure(const Scenario& scenario, const FieldBatch& output, std::string_view method,
-                               const std::vector<double>& values) {
-  std::vector<std::string> panels;
+                               const std::vector<double>& values,
+                               const std::optional<std::vector<double>>& standard_errors, Picture format) {
+  std::vector<Panel> panels;
   const auto add = [&](const std::string& id, const std::string& title, const std::vector<double>& field,
-                       const char* style) { panels.push_back(draw(panel(scenario, output, id, title, field, style))); };
+                       const char* style) { panels.push_back(field_panel(scenario, output, id, title, field, style)); };
   for (int index = 0; index < scenario.input.channels; ++index) {
     const std::string title = scenario.input.channels == 1 ? "input" : fmt::format("input, channel {}", index);
     add(fmt::format("input-{}", index), title, channel(scenario.input, index), "with lines lw 2 lc rgb 'black'");
@@ -55,19 +104,29 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
   const int explained = scenario.query.channel;
   add("output", output.channels == 1 ? "output" : fmt::format("output, channel {}", explained),
       channel(output, explained), "with lines lw 2 lc rgb '#0072B2'");
-  const std::string label = style_of(method).label;
-  add("attribution", "attribution density, " + label, density(scenario, values),
-      "with histeps lw 1.8 lc rgb '#009E73'");
+  const std::string label = style_of(method).label, title = "attribution density, " + label;
+  std::optional<std::vector<double>> errors;
+  if (standard_errors) errors = density(scenario, *standard_errors);
+  if (scenario.input.domain.dimension() == 1) {
+    panels.push_back(steps_panel(scenario, title, density(scenario, values), errors));
+  } else {
+    add("attribution", title, density(scenario, values), "");
+    if (errors) add("errors", "its standard error", *errors, "");
+  }
   std::string query;
   for (const double coordinate : scenario.input.domain.position(scenario.query.point))
     query += fmt::format("{}{:.6g}", query.empty() ? "" : ", ", coordinate);
-  return compose("Attribution by " + label,
-                 fmt::format("{} players; the value at the query point ({}), channel {}, is explained.", values.size(),
-                             query, explained),
-                 panels, {});
+  const std::string caption =
+      fmt::format("{} players; the value at the query point ({}), channel {}, is explained.{}", values.size(), query,
+                  explained, errors && scenario.input.domain.dimension() == 1 ? " Bars are two standard errors." : "");
+  if (format != Picture::svg) return print("Attribution by " + label + ". " + caption, panels, format);
+  std::vector<std::string> drawn;
+  for (const Panel& panel : panels) drawn.push_back(draw(panel));
+  return compose("Attribution by " + label, caption, drawn, {});
 }
 
-Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, const std::vector<double>& values) {
+Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, const std::vector<double>& values,
+                          const std::optional<std::vector<double>>& standard_errors) {
   using figures::digits;
   const Domain& domain = scenario.input.domain;
   Table table{.name = "attribution",
@@ -80,6 +139,8 @@ Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, co
     table.columns.push_back({fmt::format("input {}", index), true});
   for (const char* heading : {"output", "density"}) table.columns.push_back({heading, true});
   const std::vector<double> explained = channel(output, scenario.query.channel), density_of = density(scenario, values);
+  const std::vector<double> errors_of = standard_errors ? density(scenario, *standard_errors) : std::vector<double>();
+  if (standard_errors) table.columns.push_back({"standard error", true});
   for (std::int64_t point = 0; point < domain.points(); ++point) {
     const auto at = static_cast<std::size_t>(point);
     std::vector<std::string> row;
@@ -90,6 +151,7 @@ Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, co
       row.push_back(digits(scenario.input.values[static_cast<std::size_t>(index * domain.points()) + at]));
     row.push_back(digits(explained[at]));
     row.push_back(digits(density_of[at]));
+    if (standard_errors) row.push_back(digits(errors_of[at]));
     table.add(std::move(row));
   }
   return table;

@@ -106,6 +106,16 @@ std::string body_of(std::string svg, const std::string& id) {
   return std::regex_replace(svg, std::regex("[ \t]+\n"), "\n");
 }
 
+/// Border, ticks, grid and title of a panel.
+std::string style_of_panel(const Panel& panel) {
+  return message(
+      "set border 3 lw 0.8\nset tics nomirror out scale 0.6,0.3\nset grid ytics back lc rgb '#808080' dt 3 lw "
+      "0.4\nunset key\n",
+      "set style fill transparent solid 0.18 noborder\nset title ", quote_for_gnuplot(panel.title), "\n");
+}
+
+std::size_t columns_of(std::size_t panels) { return panels == 4 ? 2 : std::min<std::size_t>(panels, 3); }
+
 }  // namespace
 
 std::string quote_for_gnuplot(const std::string& text) {
@@ -114,13 +124,32 @@ std::string quote_for_gnuplot(const std::string& text) {
   return quoted + "'";
 }
 
+std::optional<Picture> picture_format(std::string_view ending) {
+  if (ending == ".svg") return Picture::svg;
+  if (ending == ".pdf") return Picture::pdf;
+  if (ending == ".png") return Picture::png;
+  return std::nullopt;
+}
+
+std::string print(const std::string& title, const std::vector<Panel>& panels, Picture format) {
+  if (format == Picture::svg) throw std::logic_error("gnuplot: an SVG is composed, not printed");
+  const std::size_t columns = columns_of(panels.size()), lines = (panels.size() + columns - 1) / columns;
+  const auto width = columns * panel_width, height = lines * panel_height + 30;
+  // A PDF is measured in inches at 96 pixels each. A PNG has twice the pixels, for print.
+  std::string script = "set encoding utf8\n";
+  script += format == Picture::pdf ? message("set terminal pdfcairo size ", static_cast<double>(width) / 96, "in,",
+                                             static_cast<double>(height) / 96, "in noenhanced font 'sans-serif,11'\n")
+                                   : message("set terminal pngcairo size ", 2 * width, ",", 2 * height,
+                                             " noenhanced font 'sans-serif,20' linewidth 2\n");
+  script += message("set multiplot layout ", lines, ",", columns, " title ", quote_for_gnuplot(title), "\n");
+  for (const Panel& panel : panels)
+    script += message("reset\nset encoding utf8\n", style_of_panel(panel), panel.script);
+  return run_gnuplot(script + "unset multiplot\n");
+}
+
 std::string draw(const Panel& panel) {
-  const std::string setup =
-      message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
-              " dynamic noenhanced font 'sans-serif,13' name 'panel'\n",
-              "set border 3 lw 0.8\nset tics nomirror out scale 0.6,0.3\nset grid ytics back lc rgb '#808080' dt 3 lw "
-              "0.4\nunset key\n",
-              "set style fill transparent solid 0.18 noborder\nset title ", quote_for_gnuplot(panel.title), "\n");
+  const std::string setup = message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
+                                    " dynamic noenhanced font 'sans-serif,13' name 'panel'\n", style_of_panel(panel));
   const std::string body = body_of(run_gnuplot(setup + panel.script), panel.id);
   return message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
                  "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
@@ -130,7 +159,7 @@ std::string draw(const Panel& panel) {
 
 std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
                     const std::vector<LegendEntry>& legend) {
-  const std::size_t columns = panels.size() == 4 ? 2 : std::min<std::size_t>(panels.size(), 3);
+  const std::size_t columns = columns_of(panels.size());
   const int lines = static_cast<int>((panels.size() + columns - 1) / columns),
             width = static_cast<int>(columns) * panel_width;
   int legend_height = 0;

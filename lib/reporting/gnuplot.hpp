@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reporting/legend.hpp"
@@ -29,6 +31,16 @@ std::string draw(const Panel& panel);
 /// setting.
 std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
                     const std::vector<LegendEntry>& legend);
+
+/// What a picture is stored as.
+enum class Picture { svg, pdf, png };
+
+/// The format of a file's ending with its dot: ".svg", ".pdf", ".png"; nothing for another one.
+std::optional<Picture> picture_format(std::string_view ending);
+
+/// Panels beside each other below a title, as the bytes of a PDF or a PNG for print: black on white, without a legend.
+/// Throws as draw(), and std::logic_error for Picture::svg, which compose() makes.
+std::string print(const std::string& title, const std::vector<Panel>& panels, Picture format);
 
 /// A string literal of gnuplot.
 std::string quote_for_gnuplot(const std::string& text);

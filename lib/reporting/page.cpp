@@ -32,6 +32,14 @@ std::string over_sittings(const runs::Run& run, std::string_view key) {
   return fmt::format("{} at the end, {} at the start", last.empty() ? "not stored" : last, first);
 }
 
+/// The first departure from the paper, and how many more there are.
+std::string why_not_comparable(const runs::Run& run) {
+  if (run.departures.empty()) return "the run says so without a reason";
+  const std::string more =
+      run.departures.size() < 2 ? "" : fmt::format(", and {} more departures", run.departures.size() - 1);
+  return run.departures.front() + more;
+}
+
 /// The figure of the first screen.
 constexpr std::string_view leading_figure = "resolution_error";
 
@@ -55,9 +63,10 @@ std::string verdict_header(const ReportContents& contents) {
   text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
   text += claim_counts(contents.claims);
   if (!run.comparable_with_paper && run.imported_from.empty()) {
-    text +=
-        "<p>This run's sizes are not the paper's. Its numbers are shown beside the paper's for orientation only (<a "
-        "href=\"#differences\">what differs</a>).</p>\n";
+    text += fmt::format(
+        "<p>This run is not comparable with the paper: {}. Its numbers are shown beside the paper's for orientation "
+        "only (<a href=\"#differences\">all that differs</a>).</p>\n",
+        escape_markup(why_not_comparable(run)));
   }
   text += "</div>\n";
   for (const DrawnFigure& drawn : contents.figures) {
@@ -65,6 +74,9 @@ std::string verdict_header(const ReportContents& contents) {
   }
   text += "</div>\n<dl class=\"facts\">\n";
   text += fact("Profile", run.profile) + fact("Players", discretisations_in_words(contents.scores));
+  for (const auto& [key, words] : run.settings) {
+    if (key == "game") text += fact("Game", words);
+  }
   text +=
       fact("Test inputs", std::to_string(contents.scores.references(contents.scores.discretisations().front()).size()));
   text += fact("Wall time", show_seconds(run.total_seconds())) + fact("Seed", std::to_string(run.seed));
@@ -99,13 +111,10 @@ std::string paper_section(const ReportContents& contents) {
       "<em>overlap</em>: the interquartile ranges meet. <em>differs</em>: neither.</p>\n",
       absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), tolerances);
   if (!run.comparable_with_paper) {
-    const std::string first = run.departures.empty() ? "the run says so without a reason" : run.departures.front();
-    const std::string more =
-        run.departures.size() < 2 ? "" : fmt::format(", and {} more departures", run.departures.size() - 1);
     text += fmt::format(
-        "<p><strong>No cell of this run is comparable with the paper's:</strong> {}{} (<a href=\"#differences\">all of "
+        "<p><strong>No cell of this run is comparable with the paper's:</strong> {} (<a href=\"#differences\">all of "
         "them</a>).</p>\n",
-        escape_markup(first), more);
+        escape_markup(why_not_comparable(run)));
   }
   for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
     text += comparison_table({{.comparisons = contents.comparisons}}, metric);

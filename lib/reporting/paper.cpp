@@ -55,8 +55,7 @@ const T& find(const std::map<std::string, T, std::less<>>& table, std::string_vi
   if (found != table.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [known, value] : table) names.push_back(known);
-  throw InvalidArgument(
-      message(what, ": name=", name, " (is not in reference_data). Did you mean ", nearest_name(name, names), "?"));
+  throw InvalidArgument(message(what, ": name=", name, " (is not in reference_data).", suggestion(name, names)));
 }
 
 /// What the cells of the result table have in one column, each once, in the order of the table.

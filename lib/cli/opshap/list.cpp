@@ -206,9 +206,8 @@ const Listing& find_listing(const std::string& kind) {
     if (listing.kind == kind) return listing;
     kinds.push_back(listing.kind);
   }
-  throw InvalidArgument(message("list: kind=", kind, " (nothing of that kind). Did you mean ",
-                                nearest_name(kind, kinds), "? There are ", fmt::format("{}", fmt::join(kinds, ", ")),
-                                "."));
+  throw InvalidArgument(message("list: kind=", kind, " (nothing of that kind).", suggestion(kind, kinds), " There are ",
+                                fmt::format("{}", fmt::join(kinds, ", ")), "."));
 }
 
 void print_for_people(const Json& entries) {

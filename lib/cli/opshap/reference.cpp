@@ -14,7 +14,7 @@ void add_reference(CLI::App& app, const Globals& globals) {
   add_reference_options(*command, *options);
   command->callback([command, options, &globals] {
     if (command->count("--operator") > 0) run_networks(globals);
-    run_reference(globals, *options, *wanted_game(*command, *options).game);
+    run_reference(globals, *options, wanted_game(*command, *options));
   });
 }
 

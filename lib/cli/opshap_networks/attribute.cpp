@@ -1,19 +1,24 @@
 // `opshap attribute --operator`: attribute an operator's prediction to the cells of its input.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "cli/asked_game.hpp"
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/opshap_networks/operator_game.hpp"
+#include "cli/values_file.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "reporting/attribution_figure.hpp"
@@ -24,8 +29,9 @@ namespace {
 
 /// The attributions of a question: [inputs][queries].
 struct Answers {
-  std::string method, path;
+  std::string method;
   std::string remark = {};  ///< on all of them
+  Shown shown = {};
   std::vector<std::vector<Attribution>> attributions;
 };
 
@@ -33,7 +39,7 @@ struct Answers {
 std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
                                                   const Globals& globals) {
   if (options.explainer.empty()) return nullptr;
-  require(!options.budget && !options.nodes && !options.rule && !options.minimum_norm,
+  require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm,
           "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
   auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
   require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.queries);
@@ -77,13 +83,40 @@ class KnownEnds {
   std::optional<double> empty_;
 };
 
-Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, const Globals& globals) {
+/// Where each player is: its point, or the range of its points on each axis.
+std::vector<std::string> places_of(const Scenario& scenario) {
+  const Domain& domain = scenario.input.domain;
+  const auto players = static_cast<std::size_t>(scenario.partition.players);
+  const auto axes = domain.position(0).size();
+  std::vector<std::vector<double>> low(players, std::vector<double>(axes, HUGE_VAL)),
+      high(players, std::vector<double>(axes, -HUGE_VAL));
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const auto player = static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(point)]);
+    const std::vector<double> at = domain.position(point);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      low[player][axis] = std::min(low[player][axis], at[axis]);
+      high[player][axis] = std::max(high[player][axis], at[axis]);
+    }
+  }
+  std::vector<std::string> places(players);
+  for (std::size_t player = 0; player < players; ++player) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      places[player] += fmt::format("{}{:.4g}", axis == 0 ? "" : ", ", low[player][axis]);
+      if (high[player][axis] > low[player][axis]) places[player] += fmt::format("..{:.4g}", high[player][axis]);
+    }
+  }
+  return places;
+}
+
+Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Globals& globals) {
   const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
-  if (explainer == nullptr) require_method(options);
+  const bool chosen = explainer == nullptr && options.method.empty();
   const std::unique_ptr<methods::Method> peer = wanted_peer(options);
   Answers answers{.method = explainer ? std::string(explainer->name())
                             : peer    ? std::string(peer->name())
                                       : options.method};
+  const bool foreign = options.op.string().starts_with("peer:");
+  bool noisy = false;
   KnownEnds ends(asked);
   for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
     Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
@@ -92,10 +125,20 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
     for (const std::int64_t query : asked.queries) {
       scenario.query.point = query;
       const auto game = games::cell_mask_game(*asked.op, scenario);
-      answers.path = game->path();
-      methods::Question question{*game, &scenario, {}, globals.seed};
+      answers.shown.path = game->path();
+      if (answers.method.empty()) {
+        choose_method(options, *game);
+        answers.method = options.method;
+      }
+      AskedGame once(*game, foreign && answers.attributions.size() == 1 && answers.attributions.back().empty());
+      methods::Question question{once.game(), &scenario, {}, globals.seed};
       if (explainer == nullptr) {
         answers.attributions.back().push_back(run_method(options, peer.get(), question));
+        once.ask_again("attribute");
+        once.describe(answers.shown.more);
+        noisy = noisy || once.noisy();
+        Attribution& found = answers.attributions.back().back();
+        found.exact = found.exact && !noisy;
         continue;
       }
       ends.fill(question);
@@ -104,54 +147,58 @@ Answers answer(const AttributeOptions& options, const OperatorQuestion& asked, c
       ends.keep(answers.attributions.back().back().empty);
     }
   }
+  answers.shown.sorted = options.sorted;
+  answers.shown.blocks = asked.blocks;
+  answers.shown.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
+  if (chosen) answers.shown.chosen = chosen_json(options, answers.attributions.front().front());
   return answers;
 }
 
-/// [B, n], or [B, Q, n] with several queries.
-void write_values(const std::filesystem::path& path, const Answers& answers) {
-  const std::vector<Attribution>& first = answers.attributions.front();
-  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(answers.attributions.size())};
-  if (first.size() > 1) shape.push_back(static_cast<std::int64_t>(first.size()));
-  shape.push_back(static_cast<std::int64_t>(first.front().values.size()));
-  std::vector<double> values;
-  for (const auto& of_input : answers.attributions) {
-    for (const Attribution& attribution : of_input)
-      values.insert(values.end(), attribution.values.begin(), attribution.values.end());
-  }
-  data::write_npy(path, {std::move(shape), data::Dtype::float64, std::move(values)});
+void require_figure_file(const std::filesystem::path& path) {
+  if (path.empty() || path == "-") return;
+  require(reporting::picture_format(path.extension().string()).has_value(), "attribute: --figure=", path.string(),
+          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
 }
 
-/// The SVG, and beside it a CSV with its numbers.
+/// The figure, and beside it a CSV with its numbers. "-" is an SVG on standard output.
 void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
   scenario.query.point = asked.queries.front();
   const FieldBatch output = asked.op->apply(asked.inputs);
-  const std::vector<double>& values = answers.attributions.front().front().values;
-  write_file(path, reporting::attribution_figure(scenario, output, answers.method, values));
+  const Attribution& attribution = answers.attributions.front().front();
+  const auto format = path == "-" ? reporting::Picture::svg : *reporting::picture_format(path.extension().string());
+  write_file(path, reporting::attribution_figure(scenario, output, answers.method, attribution.values,
+                                                 attribution.standard_errors, format));
   if (path == "-") return;
   std::filesystem::path numbers = path;
-  write_file(numbers.replace_extension(".csv"), reporting::attribution_numbers(scenario, output, values).csv());
+  write_file(numbers.replace_extension(".csv"),
+             reporting::attribution_numbers(scenario, output, attribution.values, attribution.standard_errors).csv());
 }
 
 void run(const CLI::App& command, const AttributeOptions& options, const Globals& globals) {
   require(!(globals.out == "-" && globals.json),
           "attribute: --out - --json (both want standard output). Write the values to a file.");
+  require_values_file(globals.out);
+  require_figure_file(options.figure);
   const OperatorQuestion asked =
       wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
   require(options.figure.empty() || (asked.inputs.batch == 1 && asked.queries.size() == 1),
           "attribute: --figure (draws one input and one query; there are ", asked.inputs.batch, " and ",
           asked.queries.size(), "). Ask for one of each.");
-  require(options.figure.extension() != ".csv", "attribute: --figure=", options.figure.string(),
-          " (is the name of the figure's numbers). Give F.svg.");
   const Answers answers = answer(options, asked, globals);
-  if (!globals.out.empty()) write_values(globals.out, answers);
+  const bool one = !asked.batched && asked.queries.size() == 1;
+  const auto& first = answers.attributions.front().front();
+  if (!globals.out.empty())
+    write_values(globals.out, {.attributions = answers.attributions, .queries = asked.queries},
+                 one ? shown_json(globals, answers.method, first, answers.shown)
+                     : attributions_json(globals, answers.method, answers.attributions, asked.queries, answers.shown));
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
   if (globals.out == "-") return;
-  if (!asked.batched && asked.queries.size() == 1) {
-    print_attribution(globals, answers.method, answers.attributions.front().front(), answers.path, asked.blocks);
+  if (one) {
+    print_attribution(globals, answers.method, first, answers.shown);
   } else {
-    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.path, asked.blocks);
+    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.shown);
   }
 }
 

@@ -51,6 +51,8 @@ nlohmann::ordered_json settings_of(const Options& options, const Profile& profil
                                      {"explainers", nlohmann::ordered_json::object()}};
   for (std::size_t i = 0; i < explainers.size(); ++i)
     settings["explainers"][options.explainers[i].stem().string()] = explainers[i]->checksum();
+  const auto programs = evaluation::programs(profile.evaluation);
+  if (!programs.empty()) settings["peers"] = programs;
   return settings;
 }
 
@@ -77,7 +79,7 @@ void run(const Options& options, const Globals& globals) {
   const std::filesystem::path folder = part.folder(globals.out);
   manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, folder, part); });
   manifest.finish();
-  std::cout << (part.whole() ? folder / "results.jsonl" : folder).string() << '\n';
+  print_path(globals, "rows", part.whole() ? folder / "results.jsonl" : folder);
 }
 
 }  // namespace

@@ -69,6 +69,9 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
     data.pde = profile.data.pde;
     data.inputs = data::generated_input(*problem, seed, 0);
     data.targets = FieldBatch::zeros(data.inputs.domain, 1, problem->output().channel_count());
+    // What stands in for the mean of the training inputs costs the same.
+    const std::vector<float> values(data.inputs.values.begin(), data.inputs.values.end());
+    data.input_mean = data::channel_means(problem->input(), values, 1);
   }
   data.split = {data::Split::train};
   data.resolution_slot = {0};

@@ -11,7 +11,7 @@ void add_network_reference(CLI::App& app, const Globals& globals) {
   CLI::App* command = app.add_subcommand("reference", "Certified Shapley values of an operator's prediction");
   add_reference_options(*command, *options);
   command->callback([command, options, &globals] {
-    run_reference(globals, *options, *wanted_operator_game(*command, *options, globals).named.game);
+    run_reference(globals, *options, wanted_operator_game(*command, *options, globals).named);
   });
 }
 

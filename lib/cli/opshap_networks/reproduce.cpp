@@ -43,6 +43,7 @@ nlohmann::ordered_json subject(const Profile& profile) {
                        {"imported_from", file->imported_from},
                        {"note", "The counts of samples are those of the file, not of the profile."}};
   }
+  const auto programs = evaluation::programs(profile.evaluation);
   subject.update({{"settings",
                    {{"summary", profile.summary},
                     {"train_samples", profile.data.train},
@@ -50,17 +51,22 @@ nlohmann::ordered_json subject(const Profile& profile) {
                     {"test_inputs", profile.evaluation.inputs},
                     {"resolutions", profile.resolutions},
                     {"unseen_resolutions", profile.evaluation.unseen},
+                    {"game", profile.evaluation.scenario.describe()},
                     {"toml", to_toml(profile)}}},
                   {"departures", departures(profile)},
                   {"comparable_with_paper", comparable_with_paper(profile)}});
+  if (!programs.empty()) subject["settings"]["peers"] = programs;
   return subject;
 }
 
-/// Whether a run that stored these settings is one of this profile. Settings that cannot be read are another version's.
+/// Whether a run that stored these settings is one of this profile with the same programs. Settings that cannot be read
+/// are another version's. Runs of before did not store the programs, and are taken as they are.
 runs::SameSettings run_of(const Profile& profile) {
-  return [wanted = identity(profile)](const nlohmann::ordered_json& settings) {
+  const nlohmann::ordered_json programs = evaluation::programs(profile.evaluation);
+  return [wanted = identity(profile), programs](const nlohmann::ordered_json& settings) {
     try {
-      return identity(parse_profile(settings.value("toml", ""), "manifest.json")) == wanted;
+      return settings.value("peers", programs) == programs &&
+             identity(parse_profile(settings.value("toml", ""), "manifest.json")) == wanted;
     } catch (const Error&) {
       return false;
     }
@@ -222,21 +228,21 @@ void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
   if (!options.data.empty()) {
     const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
     const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    std::cout << reproduce(profile, globals, runs / profile.data.pde, extent).string() << '\n';
+    print_path(globals, "report", reproduce(profile, globals, runs / profile.data.pde, extent));
     return;
   }
   if (options.pdes.empty()) {
     const Profile profile = load_profile(options.profile, globals.config);
     const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    std::cout << reproduce(profile, globals, run, extent).string() << '\n';
+    print_path(globals, "report", reproduce(profile, globals, run, extent));
     return;
   }
   const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   for (const Profile& profile : profiles)
-    std::cout << reproduce(profile, globals, runs / profile.data.pde, extent).string() << std::endl;
+    print_path(globals, "report", reproduce(profile, globals, runs / profile.data.pde, extent));
   if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
-    std::cout << reporting::write_report(runs).page.string() << '\n';
+    print_path(globals, "report", reporting::write_report(runs).page);
 }
 
 }  // namespace

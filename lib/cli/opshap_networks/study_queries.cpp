@@ -185,7 +185,7 @@ void run(const Options& options, const Globals& globals) {
                        positions.errors(*methods::of_estimator(estimators::mean_field(8))), of_fixed);
   });
   reporting::write(evidence, globals.out);
-  std::cout << (globals.out / (evidence.name + ".md")).string() << '\n';
+  print_path(globals, "study", globals.out / (evidence.name + ".md"));
 }
 
 }  // namespace
