@@ -6,7 +6,9 @@ import traceback
 
 import numpy as np
 
-from .frames import Pipes, ProtocolError, bytes_of_masks, bytes_of_numbers, numbers_of_bytes
+from .frames import (Pipes, ProtocolError, bytes_of_masks, bytes_of_numbers, checked_masks, checked_numbers,
+                     numbers_of_bytes)
+from .questions import reason_of
 
 
 class BudgetExceeded(Exception):
@@ -59,11 +61,10 @@ class Game:
     def __call__(self, masks):
         """v(S) for each row of `masks`, [B, players], true where a player is in. Returns [B].
 
+        Masks are booleans, or numbers that are all 0 or 1. Others raise ValueError, and what is no number TypeError.
         Raises BudgetExceeded when the new ones among them are more than `left`; then none is evaluated.
         """
-        masks = np.asarray(masks).astype(bool)
-        if masks.ndim != 2 or masks.shape[1] != self.players:
-            raise ValueError(f"game: masks={masks.shape} (needs [B, {self.players}]). Reshape them.")
+        masks = checked_masks("game: masks", masks, self.players)
         count = len(masks)
         reply, payload = self._ask({"type": "eval", "count": count}, bytes_of_masks(masks), "values")
         left = reply.get("left")
@@ -74,20 +75,14 @@ class Game:
 
     def gradients(self, nodes):
         """Gradients on the diagonal at each t of `nodes`, [T, players]. plugin.toml needs "gradients" for that."""
-        nodes = np.atleast_1d(np.asarray(nodes, float))
+        nodes = np.atleast_1d(checked_numbers("game: nodes", nodes))
         _, payload = self._ask({"type": "grad", "count": len(nodes)}, bytes_of_numbers(nodes), "gradients")
         return numbers_of_bytes(payload, len(nodes) * self.players).reshape(len(nodes), self.players)
 
     def partial(self, values):
         """Tells the host what the values would be if the time were over now, [players]."""
-        self.last_partial = self._checked(values)
+        self.last_partial = checked_numbers("game: values", values, [self.players])
         self._pipes.write({"type": "partial", "id": self._id}, bytes_of_numbers(self.last_partial))
-
-    def _checked(self, values):
-        values = np.asarray(values, float)
-        if values.shape != (self.players,):
-            raise ValueError(f"game: values={values.shape} (needs [{self.players}]). Reshape them.")
-        return values
 
     def _ask(self, header, payload, wanted):
         self._pipes.write({**header, "id": self._id}, payload)
@@ -130,7 +125,8 @@ class Estimator:
             if header.get("type") == "task":
                 self._solve(header, pipes)
             elif header.get("type") != "stop":  # one that has crossed the result of its task
-                raise ProtocolError(f"frame: type={header.get('type')!r} (a task is awaited): {header.get('detail', '')}")
+                raise ProtocolError(f"frame: type={header.get('type')!r} (a task is awaited): "
+                                    f"{header.get('detail', '')}")
 
     def _solve(self, task, pipes):
         game = Game(task, pipes)
@@ -138,24 +134,24 @@ class Estimator:
             found = self.function(game, np.random.default_rng(game.seed))
             values, errors = found if isinstance(found, tuple) else (found, None)
             header = {"type": "result", "id": task["id"]}
-            payload = bytes_of_numbers(game._checked(values))
+            payload = bytes_of_numbers(checked_numbers("game: values", values, [game.players]))
             if errors is not None:
                 header["standard_errors"] = True
-                payload += bytes_of_numbers(game._checked(errors))
+                payload += bytes_of_numbers(checked_numbers("game: standard errors", errors, [game.players]))
         except StopRequested:
             header = {"type": "fail", "id": task["id"], "reason": "stopped before the first partial values"}
             payload = b""
             if game.last_partial is not None:
                 header = {"type": "result", "id": task["id"]}
                 payload = bytes_of_numbers(game.last_partial)
-        except (ProtocolError, MemoryError, BrokenPipeError):
+        except (ProtocolError, MemoryError):
             raise
         except Refused as why:
-            header = {"type": "fail", "id": task["id"], "reason": str(why), "refused": True}
+            header = {"type": "fail", "id": task["id"], "reason": "; ".join(str(why).split("\n")), "refused": True}
             payload = b""
         except Exception as error:  # the estimator's own: this task fails, and the next one may not
             traceback.print_exc(file=sys.stderr)
-            header = {"type": "fail", "id": task["id"], "reason": f"{type(error).__name__}: {error}"}
+            header = {"type": "fail", "id": task["id"], "reason": reason_of(error)}
             payload = b""
         pipes.write(header, payload)
 

@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from .frames import masks_of_bytes, numbers_of_bytes
-from .questions import count_of, of_shape, serve
+from .frames import MOST_PLAYERS, checked_integer, checked_masks, checked_numbers, masks_of_bytes, numbers_of_bytes
+from .questions import count_of, serve
 
 
 class PeerGame:
@@ -13,16 +13,19 @@ class PeerGame:
 
     function   [B, players] booleans -> [B]
     gradients  optional: nodes [T] -> [T, players], the gradients at (t, ..., t) of an extension to the unit cube
+
+    Values and gradients are real numbers of any type. Raises ValueError for numbers of players or of rows that cannot
+    be. A call checks its masks: they are booleans, or numbers that are all 0 or 1.
     """
 
     def __init__(self, function, players, gradients=None, max_batch=4096):
         self.function = function
-        self.players = players
+        self.players = checked_integer("game: players", players, 1, MOST_PLAYERS)
         self.gradients = gradients
-        self.max_batch = max_batch
+        self.max_batch = checked_integer("game: max_batch", max_batch, 1)
 
     def __call__(self, masks):
-        return self.function(masks)
+        return self.function(checked_masks("game: masks", masks, self.players))
 
     def serve(self, pipes=None, name=None, raises=False):
         """Answers questions until the host says goodbye. An exception of the function fails its question.
@@ -37,12 +40,12 @@ class PeerGame:
     def _values(self, header, payload):
         count = count_of(header)
         values = self.function(masks_of_bytes(payload, self.players, count))
-        return "values", of_shape("game: values", values, [count])
+        return "values", checked_numbers("game: values", values, [count])
 
     def _gradients(self, header, payload):
         count = count_of(header)
         gradients = self.gradients(numbers_of_bytes(payload, count))
-        return "gradients", of_shape("game: gradients", gradients, [count, self.players])
+        return "gradients", checked_numbers("game: gradients", gradients, [count, self.players])
 
 
 def game(players, gradients=None, max_batch=4096):
@@ -63,20 +66,25 @@ def torch_game(module, field, query, baseline=None, players=None, channel=0, max
     """
     import torch
 
-    field = torch.as_tensor(np.asarray(field), dtype=torch.float32, device=device)
+    field = torch.as_tensor(checked_numbers("game: field", field), dtype=torch.float32, device=device)
     baseline = torch.zeros_like(field) if baseline is None else torch.as_tensor(
-        np.asarray(baseline), dtype=torch.float32, device=device)
+        checked_numbers("game: baseline", baseline), dtype=torch.float32, device=device)
     grid = tuple(field.shape[1:])
     points = int(np.prod(grid))
     if players is None:
         players = points
     if np.ndim(players) == 0:
+        players = checked_integer("game: players", players, 1, points)
         if len(grid) > 1 and players != points:
             raise ValueError(f"game: players={players} (groups of a plane have no one order). Give a label a point.")
         if points % players != 0:
             raise ValueError(f"game: players={players} (does not divide {points} points). Give a label a point.")
         players = np.arange(points) // (points // players)
-    labels = torch.as_tensor(np.asarray(players).reshape(-1), dtype=torch.long, device=device)
+    labels = checked_numbers("game: players", players).reshape(-1)
+    if labels.size != points or (labels != np.clip(np.floor(labels), 0, MOST_PLAYERS - 1)).any():
+        raise ValueError(f"game: players={labels.size} labels (needs a whole number from 0 on for each of {points} "
+                         "points). Give such labels.")
+    labels = torch.as_tensor(labels, dtype=torch.long, device=device)
     count = int(labels.max()) + 1
     module = module.to(device).eval()
     place = (slice(None), channel, *np.atleast_1d(query).tolist())

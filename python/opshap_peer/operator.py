@@ -4,9 +4,9 @@ import os
 
 import numpy as np
 
-from .frames import ProtocolError, masks_of_bytes, numbers_of_bytes
+from .frames import ProtocolError, checked_integer, checked_numbers, masks_of_bytes, numbers_of_bytes
 from .game import torch_game
-from .questions import count_of, of_shape, serve
+from .questions import count_of, serve
 
 
 class PeerOperator:
@@ -22,12 +22,12 @@ class PeerOperator:
     def __init__(self, function, dimension, input_channels, output_channels, gradients=None, masked=None,
                  max_batch=256):
         self.function = function
-        self.dimension = dimension
-        self.input_channels = input_channels
-        self.output_channels = output_channels
+        self.dimension = checked_integer("operator: dimension", dimension, 1, 2)
+        self.input_channels = checked_integer("operator: input_channels", input_channels, 1)
+        self.output_channels = checked_integer("operator: output_channels", output_channels, 1)
         self.gradients = gradients
         self.masked = masked or self._masked
-        self.max_batch = max_batch
+        self.max_batch = checked_integer("operator: max_batch", max_batch, 1)
         self._scenario = None  # players, and masks -> values
 
     def __call__(self, fields):
@@ -51,14 +51,14 @@ class PeerOperator:
     def _apply(self, header, payload):
         fields = self._fields(header, payload)
         wanted = [len(fields), self.output_channels, *fields.shape[2:]]
-        return "fields", of_shape("operator: fields", self.function(fields), wanted)
+        return "fields", checked_numbers("operator: fields", self.function(fields), wanted)
 
     def _gradients(self, header, payload):
         fields = self._fields(header, payload)
         index = np.unravel_index(header["point"], fields.shape[2:])
         values, gradients = self.gradients(fields, index, header["channel"])
-        return "gradients", np.concatenate([of_shape("operator: values", values, [len(fields)]),
-                                            of_shape("operator: gradients", gradients, fields.shape).ravel()])
+        return "gradients", np.concatenate([checked_numbers("operator: values", values, [len(fields)]),
+                                            checked_numbers("operator: gradients", gradients, fields.shape).ravel()])
 
     def _new_scenario(self, header, payload):
         shape = header["shape"]
@@ -75,12 +75,14 @@ class PeerOperator:
             raise ProtocolError("frame: type='eval' (scenario is awaited). Check the host.")
         players, values = self._scenario
         count = count_of(header)
-        return "values", of_shape("operator: values", values(masks_of_bytes(payload, players, count)), [count])
+        return "values", checked_numbers("operator: values", values(masks_of_bytes(payload, players, count)), [count])
 
     def _masked(self, field, baseline, players, index, channel):
         def values(masks):
             shown = masks[:, players][:, None]
-            return np.asarray(self.function(np.where(shown, field, baseline)))[(slice(None), channel, *index)]
+            fields = checked_numbers("operator: fields", self.function(np.where(shown, field, baseline)),
+                                     [len(masks), self.output_channels, *field.shape[1:]])
+            return fields[(slice(None), channel, *index)]
 
         return values
 

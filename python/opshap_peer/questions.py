@@ -1,9 +1,9 @@
-"""What games and operators have in common: a host asks, and this program answers until the host says goodbye."""
+"""What programs have in common: a host asks, and this program answers until the host says goodbye."""
 
+import os
 import sys
+import sysconfig
 import traceback
-
-import numpy as np
 
 from .frames import Pipes, ProtocolError, bytes_of_numbers
 
@@ -32,7 +32,7 @@ def serve(answers, hello, pipes=None, raises=False):
             if raises:
                 raise
             traceback.print_exc(file=sys.stderr)
-            pipes.write({"type": "fail", "id": header.get("id"), "reason": f"{type(error).__name__}: {error}"})
+            pipes.write({"type": "fail", "id": header.get("id"), "reason": reason_of(error)})
             continue
         keys = {"type": reply, "id": header.get("id")}
         if numbers is None:
@@ -49,9 +49,29 @@ def count_of(header):
     return count
 
 
-def of_shape(what, numbers, wanted):
-    """The numbers as float64, which must have that shape. Raises ValueError for another one."""
-    numbers = np.asarray(numbers, float)
-    if numbers.shape != tuple(wanted):
-        raise ValueError(f"{what}={numbers.shape} (needs {tuple(wanted)}). Reshape them.")
-    return numbers
+def reason_of(error):
+    """One line for the host: the innermost line of the person's own code, and what was raised there.
+
+    All lines of a message become one, because a host shows one. A frame of this package, or of an installed one, is
+    not the person's own, unless there is no other.
+    """
+    text = "; ".join(part for part in map(str.strip, "".join(
+        traceback.format_exception_only(type(error), error)).splitlines()) if part)
+    here = os.path.dirname(os.path.abspath(__file__))
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    places = [(file, line) for file, line in places if os.path.dirname(os.path.abspath(file)) != here]
+    own = [place for place in places if not _installed(place[0])] or places
+    if not own:
+        return text
+    file, line = own[-1]
+    inside = os.path.relpath(file)
+    return f"{file if inside.startswith(os.pardir) else inside}:{line}: {text}"
+
+
+def _installed(file):
+    """Whether a file of code came with Python or with a package that was installed, or is no file at all."""
+    if file.startswith("<"):
+        return True
+    folders = os.path.abspath(file).split(os.sep)
+    return ("site-packages" in folders or "dist-packages" in folders
+            or os.path.abspath(file).startswith(sysconfig.get_path("stdlib") + os.sep))

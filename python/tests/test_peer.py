@@ -142,11 +142,104 @@ class PeerTest(unittest.TestCase):
         header, _, _ = host.answer_until_the_end(2, 2, None)
         self.assertEqual((header["type"], header["refused"], header["reason"]), ("fail", True, "budget=2 (needs 3)"))
 
+    def test_masks_are_booleans_or_numbers_that_are_all_0_or_1(self):
+        rows = np.array([[1, 0, 0, 1], [0, 1, 1, 0]])
+        good = (rows == 1, rows, rows.tolist(), rows.astype(float), rows.astype(np.uint8), rows.astype(object),
+                (rows == 1).tolist(), np.ma.array(rows == 1))
+        bad = ((ValueError, r".0, 1\]=-1", [[1, -1, -1, 1]]), (ValueError, r".0, 0\]=2", [[2, 0, 3, 1]]),
+               (ValueError, "0.5", [[1, 0.5, 0, 0]]), (ValueError, "nan", [[1, np.nan, 0, 0]]),
+               (ValueError, "hides", np.ma.array(rows, mask=rows == 1)), (ValueError, "imaginary", rows * 1j),
+               (ValueError, "needs", rows[0]), (ValueError, "needs", rows[:, :3]),
+               (TypeError, "'0'", np.array([["0", "1", "0", "1"]])), (TypeError, "None", [[None, 1, 0, 1]]),
+               (TypeError, "datetime64", np.zeros((1, 4), "datetime64[D]")), (ValueError, "needs", "0101"))
+        seen = []
+
+        def asks(game, rng):
+            for given in good:
+                np.testing.assert_array_equal(game(given), rows @ [8, 4, 2, 1])
+            for kind, words, given in bad:
+                with self.assertRaisesRegex(kind, f"game: masks.*{words}"):
+                    game(given)
+                with self.assertRaisesRegex(kind, f"game: masks.*{words}"):
+                    made(given)
+            return np.zeros(4)
+
+        made = game(4)(lambda masks: seen.append(masks.dtype) or masks.sum(1))
+        for given in good:
+            np.testing.assert_array_equal(made(given), [2, 2])
+        host = self.host(asks)
+        host.task(4, 16)
+        header, _, known = host.answer_until_the_end(4, 16, lambda masks: masks @ np.array([8.0, 4, 2, 1]))
+        self.assertEqual(header["type"], "result", header)
+        self.assertEqual(len(known), 4)  # those that were refused reached no host
+        self.assertEqual(set(seen), {np.dtype(bool)})
+
+    def test_a_reason_names_the_line_that_failed_and_every_line_of_the_message(self):
+        def nested(game, rng):
+            def inner():
+                np.linalg.inv(np.zeros((2, 2)))  # the frames inside of numpy are not the person's own
+            inner()
+
+        line = nested.__code__.co_firstlineno + 2
+        place = rf"^\S*test_peer\.py:{line}: "
+        told = self.reason(nested)
+        self.assertRegex(told, place + "numpy.*LinAlgError: Singular matrix$")
+
+        def several(game, rng):
+            raise RuntimeError("first\n  second\n\nthird\n")
+
+        told = self.reason(several)
+        self.assertRegex(told, r"test_peer\.py:\d+: RuntimeError: first; second; third$")
+
+        def refuses(game, rng):
+            raise Refused("budget=2\n(needs 3)")
+
+        self.assertEqual(self.reason(refuses), "budget=2; (needs 3)")
+
+        def wrong_masks(game, rng):
+            return game(np.full((1, game.players), 2))
+
+        line = wrong_masks.__code__.co_firstlineno + 1
+        self.assertRegex(self.reason(wrong_masks), rf"test_peer\.py:{line}: ValueError: game: masks")
+
+    def reason(self, function):
+        host = self.host(function)
+        with contextlib.redirect_stderr(io.StringIO()) as printed:
+            host.task(2, 2)
+            header, _, _ = host.answer_until_the_end(2, 2, None)
+        self.assertEqual(header["type"], "fail")
+        self.assertEqual("Traceback" in printed.getvalue(), "refused" not in header)
+        return header["reason"]
+
+    def test_a_broken_pipe_of_its_own_fails_a_task_and_a_gone_host_ends_the_program(self):
+        def own(game, rng):
+            if game.seed == 1:
+                raise BrokenPipeError("of a program that it has started")
+            return np.zeros(game.players)
+
+        self.assertIn("of a program that it has started", self.reason(own))
+        host = self.host(own)
+        host.task(2, 2, 1)
+        self.assertEqual(host.pipes.read()[0]["type"], "fail")
+        host.task(2, 2, 2)
+        self.assertEqual(host.pipes.read()[0]["type"], "result")
+        gone = Host(estimator(lambda game, rng: game(np.ones((1, 2), bool))[[0, 0]]))
+        gone.files[0].close()
+        gone.task(2, 2)
+        gone.close()
+        self.assertIsInstance(gone.error, ProtocolError)
+
+    def test_results_that_are_no_real_numbers_fail_by_name(self):
+        for words, found in (("imaginary", np.ones(2) * 1j), ("no number", np.array(["1", "2"], object)),
+                             ("hides", np.ma.array(np.ones(2), mask=[True, False])),
+                             ("standard errors.*imaginary", (np.ones(2), np.ones(2) * 1j))):
+            self.assertRegex(self.reason(lambda game, rng: found), f"Error: game: .*{words}")
+
     def test_values_of_a_wrong_shape_fail(self):
         host = self.host(lambda game, rng: np.zeros(game.players + 1))
         host.task(2, 2)
         header, _, _ = host.answer_until_the_end(2, 2, None)
-        self.assertIn("needs [2]", header["reason"])
+        self.assertIn("needs (2,)", header["reason"])
 
     def test_a_stop_gives_the_last_partial_values(self):
         def endless(game, rng):
@@ -216,6 +309,34 @@ class PeerTest(unittest.TestCase):
         self.assertIn("needs (1,)", self.asked(host, np.array([[True, False, False]]))[0]["reason"])
         self.assertEqual(self.asked(host, np.zeros((1, 3), bool))[0]["type"], "values")
 
+    def test_numbers_of_a_game_and_an_operator_may_be_those_of_numpy(self):
+        host = self.served_game(game(np.int64(3), max_batch=np.int32(7))(lambda masks: masks[:, 0]))
+        self.assertEqual((host.hello["players"], host.hello["max_batch"]), (3, 7))
+        host = self.served_game(operator(np.int64(1), np.int8(1), np.uint16(1), max_batch=np.int32(7))(
+            lambda fields: fields.astype(np.float32)))
+        self.assertEqual([host.hello[key] for key in ("dimension", "input_channels", "output_channels", "max_batch")],
+                         [1, 1, 1, 7])
+        header, found = self.question(host, {"type": "apply", "count": 1, "shape": [4]}, np.arange(4.0))
+        np.testing.assert_array_equal(found, np.arange(4))
+        for make, name in ((lambda: game(0), "players=0"), (lambda: game(65537), "players=65537"),
+                           (lambda: game(3, max_batch=0), "max_batch=0"), (lambda: operator(3), "dimension=3"),
+                           (lambda: operator(1, 0), "input_channels=0"), (lambda: operator(1, 1, -1), "channels=-1"),
+                           (lambda: operator(1, max_batch=0), "max_batch=0"), (lambda: game(2.5), "players=2.5")):
+            with self.assertRaisesRegex(ValueError, name):
+                make()(np.abs)
+
+    def test_fields_that_are_no_real_numbers_fail_by_name(self):
+        for words, spoiled in (("imaginary", lambda fields: fields * 1j), ("hides", np.ma.masked_less_equal)):
+            function = spoiled if words == "imaginary" else lambda fields: spoiled(fields, 1e9)
+            host = self.served_game(operator(1)(function))
+            with contextlib.redirect_stderr(io.StringIO()):
+                header, _ = self.question(host, {"type": "apply", "count": 1, "shape": [4]}, np.ones(4))
+                self.assertRegex(header["reason"], f"operator: fields.*{words}")
+                scenario = {"type": "scenario", "shape": [4], "players": 2, "point": 2, "channel": 0}
+                self.question(host, scenario, np.concatenate([np.ones(4), np.zeros(4), [0, 0, 1, 1]]))
+                header, _ = self.question(host, {"type": "eval", "count": 1}, masks=np.ones((1, 2), bool))
+                self.assertRegex(header["reason"], f"operator: fields.*{words}")
+
     def test_a_torch_module_is_a_game_of_its_masked_input(self):
         try:
             import torch
@@ -235,6 +356,14 @@ class PeerTest(unittest.TestCase):
         _, payload = host.pipes.read()
         # The derivative of (3a + 7b)^2 at a = b = 1/2.
         np.testing.assert_allclose(numbers_of_bytes(payload, 2), [30, 70], rtol=1e-6)
+        made = torch_game(Square(), field, query=2, players=np.array([1.0, 1, 0, 0]))
+        np.testing.assert_allclose(made([[1, 0]]), [49], rtol=1e-6)
+        for players in ([0, 0, 1, -1], [0, 0.5, 1, 1], [0, 1], [0, 0, np.nan, 1], 0):
+            with self.assertRaisesRegex(ValueError, "game: players="):
+                torch_game(Square(), field, query=2, players=players)
+        for name, arrays in (("field", {"field": field + 1j}), ("baseline", {"field": field, "baseline": field + 1j})):
+            with self.assertRaisesRegex(ValueError, f"game: {name}="):
+                torch_game(Square(), query=2, **arrays)
 
     def question(self, host, keys, numbers=(), masks=None):
         payload = bytes_of_numbers(numbers) if masks is None else bytes_of_masks(masks)
