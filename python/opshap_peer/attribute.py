@@ -2,7 +2,9 @@
 
 import contextlib
 import dataclasses
+import importlib
 import json
+import math
 import os
 import pathlib
 import select
@@ -16,8 +18,10 @@ from typing import Optional
 
 import numpy as np
 
-from .frames import Pipes, ProtocolError
+from .frames import MOST_PLAYERS, Pipes, ProtocolError, checked_integer
 from .game import PeerGame
+
+MOST_BARS = 100  # of a plot; more are a line
 
 
 class OpshapError(RuntimeError):
@@ -28,7 +32,7 @@ class OpshapError(RuntimeError):
         self.code = code
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Attribution:
     """Shapley values of a game, and what they cost.
 
@@ -36,12 +40,17 @@ class Attribution:
     values           [n]
     standard_errors  [n], or None where the method has none
     empty, grand     v of no player, and of all players
+    efficiency_gap   the sum of the values, less grand - empty
     distinct         different coalitions that were evaluated, the empty and the grand one among them
     evaluations      coalitions that were evaluated, repetitions included
     gradients        gradients that were evaluated
     exact            whether the values are exact by the method's nature, and no estimates
     seed             of the random numbers
     seconds          {"game": in the function, "estimator": in opshap}
+    minimum_norm     {"rank", "needed_rank"} of a sample that did not determine the values, else None
+    path             what computed the game
+
+    Two of them are equal where all but their times is equal. They hold arrays, so they are no keys of a dictionary.
     """
 
     method: str
@@ -49,12 +58,82 @@ class Attribution:
     standard_errors: Optional[np.ndarray]
     empty: float
     grand: float
+    efficiency_gap: float
     distinct: int
     evaluations: int
     gradients: int
     exact: bool
     seed: int
     seconds: dict
+    minimum_norm: Optional[dict] = None
+    path: str = ""
+
+    def __eq__(self, other):
+        if not isinstance(other, Attribution):
+            return NotImplemented
+        return all(_same(getattr(self, field.name), getattr(other, field.name))
+                   for field in dataclasses.fields(self) if field.name != "seconds")
+
+    __hash__ = None
+
+    def __repr__(self):
+        order = np.argsort(-np.abs(self.values), kind="stable")[:3]
+        largest = ", ".join(f"{i}: {self._number(i)}" for i in order)
+        rest = ", ..." if len(self.values) > 3 else ""
+        return (f"Attribution({self.method}, {len(self.values)} players, {{{largest}{rest}}}, "
+                f"{self.evaluations} evaluations)")
+
+    def _number(self, player):
+        value = f"{self.values[player]:.3g}"
+        return value if self.standard_errors is None else f"{value} ± {self.standard_errors[player]:.2g}"
+
+    @property
+    def error_bar(self):
+        """The size of the standard errors beside that of the values, |standard_errors| / |values| in the 2-norm.
+
+        None where the method has no standard errors, and where the quotient is not defined: errors of values that are
+        all zero. Where the errors are zero too it is 0.
+        """
+        if self.standard_errors is None:
+            return None
+        (error, of_errors), (size, of_values) = _norm(self.standard_errors), _norm(self.values)
+        if error == 0:
+            return 0.0
+        bar = of_errors / of_values * (error / size) if size > 0 else math.nan
+        return bar if math.isfinite(bar) else None
+
+    def to_dict(self):
+        """All of it as lists and numbers. xarray.DataArray.from_dict() takes this form, and json.dump() writes it."""
+        players = list(range(len(self.values)))
+        coordinates = {"player": {"dims": ["player"], "data": players}}
+        if self.standard_errors is not None:
+            coordinates["standard_error"] = {"dims": ["player"], "data": self.standard_errors.tolist()}
+        rest = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)
+                if field.name not in ("values", "standard_errors")}
+        return {"name": "shapley_value", "dims": ["player"], "data": self.values.tolist(), "coords": coordinates,
+                "attrs": rest}
+
+    def plot(self, axes=None, names=None):
+        """Draws the values by matplotlib, with their standard errors where there are some. Returns the axes.
+
+        axes    of matplotlib; those of a new figure where they are left out
+        names   of the players, [n]
+        """
+        pyplot = _package("matplotlib.pyplot")
+        axes = pyplot.subplots()[1] if axes is None else axes
+        players, errors = np.arange(len(self.values)), self.standard_errors
+        if len(players) <= MOST_BARS:
+            axes.bar(players, self.values, yerr=errors, capsize=0 if errors is None else 2)
+        else:
+            axes.plot(players, self.values, linewidth=1)
+            if errors is not None:
+                axes.fill_between(players, self.values - errors, self.values + errors, alpha=0.3, linewidth=0)
+        axes.axhline(0, color="black", linewidth=0.8)
+        if names is not None:
+            axes.set_xticks(players, names)
+        axes.set_xlabel("player")
+        axes.set_ylabel("Shapley value" if errors is None else "Shapley value ± standard error")
+        return axes
 
     def to_shap(self, data=None, feature_names=None):
         """A shap.Explanation, for the plots of shap: base value v(empty), `data` [n] for what the players show."""
@@ -71,40 +150,96 @@ class Attribution:
                                         estimated=not self.exact, estimation_budget=self.distinct)
 
 
-def attribute(game, n, method, budget=None, *, seed=0, gradients=None, max_batch=4096, threads=None, program=None):
+def attribute(game, n, method, budget=None, *, seed=0, gradients=None, max_batch=None, threads=None, program=None,
+              minimum_norm=False, nodes=None, rule=None, progress=False):
     """Shapley values of a function of this process by a method of opshap.
 
         found = attribute(lambda masks: masks @ weights, 64, "permutation", 1024, seed=1)
 
-    game       maps [B, n] booleans, true where a player is in, to [B] numbers; or a PeerGame, as torch_game() makes it
-    n          the number of players
-    method     a name of `opshap list estimators`, or "peer:FOLDER"
-    budget     the most distinct coalitions to evaluate, the empty and the grand one among them. Methods that sample
-               need one, and "exact" and "integrated_gradients" take none
-    seed       another one gives other random numbers
-    gradients  maps nodes [T] to [T, n], the gradients at (t, ..., t) of an extension to the unit cube. For
-               integrated_gradients
-    max_batch  the most coalitions in one call of the game
-    threads    of opshap. The game runs in the thread that calls this function
-    program    the path of opshap. Else the environment variable OPSHAP, the search path, and the build of this tree
+    game          maps [B, n] booleans, true where a player is in, to [B] real numbers of any type; or a PeerGame, as
+                  torch_game() makes it
+    n             the number of players, 1 to 65536
+    method        a name of `opshap list estimators`, or "peer:FOLDER"
+    budget        the most distinct coalitions to evaluate, the empty and the grand one among them. Methods that sample
+                  need one, and "exact" and "integrated_gradients" take none
+    seed          0 to 2^64 - 1; another one gives other random numbers
+    gradients     maps nodes [T] to [T, n], the gradients at (t, ..., t) of an extension to the unit cube. For
+                  integrated_gradients
+    max_batch     the most coalitions in one call of the game; 4096 where it is left out
+    threads       of opshap. The game runs in the thread that calls this function
+    program       the path of opshap. Else the environment variable OPSHAP, the search path, and the build of this tree
+    minimum_norm  where the sample does not determine a regression, whether to give its minimum-norm solution instead of
+                  refusing it
+    nodes, rule   of the quadrature of integrated_gradients: a number, and "midpoint" or "gauss_legendre"
+    progress      whether to show a bar of tqdm, which must be installed
 
     The cost beyond the game is a start of opshap and of a Python that imports next to nothing. An exception of the game
-    comes out as it is, and ends opshap. Raises OpshapError where opshap refuses, FileNotFoundError where there is no
-    opshap, ValueError where `n` is not that of the PeerGame.
+    or of its gradients comes out as the object that it is, and ends opshap. Raises OpshapError where opshap refuses,
+    FileNotFoundError where there is no opshap, ImportError where there is no tqdm to show, and ValueError or TypeError
+    for numbers that cannot be and for values that are no real numbers [B].
     """
+    n = checked_integer("attribute: n", n, 1, MOST_PLAYERS)
     if not isinstance(game, PeerGame):
-        game = PeerGame(game, int(n), gradients, max_batch)
+        game = PeerGame(_callable("game", game), n, None if gradients is None else _callable("gradients", gradients),
+                        4096 if max_batch is None else checked_integer("attribute: max_batch", max_batch, 1))
+    elif gradients is not None or max_batch is not None:
+        name = "max_batch" if gradients is None else "gradients"
+        raise ValueError(f"attribute: {name} (a PeerGame brings its own). Leave it out.")
     if game.players != n:
         raise ValueError(f"attribute: n={n} (the game has {game.players} players). Give its number.")
-    words = [_program(program), "--json", "--seed", str(int(seed))]
+    if not isinstance(method, (str, os.PathLike)):
+        raise TypeError(f"attribute: method={method!r} (is no name). Give one of `opshap list estimators`.")
+    words = [_program(program), "--json", "--quiet",
+             f"--seed={checked_integer('attribute: seed', seed, 0, 2**64 - 1)}"]
     if threads is not None:
-        words += ["--threads", str(int(threads))]
-    with tempfile.TemporaryDirectory(prefix="opshap-") as folder:
+        words.append(f"--threads={checked_integer('attribute: threads', threads, 1)}")
+    words += ["attribute", f"--method={os.fspath(method)}"]
+    if budget is not None:
+        budget = checked_integer("attribute: budget", budget, most=2**63 - 1)
+        words.append(f"--budget={budget}")
+    if nodes is not None:
+        words.append(f"--nodes={checked_integer('attribute: nodes', nodes, 1, 2**31 - 1)}")
+    if rule is not None:
+        words.append(f"--rule={rule}")
+    if minimum_norm:
+        words.append("--minimum-norm")
+    with contextlib.ExitStack() as opened:
+        if progress:
+            bar = opened.enter_context(_package("tqdm.auto").tqdm(total=2**n if method == "exact" else budget,
+                                                                  unit=" evaluations"))
+            slopes = None if game.gradients is None else _counted(game.gradients, bar)
+            game = PeerGame(_counted(game.function, bar), n, slopes, game.max_batch)
+        folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="opshap-"))
         _write_plugin(pathlib.Path(folder))
-        words += ["attribute", "--game", f"peer:{folder}", "--method", method]
-        if budget is not None:
-            words += ["--budget", str(int(budget))]
-        return _attribution(json.loads(_answered(game, words, pathlib.Path(folder))))
+        return _attribution(json.loads(_answered(game, [*words, f"--game=peer:{folder}"], pathlib.Path(folder))))
+
+
+def _same(one, other):
+    """Whether two fields of results are equal: arrays by their entries, where both are some."""
+    arrays = isinstance(one, np.ndarray) + isinstance(other, np.ndarray)
+    return arrays != 1 and bool(np.array_equal(one, other, equal_nan=True) if arrays else one == other)
+
+
+def _callable(name, function):
+    if not callable(function):
+        raise TypeError(f"attribute: {name}={type(function).__name__} (is no function). Give one of an array.")
+    return function
+
+
+def _counted(function, bar):
+    """The function, whose rows the bar counts."""
+    def counted(rows):
+        found = function(rows)
+        bar.update(len(rows))
+        return found
+
+    return counted
+
+
+def _norm(numbers):
+    """The 2-norm as (largest entry, norm beside it), so that no square is too large or too small for a float."""
+    largest = float(np.abs(numbers).max(initial=0))
+    return largest, float(np.linalg.norm(numbers / largest)) if largest > 0 else 0.0
 
 
 def _program(program):
@@ -164,9 +299,30 @@ def _serve(game, listener, process):
             return  # the program was ended before it could hand them over
         for number in numbers:
             os.set_inheritable(number, False)
-        with contextlib.suppress(BrokenPipeError, ProtocolError):  # the program has ended, and says why
-            with open(numbers[0], "rb") as source, open(numbers[1], "wb") as sink:
-                game.serve(Pipes(source, sink), name="caller", raises=True)
+        source, sink = open(numbers[0], "rb"), open(numbers[1], "wb")
+        try:
+            game.serve(_PipesOfProgram(source, sink), name="caller", raises=True)
+        finally:
+            source.close()
+            with contextlib.suppress(BrokenPipeError):  # what was not sent has no reader any more
+                sink.close()
+
+
+class _PipesOfProgram(Pipes):
+    """Pipes to a program that may end in the middle of a frame, and then says itself why. That is a goodbye.
+
+    Only failures of the pipes end here, so that those of the game cannot be taken for them.
+    """
+
+    def read(self):
+        try:
+            return super().read()
+        except ProtocolError:
+            return None, b""
+
+    def write(self, header, payload=b""):
+        with contextlib.suppress(ProtocolError):
+            super().write(header, payload)
 
 
 def _end(process):
@@ -182,14 +338,14 @@ def _end(process):
 
 def _attribution(found):
     errors = found["standard_errors"]
-    return Attribution(
-        method=found["method"], values=np.array(found["values"], float),
-        standard_errors=None if errors is None else np.array(errors, float),
-        **{key: found[key] for key in ("empty", "grand", "distinct", "evaluations", "gradients", "exact", "seed", "seconds")})
+    found = {"path": "", **found, "values": np.array(found["values"], float),
+             "standard_errors": None if errors is None else np.array(errors, float)}
+    return Attribution(**{field.name: found[field.name] for field in dataclasses.fields(Attribution)})
 
 
 def _package(name):
     try:
-        return __import__(name)
+        return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError(f"attribution: package={name} (is not there). Do pip install {name}.") from error
+        package = name.partition(".")[0]
+        raise ImportError(f"attribution: package={package} (is not there). Do pip install {package}.") from error
