@@ -181,6 +181,31 @@ TEST_F(Peers, WhateverTheyPrintIsATextInMessages) {
   }
 }
 
+TEST_F(Peers, AMessageSaysASentenceOnceAndNamesTheLineThatFailed) {
+  const std::string own = std::filesystem::weakly_canonical(folder_).string() + "/model.py";
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"" + own +
+      "\", line 12, in <module>\n    load()\n  File \"/usr/lib/numpy.py\", line 3, in load\n" +
+      "    raise OSError(1)\nOSError: no such file\n";
+  const auto text_of = [&](const std::string& printed, const std::string& last) {
+    write_file(folder_ / "printed", printed);
+    peers::Peer peer(puppet(hello + ("cat printed >&2; " + last)));
+    return failure(peer).text;
+  };
+  const auto fail = [](const std::string& reason) {
+    return R"(echo '{"type":"fail","id":1,"reason":")" + reason + R"("}' >&4; )" + until_the_end;
+  };
+  EXPECT_EQ("peer: puppet=fail (it says: model.py:12: OSError: no such file). " +
+                std::string("Correct the peer; what it refuses on purpose is no failure."),
+            text_of(traceback, fail("model.py:12: OSError: no such file")));
+  const std::string endless(400, 'x');  // both are cut
+  EXPECT_EQ(std::string::npos, text_of(endless, fail("model.py:12: " + endless)).find("printed"));
+  EXPECT_NE(std::string::npos, text_of("a warning\n", fail("no")).find("it says: no; it printed: a warning)"));
+  EXPECT_NE(std::string::npos, text_of(traceback, "exit 1").find("; it printed: model.py:12: OSError: no such file)"));
+  // A traceback that is not the last that it printed says nothing of the end.
+  EXPECT_NE(std::string::npos, text_of(traceback + "goodbye\n", "exit 1").find("; it printed: goodbye)"));
+}
+
 TEST_F(Peers, WhoFailsAfterARefusalHasItsOwnName) {
   peers::Peer peer(puppet(std::string(hello) + R"(
     { echo '{"type":"eval","id":1,"count":2,"nbytes":2}'; printf '\001\002'; } >&4; read -r refusal <&3

@@ -1,6 +1,7 @@
 #include "peers/link.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,36 @@ std::vector<std::string> words_of(const std::vector<Need>& needs) {
 bool tells_of_memory(const std::string& log) {
   return log.find("MemoryError") != std::string::npos || log.find("bad_alloc") != std::string::npos ||
          log.find("annot allocate") != std::string::npos;
+}
+
+/// The innermost line of the peer's own files in a traceback of Python at the end of `log`, as "file:line: ". Empty
+/// where the log ends otherwise.
+std::string failing_line(std::string_view log, const std::filesystem::path& folder) {
+  constexpr std::string_view mark = "  File \"", line = "\", line ";
+  const std::string own = std::filesystem::weakly_canonical(folder).string() + "/";
+  std::size_t end = log.find_last_not_of(" \r\n\t");
+  for (bool last = true; end != std::string_view::npos && end > 0; last = false) {
+    const std::size_t before = log.rfind('\n', end), begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view text = log.substr(begin, end - begin + 1);
+    if (!last && !text.starts_with("  ")) return "";  // the traceback's head, or no traceback
+    const std::size_t number = text.find(line);
+    if (text.starts_with(mark) && text.substr(mark.size()).starts_with(own) && number != std::string_view::npos &&
+        text.find("/opshap_peer/") == std::string_view::npos) {
+      const std::string_view digits = text.substr(number + line.size());
+      return message(text.substr(mark.size() + own.size(), number - mark.size() - own.size()), ":",
+                     digits.substr(0, digits.find_first_not_of("0123456789")), ": ");
+    }
+    end = begin < 2 ? std::string_view::npos : begin - 2;
+  }
+  return "";
+}
+
+/// What the process printed last, for a message that says `how` already: nothing where it is the same again.
+std::string printed(const std::string& log, const std::string& how, const std::filesystem::path& folder) {
+  const std::string words = last_words(log);
+  constexpr std::size_t compared = 100;  // both may have been cut, at different places
+  if (words.empty() || how.find(words.substr(0, compared)) != std::string::npos) return "";
+  return "; it printed: " + failing_line(log, folder) + words;
 }
 
 const char* advice(Ending ending) {
@@ -88,9 +119,8 @@ void Link::fail(Ending ending, const std::string& why) {
     if (process_.killed_by_others() || tells_of_memory(process_.log())) ending = Ending::oom;
     how += ", " + process_.how_it_ended();
   }
-  const std::string words = last_words(process_.log());
   throw Failure(ending, message("peer: ", plugin_.name, "=", to_string(ending), " (", how,
-                                words.empty() ? "" : "; it printed: " + words, "). ", advice(ending)));
+                                printed(process_.log(), how, plugin_.folder), "). ", advice(ending)));
 }
 
 void Link::send(std::string_view bytes) {
