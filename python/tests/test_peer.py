@@ -34,7 +34,8 @@ class Host:
                 served.serve(peer)
             except Exception as error:
                 self.error = error
-            peer._sink.close()
+            with contextlib.suppress(BrokenPipeError):  # of what nobody has read
+                peer._sink.close()
 
         self.thread = threading.Thread(target=run)
         self.thread.start()
