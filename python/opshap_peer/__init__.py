@@ -1,4 +1,4 @@
-"""Programs that explain games of opshap, or are games that it explains, over the two pipes of the protocol opshap-peer/1.
+"""Programs that explain games of opshap, or are games that it explains, by the protocol opshap-peer/1 over two pipes.
 
     import numpy as np
     from opshap_peer import estimator
@@ -26,7 +26,9 @@ And any method of opshap is a function, for a game of this very process:
     from opshap_peer import attribute
 
     found = attribute(lambda masks: masks @ weights, 64, "permutation", 1024)
-    found.values, found.standard_errors, found.to_shapiq()
+    found.values, found.standard_errors, found.error_bar, found.plot(), found.to_dict(), found.to_shapiq()
+
+Masks are booleans, or numbers that are all 0 or 1. Values are real numbers of any type.
 """
 
 from .attribute import Attribution, OpshapError, attribute

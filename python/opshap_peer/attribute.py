@@ -31,6 +31,9 @@ class OpshapError(RuntimeError):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self):  # so that it comes back from another process
+        return OpshapError, (str(self), self.code)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Attribution:

@@ -185,5 +185,7 @@ def _number(what, given):
 
 def _short(given):
     """`given` as messages show it."""
+    if isinstance(given, int) and given.bit_length() > 200:  # Python refuses to write the longest ones
+        return f"an integer of {given.bit_length()} bits"
     text = str(given) if isinstance(given, (int, float, np.number)) else repr(given)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pickle
 import signal
 import sys
 import tempfile
@@ -175,7 +176,8 @@ class AttributeTest(unittest.TestCase):
 
     def test_numbers_that_cannot_be_are_refused_before_anything_starts(self):
         for options, name in (({"n": 0}, "n=0"), ({"n": 65537}, "n=65537"), ({"max_batch": 0}, "max_batch=0"),
-                              ({"n": 2.5}, "n=2.5"), ({"threads": 0}, "threads=0"), ({"nodes": 0}, "nodes=0"),
+                              ({"n": 2.5}, "n=2.5"), ({"n": 10**5000}, "n=an integer of"),
+                              ({"threads": 0}, "threads=0"), ({"nodes": 0}, "nodes=0"),
                               ({"seed": -1}, "seed=-1"), ({"seed": 2**64}, f"seed={2**64}"),
                               ({"seed": float("nan")}, "seed=nan"), ({"budget": 2**63}, "budget=")):
             # An interpreter that ends without a word would give another exception.
@@ -315,6 +317,8 @@ class AttributeTest(unittest.TestCase):
             with self.assertRaisesRegex(OpshapError, words) as caught:
                 attribute(additive, 5, *arguments)
             self.assertEqual(caught.exception.code, code)
+            copied = pickle.loads(pickle.dumps(caught.exception))
+            self.assertEqual((str(copied), copied.code), (str(caught.exception), code))
 
     def test_without_the_program_it_says_what_is_missing(self):
         with self.assertRaisesRegex(FileNotFoundError, "OPSHAP"):
