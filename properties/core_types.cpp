@@ -275,35 +275,5 @@ TEST(Names, FindTheNearestRegisteredOne) {
   EXPECT_EQ("", nearest_name("x", {}));
 }
 
-class FileTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("opshap_file_test_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
-};
-
-TEST_F(FileTest, WritingReplacesInOneStepAndLeavesNoTemporaryFile) {
-  write_file(folder_ / "a" / "b.txt", "first");
-  write_file(folder_ / "a" / "b.txt", "second");
-  EXPECT_EQ("second", read_file(folder_ / "a" / "b.txt"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "a" / "b.txt.tmp"));
-}
-
-TEST_F(FileTest, AFullDiskIsAnEnvironmentErrorAndAMissingFolderTheCallersMistake) {
-  EXPECT_THROW(write_file("/proc/opshap/file", "x"), InvalidArgument);
-  EXPECT_THROW(read_file(folder_ / "missing"), DataError);
-  EXPECT_THROW(read_file(folder_), DataError);
-}
-
-TEST_F(FileTest, ALogDropsTheLineThatAKillCutOff) {
-  { LineLog(folder_ / "log").append("one"); }
-  write_file(folder_ / "log", "one\ntw");
-  { LineLog(folder_ / "log").append("three"); }
-  EXPECT_EQ("one\nthree\n", read_file(folder_ / "log"));
-}
-
 }  // namespace
 }  // namespace opshap

@@ -1,15 +1,22 @@
 #include "core/file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <iostream>
-#include <iterator>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/shortage.hpp"
+#include "core/stop.hpp"
 
 namespace opshap {
 
@@ -17,48 +24,185 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Closes on scope exit, and removes the temporary file unless it was renamed.
+constexpr std::size_t letters_of_temporary = 6;
+constexpr std::string_view ending_of_temporary = ".tmp";
+constexpr std::size_t longest_name = 255;  // NAME_MAX of Linux
+
+[[noreturn]] void fail_to_write(const fs::path& path, int code) {
+  throw_if_shortage(message("file: path=", path.string()), code);
+  throw InvalidArgument(message("file: path=", path.string(), " (cannot be written: ", std::strerror(code),
+                                "). Choose a place you may write to."));
+}
+
+/// Closes on scope exit.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// 0, or the error number.
+int write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ::ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+/// A name beside `path` that nobody can guess.
+fs::path unique_name(const fs::path& path) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+  std::array<unsigned char, letters_of_temporary> random{};
+  [[maybe_unused]] const ::ssize_t drawn = ::getrandom(random.data(), random.size(), 0);
+  std::string name =
+      path.filename().string().substr(0, longest_name - 1 - letters_of_temporary - ending_of_temporary.size());
+  name += '.';
+  for (const unsigned char number : random) name += letters[number % letters.size()];
+  return path.parent_path() / name.append(ending_of_temporary);
+}
+
+bool is_unique_name(const std::string& name) {
+  constexpr std::size_t added = 1 + letters_of_temporary + ending_of_temporary.size();
+  return name.size() > added && name.ends_with(ending_of_temporary) && name[name.size() - added] == '.';
+}
+
+/// A new file under a name of its own, until it is renamed. Removed on scope exit otherwise, and on a forced end.
 class TemporaryFile {
  public:
-  TemporaryFile(const fs::path& temporary, int flags)
-      : path_(temporary), descriptor_(::open(temporary.c_str(), flags | O_CLOEXEC, 0644)) {}
+  explicit TemporaryFile(const fs::path& path)
+      : path_(unique_name(path)),
+        forced_([this] { ::unlink(path_.c_str()); }),
+        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)) {
+    if (file_.number() < 0) fail_to_write(path, errno);
+  }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!renamed_) ::unlink(path_.c_str());
+    if (file_.number() >= 0 && !renamed_) ::unlink(path_.c_str());
   }
-  int descriptor() const { return descriptor_; }
-  void rename_to(const fs::path& path) {
-    if (::fsync(descriptor_) != 0 || ::rename(path_.c_str(), path.c_str()) != 0) fail(path, errno);
+  void replace(const fs::path& path, std::span<const std::byte> bytes, const struct stat* replaced) {
+    if (const int code = write_all(file_.number(), bytes); code != 0) fail_to_write(path, code);
+    if (replaced != nullptr) ::fchmod(file_.number(), replaced->st_mode & 0777);
+    if (::fsync(file_.number()) != 0 || ::rename(path_.c_str(), path.c_str()) != 0) fail_to_write(path, errno);
     renamed_ = true;
-  }
-  [[noreturn]] static void fail(const fs::path& path, int code) {
-    if (code == ENOSPC || code == EDQUOT || code == EIO) {
-      throw EnvironmentError(message("file: path=", path.string(), " (", std::strerror(code),
-                                     "). Free some space or choose another folder; nothing was written."));
-    }
-    throw InvalidArgument(message("file: path=", path.string(), " (cannot be written: ", std::strerror(code),
-                                  "). Choose a folder you may write to."));
   }
 
  private:
   fs::path path_;
-  int descriptor_;
+  ForcedEnd forced_;
+  Descriptor file_;
   bool renamed_ = false;
 };
+
+/// Whether a symbolic link is one of /proc, which stands for an open file and has no path to follow.
+bool is_of_proc(const fs::path& link) {
+  struct statfs system {};
+  const fs::path folder = link.has_parent_path() ? link.parent_path() : fs::path(".");
+  return ::statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+/// The number of an open descriptor of this process that a link of /proc stands for, else -1.
+int own_descriptor(const fs::path& link) {
+  std::error_code unknown;
+  const fs::path folder = fs::canonical(link.parent_path(), unknown);
+  const std::string name = link.filename().string();
+  int number = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool ours = folder == fs::path("/proc") / std::to_string(::getpid()) / "fd";
+  return !unknown && ours && error == std::errc() && end == name.data() + name.size() ? number : -1;
+}
+
+/// Where a path leads: symbolic links are followed up to what is none, or to one of /proc.
+struct Target {
+  fs::path path;
+  bool is_link_of_proc = false;
+};
+
+Target target_of(fs::path path) {
+  constexpr int most_links = 40;  // as many as the kernel follows
+  for (int followed = 0; followed < most_links; ++followed) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISLNK(found.st_mode)) return {.path = path};
+    if (is_of_proc(path)) return {.path = path, .is_link_of_proc = true};
+    std::error_code failure;
+    const fs::path next = fs::read_symlink(path, failure);
+    if (failure) fail_to_write(path, failure.value());
+    path = path.parent_path() / next;  // an absolute one replaces it all
+  }
+  fail_to_write(path, ELOOP);
+}
+
+/// Into what is there: a device, a pipe, an open file.
+void write_into(const Target& target, std::span<const std::byte> bytes) {
+  const int own = target.is_link_of_proc ? own_descriptor(target.path) : -1;
+  if (own >= 0) std::cout.flush();  // before it, what was printed there
+  const Descriptor file(own >= 0 ? ::fcntl(own, F_DUPFD_CLOEXEC, 0)
+                                 : ::open(target.path.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC));
+  if (file.number() < 0) fail_to_write(target.path, errno);
+  if (const int code = write_all(file.number(), bytes); code != 0) fail_to_write(target.path, code);
+}
+
+struct stat status_of(int descriptor) {
+  struct stat status {};
+  ::fstat(descriptor, &status);
+  return status;
+}
+
+std::string read_all(int descriptor, const std::string& who) {
+  constexpr std::size_t most_of_device = std::size_t{1} << 26, most_of_pipe = std::size_t{1} << 30;
+  const struct stat status = status_of(descriptor);
+  require<DataError>(!S_ISDIR(status.st_mode), who, " (is a folder). Name a file.");
+  std::string bytes;
+  if (S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
+  std::array<char, 1 << 16> block;
+  for (;;) {
+    const ::ssize_t count = ::read(descriptor, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    require<DataError>(count >= 0, who, " (reading failed: ", std::strerror(errno), "). Check the disk.");
+    if (count == 0) return bytes;
+    bytes.append(block.data(), static_cast<std::size_t>(count));
+    const std::size_t most = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) ? most_of_device : most_of_pipe;
+    require<DataError>(S_ISREG(status.st_mode) || bytes.size() <= most, who, " (has no end: ", bytes.size(),
+                       " bytes were read). Name a regular file.");
+  }
+}
 
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  require<DataError>(!fs::is_directory(path), "file: path=", path.string(), " (is a folder). Name a file.");
-  std::ifstream in(path, std::ios::binary);
-  require<DataError>(in.is_open(), "file: path=", path.string(), " (cannot be read: ", std::strerror(errno),
-                     "). Check the name.");
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  require<DataError>(!in.bad(), "file: path=", path.string(), " (reading failed). Check the disk.");
-  return bytes;
+  if (path == "-") return read_all(STDIN_FILENO, "standard input: bytes");
+  const std::string who = message("file: path=", path.string());
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+  const int code = errno;
+  if (file.number() < 0) throw_if_shortage(who, code);
+  require<DataError>(file.number() >= 0, who, " (cannot be read: ", std::strerror(code), "). Check the name.");
+  return read_all(file.number(), who);
+}
+
+bool is_there(const fs::path& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0;
+}
+
+bool is_folder(const fs::path& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool is_file(const fs::path& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
 }
 
 fs::path temporary_name(const fs::path& path) {
@@ -67,13 +211,24 @@ fs::path temporary_name(const fs::path& path) {
   return temporary;
 }
 
+void remove_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (is_unique_name(entry.path().filename().string()) && entry.is_regular_file(ignored))
+      fs::remove(entry.path(), ignored);
+  }
+}
+
 void make_folder(const fs::path& path) {
   std::error_code failure;
   fs::create_directories(path, failure);
-  if (failure.value() == ENOSPC) TemporaryFile::fail(path, ENOSPC);
-  require(!failure && ::access(path.c_str(), W_OK) == 0, "folder: path=", path.string(),
-          " (cannot be made or written: ", failure ? failure.message() : std::strerror(errno),
-          "). Choose a folder you may write to.");
+  int code = failure.value();
+  if (code == 0 && ::access(path.c_str(), W_OK) != 0) code = errno;
+  if (code == 0 && !is_folder(path)) code = ENOTDIR;
+  if (code == 0) return;
+  throw_if_shortage(message("folder: path=", path.string()), code);
+  throw InvalidArgument(message("folder: path=", path.string(), " (cannot be made or written: ", std::strerror(code),
+                                "). Choose a folder you may write to."));
 }
 
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
@@ -83,35 +238,45 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
                               " (could not be written). Check where it goes.");
     return;
   }
-  if (path.has_parent_path()) make_folder(path.parent_path());
-  TemporaryFile file(temporary_name(path), O_WRONLY | O_CREAT | O_TRUNC);
-  if (file.descriptor() < 0) TemporaryFile::fail(path, errno);
-  while (!bytes.empty()) {
-    const ::ssize_t written = ::write(file.descriptor(), bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) TemporaryFile::fail(path, errno);
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  file.rename_to(path);
+  if (path.has_parent_path() && !is_folder(path.parent_path())) make_folder(path.parent_path());
+  const Target target = target_of(path);
+  struct stat found {};
+  const bool there = ::stat(target.path.c_str(), &found) == 0;
+  if (!there && errno != ENOENT) fail_to_write(path, errno);
+  if (there && S_ISDIR(found.st_mode)) fail_to_write(path, EISDIR);
+  if (there && (target.is_link_of_proc || !S_ISREG(found.st_mode))) return write_into(target, bytes);
+  TemporaryFile(target.path).replace(target.path, bytes, there ? &found : nullptr);
 }
 
 void write_file(const fs::path& path, std::string_view text) { write_file(path, std::as_bytes(std::span(text))); }
 
 LineLog::LineLog(const fs::path& path) : path_(path) {
   if (path.has_parent_path()) make_folder(path.parent_path());
-  if (fs::exists(path)) {
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail_to_write(path, errno);
+  try {
+    require(S_ISREG(status_of(descriptor_).st_mode), "log: path=", path.string(),
+            " (is no regular file). Remove it, or choose another folder.");
     const std::string text = read_file(path);
     const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-    if (complete != text.size()) fs::resize_file(path, complete);
+    if (complete != text.size() && ::ftruncate(descriptor_, static_cast<::off_t>(complete)) != 0)
+      fail_to_write(path, errno);
+  } catch (const Error&) {
+    ::close(descriptor_);
+    throw;
   }
-  out_.open(path, std::ios::app | std::ios::binary);
-  require(out_.is_open(), "log: path=", path.string(), " (cannot be written: ", std::strerror(errno),
-          "). Choose a folder you may write to.");
 }
 
+LineLog::~LineLog() { ::close(descriptor_); }
+
 void LineLog::append(std::string_view line) {
-  out_ << line << '\n' << std::flush;
-  require<EnvironmentError>(out_.good(), "log: path=", path_.string(),
-                            " (writing failed; the disk may be full). Free some space.");
+  require<EnvironmentError>(status_of(descriptor_).st_nlink > 0, "log: path=", path_.string(),
+                            " (was removed while it was written). Run the command again.");
+  const std::string whole = std::string(line) + '\n';
+  const int code = write_all(descriptor_, std::as_bytes(std::span(whole)));
+  throw_if_shortage(message("log: path=", path_.string()), code);
+  require<EnvironmentError>(code == 0, "log: path=", path_.string(), " (writing failed: ", std::strerror(code),
+                            "). Free some space.");
 }
 
 }  // namespace opshap

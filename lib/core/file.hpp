@@ -2,38 +2,56 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace opshap {
 
-/// The whole file. Throws DataError when it cannot be read. "-" is standard input.
+/// The whole file. "-" is standard input. Throws DataError when it cannot be read, and when a device or a pipe has no
+/// end: more than 64 MiB from a device, more than 1 GiB from a pipe.
 std::string read_file(const std::filesystem::path& path);
 
-/// Makes the folder of `path` if needed and replaces `path` by `bytes` in one step: written to a temporary name,
-/// flushed to disk, renamed. On any failure the old file is untouched and nothing is left behind. "-" is standard
-/// output. Throws EnvironmentError on a full disk, InvalidArgument when the place cannot be written.
+/// Makes the folder of `path` if needed and replaces `path` by `bytes` in one step: written to a temporary name in the
+/// same folder, flushed to disk, renamed. On any failure the old file is untouched and nothing is left behind.
+///
+/// A symbolic link stays, and the file that it names is replaced. What is no regular file (a device, a pipe, an open
+/// descriptor below /dev/fd or /proc) is written into. "-" is standard output. Throws EnvironmentError when the system
+/// has no more of something (disk, descriptors), InvalidArgument when the place cannot be written.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Makes a folder and its parents. Throws InvalidArgument when that is not possible or the folder cannot be written to.
 void make_folder(const std::filesystem::path& path);
 
-/// The name a file has until it is complete: `path` + ".tmp".
+/// Whether something has this name. What the system refuses to say (a folder that one may not enter, a name that is too
+/// long, a circle of links) is not there.
+bool is_there(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+bool is_file(const std::filesystem::path& path);
+
+/// The name that a folder has before it is complete, or while it is removed: `path` + ".tmp".
 std::filesystem::path temporary_name(const std::filesystem::path& path);
+
+/// Removes what writers that were killed have left in a folder under temporary names of write_file(). Whoever calls it
+/// knows that nobody writes there.
+void remove_leftovers(const std::filesystem::path& folder);
 
 /// Appends lines to a log (metrics.jsonl, shard manifest): each line is flushed, and a line cut off by a kill is
 /// dropped when the log is opened again.
 class LineLog {
  public:
+  /// Throws InvalidArgument when the place cannot be written.
   explicit LineLog(const std::filesystem::path& path);
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+  ~LineLog();
+  /// Throws EnvironmentError when the line cannot be written, and when the log was removed meanwhile.
   void append(std::string_view line);
 
  private:
   std::filesystem::path path_;
-  std::ofstream out_;
+  int descriptor_;
 };
 
 }  // namespace opshap

@@ -2,9 +2,11 @@
 // for the rest.
 
 #include "cli/commands.hpp"
+#include "core/process_start.hpp"
 
 int main(int argc, char** argv) {
   using namespace opshap::cli;
+  opshap::start_process();
   Globals globals;
   CLI::App app(
       "Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain "

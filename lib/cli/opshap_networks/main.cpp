@@ -1,18 +1,23 @@
 // `opshap-networks`: the subcommands that need LibTorch. Started by `opshap`; not meant to be called by hand.
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "cli/commands.hpp"
 #include "core/fast_blas.hpp"
+#include "core/process_start.hpp"
 
 int main(int argc, char** argv) {
   using namespace opshap::cli;
+  opshap::start_process();
   opshap::restart_with_fast_blas(argv);
   // Activations are large and short-lived: without these glibc gives them back to the kernel and faults them in again
   // at every layer.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_TOP_PAD, 256 << 20);
+  // That much more at a time, where the address space has no limit: under one, small allocations would fail by it.
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY) mallopt(M_TOP_PAD, 256 << 20);
   Globals globals;
   CLI::App app("The part of opshap that needs LibTorch", "opshap");
   add_globals(app, globals);

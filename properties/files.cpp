@@ -1,0 +1,293 @@
+// A file is written whole or not at all, in its place or not; reading ends.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/process_start.hpp"
+#include "core/stop.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("opshap_file_test_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());
+    return names;
+  }
+  /// What is said of a refusal.
+  template <typename E, typename Work>
+  static std::string refusal(const Work& work) {
+    try {
+      work();
+    } catch (const E& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return "";
+  }
+  /// The exit code of a process of its own that does the work.
+  template <typename Work>
+  static int in_child(const Work& work) {
+    const pid_t child = fork();
+    if (child == 0) _exit(work());
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Files, WritingReplacesInOneStepAndLeavesNoTemporaryFile) {
+  write_file(folder_ / "a" / "b.txt", "first");
+  write_file(folder_ / "a" / "b.txt", "second");
+  EXPECT_EQ("second", read_file(folder_ / "a" / "b.txt"));
+  fs::remove_all(folder_ / "a");
+  write_file(folder_ / "b.txt", "first");
+  fs::permissions(folder_ / "b.txt", fs::perms::owner_read | fs::perms::owner_write);
+  write_file(folder_ / "b.txt", "second");
+  EXPECT_EQ(fs::perms::owner_read | fs::perms::owner_write, fs::status(folder_ / "b.txt").permissions());
+  EXPECT_EQ(std::set<std::string>{"b.txt"}, listing());
+}
+
+TEST_F(Files, AMissingFolderIsTheCallersMistake) {
+  EXPECT_THROW(write_file("/proc/opshap/file", "x"), InvalidArgument);
+  EXPECT_THROW(read_file(folder_ / "missing"), DataError);
+  EXPECT_THROW(read_file(folder_), DataError);
+  EXPECT_THROW(write_file(folder_, "x"), InvalidArgument);
+  write_file(folder_ / "a", "x");
+  for (const fs::path& place : {folder_ / "a" / "b", folder_ / std::string(300, 'x') / "b", fs::path("")})
+    EXPECT_EQ(std::string::npos, refusal<InvalidArgument>([&] { write_file(place, "x"); }).find("Success")) << place;
+  EXPECT_EQ(std::string::npos, refusal<InvalidArgument>([&] { make_folder(folder_ / "a"); }).find("Success"));
+  EXPECT_NE(std::string::npos, refusal<InvalidArgument>([] { make_folder("/proc/1"); }).find("folder: path="));
+  EXPECT_EQ(std::set<std::string>{"a"}, listing());
+}
+
+TEST_F(Files, ADeviceIsWrittenIntoAndStays) {
+  const fs::path device = folder_ / "null";
+  if (mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) GTEST_SKIP() << "needs the right to make a device";
+  write_file(device, "lost");
+  EXPECT_TRUE(fs::is_character_file(device));
+  EXPECT_EQ(std::set<std::string>{"null"}, listing());
+  EXPECT_EQ("", read_file(device));
+  mknod((folder_ / "full").c_str(), S_IFCHR | 0666, makedev(1, 7));
+  EXPECT_THROW(write_file(folder_ / "full", "x"), EnvironmentError);
+  EXPECT_TRUE(fs::is_character_file(folder_ / "full"));
+  EXPECT_NE(std::string::npos, refusal<DataError>([&] { read_file(folder_ / "full"); }).find("has no end"));
+}
+
+TEST_F(Files, APipeIsWrittenInto) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
+  std::string arrived;
+  std::thread reader([&] { arrived = read_file(pipe); });
+  write_file(pipe, "through");
+  reader.join();
+  EXPECT_EQ("through", arrived);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
+
+TEST_F(Files, AnOpenDescriptorIsWrittenIntoWhereItStands) {
+  const fs::path file = folder_ / "file";
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(6, write(descriptor, "first ", 6));
+  write_file("/dev/fd/" + std::to_string(descriptor), "second ");
+  write_file("/proc/self/fd/" + std::to_string(descriptor), "third");
+  fs::create_symlink("/dev/fd/" + std::to_string(descriptor), folder_ / "link");
+  write_file(folder_ / "link", " fourth");
+  close(descriptor);
+  EXPECT_EQ("first second third fourth", read_file(file));
+  EXPECT_EQ((std::set<std::string>{"file", "link"}), listing());
+}
+
+TEST_F(Files, ASymbolicLinkIsFollowedAndItsTargetReplaced) {
+  fs::create_directories(folder_ / "far");
+  write_file(folder_ / "far" / "file", "old");
+  fs::create_symlink("far/file", folder_ / "near");
+  fs::create_symlink("near", folder_ / "nearer");
+  write_file(folder_ / "nearer", "new");
+  EXPECT_EQ("new", read_file(folder_ / "far" / "file"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "near") && fs::is_symlink(folder_ / "nearer"));
+  fs::create_symlink("far/later", folder_ / "dangling");
+  write_file(folder_ / "dangling", "made");
+  EXPECT_EQ("made", read_file(folder_ / "far" / "later"));
+  fs::create_symlink("circle", folder_ / "circle");
+  EXPECT_THROW(write_file(folder_ / "circle", "x"), InvalidArgument);
+  EXPECT_THROW(read_file(folder_ / "circle"), DataError);
+  EXPECT_FALSE(is_there(folder_ / "circle") || is_folder(folder_ / "circle") || is_file(folder_ / "circle"));
+}
+
+TEST_F(Files, APlantedLinkUnderAGuessedTemporaryNameIsNotFollowed) {
+  write_file(folder_ / "victim", "whole");
+  fs::create_symlink("victim", folder_ / "out.npy.tmp");
+  write_file(folder_ / "out.npy", "new");
+  EXPECT_EQ("whole", read_file(folder_ / "victim"));
+}
+
+TEST_F(Files, TheLongestNameCanBeWritten) {
+  write_file(folder_ / std::string(255, 'n'), "x");
+  EXPECT_EQ("x", read_file(folder_ / std::string(255, 'n')));
+  EXPECT_THROW(write_file(folder_ / std::string(256, 'n'), "x"), InvalidArgument);
+  EXPECT_FALSE(is_there(folder_ / std::string(256, 'n')));
+}
+
+TEST_F(Files, ManyWritersOfOneFileLeaveOneWholeFile) {
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int turn = 0; turn < 20; ++turn) write_file(folder_ / "file", std::string(1000, char('a' + writer)));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string text = read_file(folder_ / "file");
+  EXPECT_EQ(std::string(1000, text.at(0)), text);
+  EXPECT_EQ(std::set<std::string>{"file"}, listing());
+}
+
+TEST_F(Files, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
+  write_file(folder_ / "results.jsonl.aB3-_9.tmp", "half");
+  write_file(folder_ / "my.tmp", "kept");
+  write_file(folder_ / "results.jsonl", "kept");
+  remove_leftovers(folder_);
+  EXPECT_EQ((std::set<std::string>{"my.tmp", "results.jsonl"}), listing());
+}
+
+TEST_F(Files, AFileThatMayNotGrowIsAnEnvironmentError) {
+  write_file(folder_ / "file", "old");
+  const int code = in_child([&] {
+    start_process();
+    const rlimit small{100, 100};
+    setrlimit(RLIMIT_FSIZE, &small);
+    try {
+      write_file(folder_ / "file", std::string(1000, 'x'));
+    } catch (const EnvironmentError&) {
+      return 4;
+    } catch (const Error&) {
+      return 2;
+    }
+    return 0;
+  });
+  EXPECT_EQ(4, code);
+  EXPECT_EQ("old", read_file(folder_ / "file"));
+  EXPECT_EQ(std::set<std::string>{"file"}, listing());
+}
+
+TEST_F(Files, WhatTheSystemHasNoMoreOfIsNamed) {
+  const int code = in_child([&] {
+    const rlimit few{3, 3};
+    setrlimit(RLIMIT_NOFILE, &few);
+    try {
+      write_file(folder_ / "file", "x");
+    } catch (const EnvironmentError& error) {
+      return std::string(error.what()).find("ulimit -n") == std::string::npos ? 1 : 4;
+    } catch (const Error&) {
+      return 2;
+    }
+    return 0;
+  });
+  EXPECT_EQ(4, code);
+}
+
+TEST_F(Files, AReadErrorIsADataError) {
+  // Nothing is mapped at the first address of a process, so this read fails as that of a dying disk does: EIO.
+  EXPECT_NE(std::string::npos, refusal<DataError>([] { read_file("/proc/self/mem"); }).find("reading failed"));
+}
+
+TEST_F(Files, ClosedDescriptorsAreHeldAndStillFail) {
+  const int code = in_child([] {
+    for (const int descriptor : {0, 1, 2}) close(descriptor);
+    start_process();
+    const bool held = open("/dev/null", O_RDONLY | O_CLOEXEC) == 3;
+    char byte = 0;
+    return held && write(1, "x", 1) < 0 && write(2, "x", 1) < 0 && read(0, &byte, 1) < 0 ? 0 : 1;
+  });
+  EXPECT_EQ(0, code);
+}
+
+TEST_F(Files, ALogDropsTheLineThatAKillCutOff) {
+  { LineLog(folder_ / "log").append("one"); }
+  write_file(folder_ / "log", "one\ntw");
+  { LineLog(folder_ / "log").append("three"); }
+  EXPECT_EQ("one\nthree\n", read_file(folder_ / "log"));
+}
+
+TEST_F(Files, ALogThatIsRemovedMeanwhileIsAnError) {
+  LineLog log(folder_ / "log");
+  log.append("one");
+  fs::remove(folder_ / "log");
+  EXPECT_THROW(log.append("two"), EnvironmentError);
+  ASSERT_EQ(0, mkfifo((folder_ / "pipe").c_str(), 0600));
+  EXPECT_THROW(LineLog(folder_ / "pipe"), InvalidArgument);
+}
+
+/// Seconds until a process of its own that was sent SIGTERM ended, and its exit code.
+struct Ended {
+  int code;
+  double seconds;
+};
+
+template <typename Work>
+Ended stopped(const fs::path& ready, const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    stop_on_signals();
+    write_file(ready, "");
+    work();
+    _exit(0);
+  }
+  while (!is_there(ready)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+TEST_F(Files, WorkThatDoesNotLookAtASignalEndsWithinTwoSecondsAndLeavesNothingHalf) {
+  const Ended ended = stopped(folder_ / "ready", [&] {
+    const std::string cleaned = folder_ / "cleaned";
+    const ForcedEnd forced([&] { close(creat(cleaned.c_str(), 0600)); });
+    for (;;) write_file(folder_ / "file", std::string(1 << 20, 'x'));
+  });
+  EXPECT_EQ(6, ended.code);
+  EXPECT_LE(ended.seconds, 2.5) << "two seconds, and half a one for a busy machine";
+  EXPECT_EQ((std::set<std::string>{"cleaned", "file", "ready"}), listing());
+  EXPECT_EQ(std::string(1 << 20, 'x'), read_file(folder_ / "file"));
+}
+
+TEST_F(Files, WorkThatLooksAtASignalEndsInItsOwnOrder) {
+  const Ended ended = stopped(folder_ / "ready", [&] {
+    while (!stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1700));
+    _exit(42);
+  });
+  EXPECT_EQ(42, ended.code);
+}
+
+}  // namespace
+}  // namespace opshap
