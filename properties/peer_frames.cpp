@@ -74,5 +74,30 @@ TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
   }
 }
 
+TEST(PeerFrames, ADeepHeaderIsRefusedAndNotRepeated) {
+  for (const char* opening : {"[", "{\"a\":"}) {
+    std::string header = R"({"type":"eval","id":)";
+    for (int depth = 0; depth < 150000; ++depth) header += opening;
+    peers::FrameReader reader;
+    reader.feed(header + "\n");
+    try {
+      reader.next();
+      ADD_FAILURE() << "was read";
+    } catch (const peers::Malformed& error) {
+      EXPECT_LT(std::string(error.what()).size(), 400u);
+    }
+  }
+  peers::FrameReader reader;
+  reader.feed("{\"id\":[1,[2]]}\n");
+  try {
+    reader.next()->integer("id");
+    ADD_FAILURE() << "a list is no number";
+  } catch (const peers::Malformed& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("id=array")) << error.what();
+  }
+}
+
+TEST(PeerFrames, NoNumbersAreCopiedFromNowhere) { EXPECT_TRUE(peers::Frame{}.reals(0).empty()); }
+
 }  // namespace
 }  // namespace opshap

@@ -7,6 +7,7 @@
 #include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/strict_json.hpp"
 
 namespace opshap::cli {
 
@@ -29,7 +30,7 @@ void require_same(const nlohmann::json& file, const char* key, double value, dou
 
 StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game) {
   const std::string who = path == "-" ? "standard input" : path.string();
-  const nlohmann::json file = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto file = strict_json<nlohmann::json>(read_file(path), who);
   require<DataError>(file.is_object() && file.contains("values") && file["values"].is_array(), who,
                      ": key=values (missing: this is no attribution). Give what `opshap attribute --json` printed.");
   StoredAttribution found{.method = "unknown", .values = {}};

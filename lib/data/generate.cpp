@@ -12,6 +12,7 @@
 #include "core/file.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
+#include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "data/already_made.hpp"
 #include "data/dataset.hpp"
@@ -230,8 +231,12 @@ void merge(const std::vector<fs::path>& parts, const fs::path& path) {
     return std::make_unique<Hdf5Contents>(read_file(parts[i]), parts[i].string());
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Json metadata = Json::parse(opened(i)->metadata(), nullptr, false);
-    require<DataError>(metadata.is_object() && metadata.contains("part") && metadata.contains("request"),
+    const Json metadata = strict_json<Json>(opened(i)->metadata(), "data merge: file=" + parts[i].string());
+    const auto is_whole = [&metadata](const char* key) {
+      return metadata["part"].contains(key) && metadata["part"][key].is_number_integer();
+    };
+    require<DataError>(metadata.is_object() && metadata.contains("part") && metadata.contains("request") &&
+                           metadata["part"].is_object() && is_whole("of") && is_whole("index"),
                        "data merge: file=", parts[i].string(),
                        " (is not a part of a data set). Generate it with --shard.");
     if (i == 0) request = metadata["request"];

@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/strict_json.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity_sum.hpp"
 
@@ -20,29 +20,7 @@ namespace {
 using nlohmann::json;
 
 /// A game is an object of an array of objects of an array: 4 levels.
-constexpr int max_depth = 4;
-
-/// Parses the text; refuses deep nesting and keys given twice, of which the library would silently keep the last.
-json parse(std::string_view text, std::string_view who) {
-  std::vector<std::set<std::string>> keys(max_depth + 1);
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
-      require<DataError>(depth < max_depth, who, ": depth=", depth + 1, " (a game is at most ", max_depth,
-                         " levels deep). Remove the nested value.");
-      keys[level + 1].clear();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      require<DataError>(keys[level].insert(key).second, who, ": key=", key, " (given twice in one object). Keep one.");
-    }
-    return true;
-  };
-  try {
-    return json::parse(text, watch);
-  } catch (const json::exception& error) {
-    throw DataError(message(who, ": json (", error.what(), "). Repair the file."));
-  }
-}
+constexpr JsonLimits limits{.depth = 4};
 
 void require_keys(const json& object, std::initializer_list<const char*> required,
                   std::initializer_list<const char*> optional, std::string_view who, const std::string& where) {
@@ -123,7 +101,7 @@ std::unique_ptr<Game> parse_terms(const json& file, std::string_view who) {
 }  // namespace
 
 std::unique_ptr<Game> parse_game(std::string_view text, std::string_view who) {
-  const json file = parse(text, who);
+  const json file = strict_json<json>(text, who, limits);
   require<DataError>(
       file.is_object(), who, ": json (", file.type_name(),
       " instead of an object). Give {\"players\": n, \"values\": [...]} or {\"players\": n, \"terms\": [...]}.");

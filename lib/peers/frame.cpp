@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/strict_json.hpp"
+
 namespace opshap::peers {
 
 namespace {
@@ -24,13 +26,23 @@ std::string beginning(std::string_view line) {
   return line.size() > shown ? text + "..." : text;
 }
 
+/// A number or text itself; of an array or an object only that it is one.
+std::string in_words(const Json& value) {
+  const bool has_parts = value.is_structured();
+  return has_parts ? value.type_name() : beginning(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
 Json parsed(std::string_view line) {
-  Json header = Json::parse(line, nullptr, false);
-  if (!header.is_object())
-    throw Malformed("protocol",
-                    message("frame: header=", beginning(line),
-                            " (not a JSON object on one line). Write protocol frames to their pipe alone."));
-  return header;
+  std::string why = "not a JSON object on one line";
+  try {
+    constexpr JsonLimits limits{.depth = 16, .keys = 1000, .bytes = most_header_bytes};
+    Json header = strict_json<Json>(line, "header", limits);
+    if (header.is_object()) return header;
+  } catch (const DataError& error) {
+    why += message("; ", beginning(error.what()));
+  }
+  throw Malformed("protocol", message("frame: header=", beginning(line), " (", why,
+                                      "). Write protocol frames to their pipe alone."));
 }
 
 }  // namespace
@@ -47,8 +59,8 @@ std::int64_t Frame::integer(std::string_view key) const {
     const double value = found->get<double>();
     if (std::abs(value) <= exact_integers && value == std::floor(value)) return static_cast<std::int64_t>(value);
   }
-  throw Malformed("range", message("frame: ", key, "=", found == header.end() ? "nothing" : beginning(found->dump()),
-                                   " (must be a whole number). Correct the frame of type ", type(), "."));
+  throw Malformed("range", message("frame: ", key, "=", found == header.end() ? "nothing" : in_words(*found),
+                                   " (must be a whole number). Correct the frame of type ", beginning(type()), "."));
 }
 
 std::string Frame::text(std::string_view key) const {
@@ -63,10 +75,11 @@ bool Frame::says(std::string_view key) const {
 
 std::vector<double> Frame::reals(std::size_t count) const {
   if (payload.size() % sizeof(double) != 0 || payload.size() / sizeof(double) != count)
-    throw Malformed("size", message("frame: nbytes=", payload.size(), " (", count,
-                                    " float64 of 8 bytes each are wanted). Correct the frame of type ", type(), "."));
+    throw Malformed(
+        "size", message("frame: nbytes=", payload.size(), " (", count,
+                        " float64 of 8 bytes each are wanted). Correct the frame of type ", beginning(type()), "."));
   std::vector<double> values(count);
-  std::memcpy(values.data(), payload.data(), payload.size());
+  if (count > 0) std::memcpy(values.data(), payload.data(), payload.size());
   return values;
 }
 
