@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
@@ -34,7 +35,7 @@ std::string without_times(const fs::path& file) {
   std::string rest;
   for (std::string line; std::getline(lines, line);) {
     Json row = Json::parse(line);
-    for (const char* key : {"seconds", "game_seconds", "estimator_seconds"}) row.erase(key);
+    for (const char* key : {"seconds", "game_seconds", "estimator_seconds", "crc32c"}) row.erase(key);
     rest += row.dump() + '\n';
   }
   return rest;
@@ -139,6 +140,53 @@ TEST_F(PartsOfRuns, AMergeThatWasKilledCanBeMadeAgain) {
   EXPECT_EQ(2, runs::merge_parts(run_));
   EXPECT_EQ(manifest, read_file(run_ / "manifest.json")) << "the parts are booked once";
   EXPECT_EQ("unit 0", runs::Units(run_ / "units", "test", "identity").bytes("0"));
+}
+
+TEST_F(PartsOfRuns, AMergeCanBeMadeAgainWhereverItWasKilled) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  EXPECT_EQ(2, runs::merge_parts(run_));
+  EXPECT_EQ(2, runs::merge_parts(run_)) << "just before its end";
+  // While it removed the parts.
+  write_file(run_ / "parts.merged.tmp" / "0-of-2" / "results.jsonl", std::string_view("half"));
+  EXPECT_EQ(2, runs::merge_parts(run_));
+  EXPECT_FALSE(fs::exists(run_ / "parts.merged.tmp"));
+  EXPECT_EQ("unit 0", runs::Units(run_ / "units", "test", "identity").bytes("0"));
+}
+
+TEST_F(PartsOfRuns, NamesOfUnitsThatLeadElsewhereAreRefused) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  const fs::path units = runs::Part{0, 2}.folder(run_) / "units";
+  const std::string list = read_file(units / "manifest.jsonl");
+  for (const std::string name : {"../../../pwned", "/tmp/pwned", "..", ".", "", "a/b", ".hidden"}) {
+    write_file(units.parent_path().parent_path().parent_path().parent_path() / "pwned", std::string_view("unit"));
+    write_file(units / "manifest.jsonl",
+               list + Json{{"unit", name}, {"work_xxh64", "0"}, {"xxh64", xxh64("unit")}}.dump() + '\n');
+    EXPECT_TRUE(contains(refusal<DataError>(), "is no name of a file")) << name << refusal<DataError>();
+    EXPECT_FALSE(fs::exists(run_ / "pwned"));
+  }
+  for (const char* line : {"{\"unit\":[],\"xxh64\":\"0\"}", "{\"unit\":\"a\",\"xxh64\":0}", "[", "null", "0.5"}) {
+    write_file(units / "manifest.jsonl", list + line + '\n');
+    EXPECT_TRUE(contains(refusal<DataError>(), "has a broken line")) << line << refusal<DataError>();
+  }
+}
+
+TEST_F(PartsOfRuns, ManifestsOfTheWrongTypesAreRefused) {
+  for (const std::int64_t index : {0, 1}) work(run_, {index, 2});
+  const fs::path file = runs::Part{0, 2}.folder(run_) / "manifest.json";
+  const std::string text = read_file(file);
+  for (const char* key : {"commit", "finished", "resumed", "environment", "seconds", "part", "schema", "settings"}) {
+    for (const Json& value : {Json(0.5), Json::array({1}), Json{{"blas", 1}, {"index", "x"}}}) {
+      Json json = Json::parse(text);
+      json[key] = value;
+      write_file(file, json.dump());
+      try {
+        runs::merge_parts(run_);
+        ADD_FAILURE() << key << value;
+      } catch (const DataError&) {
+      } catch (const InvalidArgument&) {  // another schema or other settings than the other part
+      }
+    }
+  }
 }
 
 TEST_F(PartsOfRuns, WhatIsNoWholeIsRefused) {

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
 #include "runs/manifest.hpp"
 #include "runs/units.hpp"
 
@@ -99,10 +100,12 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
   runs::Manifest(folder_, elsewhere, same_).stage("first", [] {});
   EXPECT_EQ("two", manifest()["resumed"][0]["environment"]["processor"]);
   EXPECT_GE(manifest()["seconds"]["first"], seconds) << "sittings add up";
-  runs::Manifest brought(folder_, beginning(), same_);
-  brought.took_at_least("first", 3600);
-  EXPECT_EQ(3600, manifest()["seconds"]["first"]) << "a training of another folder";
-  brought.took_at_least("first", 1800);
+  {
+    runs::Manifest brought(folder_, beginning(), same_);
+    brought.took_at_least("first", 3600);
+    EXPECT_EQ(3600, manifest()["seconds"]["first"]) << "a training of another folder";
+    brought.took_at_least("first", 1800);
+  }
   EXPECT_EQ(3600, manifest()["seconds"]["first"]);
   EXPECT_FALSE(manifest()["resumed"][1].contains("environment")) << "where it is the first one's";
 
@@ -117,6 +120,63 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
     write_file(folder_ / "manifest.json", std::string_view(text));
     EXPECT_THROW(runs::Manifest(folder_, beginning(), same_), DataError) << text;
   }
+}
+
+TEST_F(RunFolders, OneProcessAtATimeHoldsAManifest) {
+  {
+    const runs::Manifest manifest(folder_, beginning(), same_);
+    EXPECT_THROW(runs::Manifest(folder_, beginning(), same_), InvalidArgument);
+    EXPECT_THROW(FolderLock(folder_, "report"), InvalidArgument);
+  }
+  write_file(folder_ / "results.jsonl.aB3-_9.tmp", std::string_view("of a writer that was killed"));
+  EXPECT_NO_THROW(runs::Manifest(folder_, beginning(), same_));
+  EXPECT_FALSE(fs::exists(folder_ / "results.jsonl.aB3-_9.tmp"));
+}
+
+TEST_F(RunFolders, RowsThatChangeWhenTheStageHasEndedAreNamed) {
+  const auto work = [&] {
+    write_file(folder_ / "results.jsonl", std::string_view("{\"a\":1}\n{\"a\":2}\n"));
+    write_file(folder_ / "fields.jsonl", std::string_view("{\"b\":1}\n"));
+  };
+  const auto refusal = [&] {
+    try {
+      runs::Manifest(folder_, beginning(), same_);
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  runs::Manifest(folder_, beginning(), same_).stage("work", work);
+  EXPECT_EQ(2, manifest()["rows"]["results.jsonl"]["rows"]);
+  EXPECT_EQ("", refusal());
+  for (const char* text : {"{\"a\":1}\n{\"a\":3}\n", "{\"a\":1}\n", "{\"a\":1}\n{\"a\":2}\n{\"a\":2}\n", ""}) {
+    write_file(folder_ / "results.jsonl", std::string_view(text));
+    EXPECT_NE(std::string::npos, refusal().find("results.jsonl (has ")) << refusal();
+  }
+  work();
+  fs::remove(folder_ / "fields.jsonl");
+  EXPECT_NE(std::string::npos, refusal().find("fields.jsonl (is missing")) << refusal();
+  fs::remove(folder_ / "results.jsonl");
+  EXPECT_EQ("", refusal()) << "they are made anew";
+  runs::Manifest again(folder_, beginning(), same_);
+  again.stage("work", [&] {
+    EXPECT_FALSE(manifest().contains("rows")) << "what a kill leaves now is not whole";
+    work();
+  });
+  EXPECT_EQ(1, manifest()["rows"]["fields.jsonl"]["rows"]);
+}
+
+TEST_F(RunFolders, AFolderThatIsRemovedDuringTheWorkIsAnError) {
+  const fs::path run = folder_ / "run";
+  runs::Manifest manifest(run, beginning(), same_);
+  EXPECT_THROW(manifest.stage("work", [&] { fs::remove_all(run); }), EnvironmentError);
+  EXPECT_FALSE(fs::exists(run)) << "no half of a run is made anew";
+  runs::Units units(folder_ / "units", "test", "work");
+  units.store("a", "bytes");
+  fs::remove_all(folder_ / "units");
+  EXPECT_THROW(units.store("b", "bytes"), EnvironmentError);
+  EXPECT_THROW(units.finish(), EnvironmentError);
+  EXPECT_FALSE(fs::exists(folder_ / "units"));
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "runs/results.hpp"
+#include "runs/run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
 
@@ -84,10 +87,10 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
 
 // A run folder of the time when there were one channel, one axis and one explainer.
 TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
-  write_file(folder_ / "results.jsonl",
-             std::regex_replace(runs::to_json_line(some_row()), std::regex("\"shape\":\\[32\\],"), "") +
-                 "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
-                 "\"relative_errors\":[0.5]}\n");
+  write_file(folder_ / "results.jsonl", std::regex_replace(without_checksum(runs::to_json_line(some_row())),
+                                                           std::regex("\"shape\":\\[32\\],"), "") +
+                                            "\n{\"schema\":\"opshap.operator/1\",\"pde\":\"p\",\"points\":16,"
+                                            "\"relative_errors\":[0.5]}\n");
   ASSERT_EQ(std::string::npos, read_file(folder_ / "results.jsonl").find("shape"));
   write_file(folder_ / "fields.jsonl",
              "{\"schema\":\"opshap.fields/1\",\"pde\":\"p\",\"sample\":3,\"x\":[0,0.25,0.5,0.75],"
@@ -102,7 +105,8 @@ TEST_F(RunFolder, RowsOfBeforeHaveTheShapeOfTheirPlayers) {
 }
 
 TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
-  const std::string row = runs::to_json_line(some_row()), fields = runs::to_json_line(two_channels_on_a_plane());
+  const std::string row = without_checksum(runs::to_json_line(some_row())),
+                    fields = without_checksum(runs::to_json_line(two_channels_on_a_plane()));
   const auto changed = [](const std::string& line, const char* from, const char* to) {
     return std::regex_replace(line, std::regex(from), to);
   };
@@ -140,9 +144,9 @@ TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
 }
 
 TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
-  const std::string good = runs::to_json_line(some_row());
+  const std::string good = without_checksum(runs::to_json_line(some_row()));
   const std::map<std::string, std::string> broken = {
-      {"{\"schema\":\"opshap.attr", "not a JSON object"},
+      {"{\"schema\":\"opshap.attr", "row: json ("},
       {"[1,2]", "not a JSON object"},
       {"{\"players\":3}", "schema (is missing)"},
       {"{\"schema\":\"opshap.future/9\"}", "schema=opshap.future/9"},
@@ -173,6 +177,57 @@ TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
                                                   .values = {std::numeric_limits<double>::infinity()},
                                                   .standard_errors = {}}),
                NumericalError);
+}
+
+TEST_F(RunFolder, ARowOfWhichOneBitHasChangedIsNamed) {
+  const std::string good = runs::to_json_line(some_row());
+  EXPECT_TRUE(std::regex_search(good, std::regex(",\"crc32c\":\"[0-9a-f]{8}\"\\}$"))) << good;
+  int unseen = 0;
+  for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string line = good;
+    line[bit / 8] = static_cast<char>(line[bit / 8] ^ (1 << bit % 8));
+    write_file(folder_ / "results.jsonl", good + "\n" + line + "\n");
+    try {
+      runs::read_results(folder_);
+      ++unseen;
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("results.jsonl:")) << error.what();
+    }
+  }
+  // Of the name of the checksum itself: then it is a row of before, which has none. The sum in the manifest sees it.
+  EXPECT_LE(unseen, 8 * static_cast<int>(std::string(",'crc32c':'01234567'}").size()));
+}
+
+TEST_F(RunFolder, ARunWhoseManifestAndRowsDisagreeIsNamed) {
+  const runs::Results results = SyntheticRun().results();
+  const nlohmann::ordered_json manifest = SyntheticRun().manifest();
+  write_run(folder_, results, manifest);
+  EXPECT_NO_THROW(runs::read_run(folder_));
+  const auto refusal = [&](const std::string& text) {
+    write_file(folder_ / "manifest.json", text);
+    try {
+      runs::read_run(folder_);
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("was read");
+  };
+  const auto changed = [&](const char* key, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json json = manifest;
+    json[key] = value;
+    return refusal(json.dump());
+  };
+  EXPECT_NE(std::string::npos, changed("pde", "heat2d").find("pde=heat2d")) << changed("pde", "heat2d");
+  for (const char* key : {"schema", "profile", "pde", "seed", "command", "commit", "seconds", "settings", "resumed",
+                          "departures", "data", "comparable_with_paper", "started", "dirty", "environment", "rows"}) {
+    for (const nlohmann::ordered_json& value :
+         {nlohmann::ordered_json(0.5), nlohmann::ordered_json::array({nlohmann::ordered_json::array()}),
+          nlohmann::ordered_json{{"x", {{"y", "z"}}}}})
+      EXPECT_NE("", changed(key, value)) << key;
+  }
+  std::string deep = "{\"schema\":\"opshap.manifest/1\",\"settings\":";
+  for (int depth = 0; depth < 200000; ++depth) deep += '[';
+  EXPECT_NE(std::string::npos, refusal(deep).find("depth=")) << refusal(deep).substr(0, 300);
 }
 
 }  // namespace

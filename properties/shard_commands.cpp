@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/folder_lock.hpp"
 #include "support/program.hpp"
 
 namespace opshap {
@@ -24,6 +25,7 @@ std::string rows_of(const std::string& file) {
   for (std::string line; std::getline(lines, line);) {
     json row = json::parse(line);
     row.erase("seconds");
+    row.erase("crc32c");
     rows += row.dump() + '\n';
   }
   return rows;
@@ -107,6 +109,31 @@ TEST_F(ShardCommands, PartsOfARunWantItsTrainings) {
   EXPECT_EQ(2u, manifest["parts"].size());
   for (const char* stage : {"data", "backbone", "explainer", "evaluation"})
     EXPECT_TRUE(manifest["seconds"].contains(stage)) << stage;
+}
+
+TEST_F(ShardCommands, OneCommandAtATimeWritesIntoAFolder) {
+  const std::string run = path("run");
+  ASSERT_EQ(0, opshap(comparison + ("--out " + run)).code);
+  const FolderLock held(run, "test");
+  for (const std::string& command : {comparison + ("--out " + run), "report " + run, "merge " + run})
+    expect_refusal(command, 2, "another process is at this work");
+}
+
+TEST_F(ShardCommands, ARowThatHasChangedIsNamedByWhateverReadsIt) {
+  const std::string run = path("run"), again = comparison + ("--out " + run);
+  ASSERT_EQ(0, opshap(again).code);
+  const std::string rows = read_file(run + "/results.jsonl");
+  std::string changed = rows;
+  const std::size_t digit = changed.find("\"nrmse\":") + 11;
+  changed[digit] = changed[digit] == '1' ? '2' : '1';
+  file("run/results.jsonl", changed);
+  expect_refusal(again, 3, "results.jsonl");
+  expect_refusal(comparison + ("--against " + run), 3, "results.jsonl");
+  file("run/results.jsonl", rows.substr(rows.find('\n') + 1));  // a row is missing
+  expect_refusal(again, 3, "results.jsonl (has ");
+  expect_refusal(comparison + ("--against " + run), 3, "results.jsonl (has ");
+  file("run/results.jsonl", rows);
+  EXPECT_EQ(0, opshap(again).code);
 }
 
 }  // namespace

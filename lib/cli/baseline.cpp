@@ -5,6 +5,8 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/strict_json.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::cli {
 
@@ -17,11 +19,11 @@ constexpr const char* rows_file = "results.jsonl";
 
 /// The files of rows that a path stands for, in the order of their names.
 std::vector<fs::path> files_of(const fs::path& path) {
-  if (!fs::is_directory(path)) return {path};
-  if (fs::exists(path / rows_file)) return {path / rows_file};
+  if (!is_folder(path)) return {path};
+  if (is_there(path / rows_file)) return {path / rows_file};
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path)) {
-    if (fs::exists(entry.path() / rows_file)) files.push_back(entry.path() / rows_file);
+    if (is_there(entry.path() / rows_file)) files.push_back(entry.path() / rows_file);
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -30,8 +32,9 @@ std::vector<fs::path> files_of(const fs::path& path) {
 /// The settings in the manifest beside the rows; empty where there are none.
 Json settings_beside(const fs::path& rows) {
   const fs::path manifest = rows.parent_path() / "manifest.json";
-  if (!fs::exists(manifest)) return {};
-  const Json found = Json::parse(read_file(manifest), nullptr, false);
+  if (!is_there(manifest)) return {};
+  const Json found = strict_json<Json>(read_file(manifest), message("compare: --against=", manifest.string()));
+  if (found.is_object()) runs::require_rows(rows.parent_path(), found, "compare");
   return found.is_object() && found.contains("settings") ? found["settings"] : Json();
 }
 
@@ -53,7 +56,7 @@ void require_same_game(const fs::path& rows, const std::vector<Json>& games) {
 std::vector<runs::MethodRow> read_baseline(const fs::path& path, const std::vector<Json>& games) {
   std::vector<runs::MethodRow> rows;
   for (const fs::path& file : files_of(path)) {
-    require<DataError>(fs::exists(file), "compare: --against=", path.string(),
+    require<DataError>(is_there(file), "compare: --against=", path.string(),
                        " (does not exist). Give a results.jsonl or the folder of a comparison.");
     require_same_game(file, games);
     for (runs::MethodRow& row : runs::read_method_rows(file)) rows.push_back(std::move(row));

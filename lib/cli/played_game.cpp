@@ -160,7 +160,10 @@ Json PlayedGame::json() const {
     object["ranks"].push_back(entry);
   }
   object["broken_promises"] = comparison.broken_promises();
-  for (const runs::MethodRow& row : comparison.rows()) object["rows"].push_back(Json::parse(runs::to_json_line(row)));
+  for (const runs::MethodRow& row : comparison.rows()) {
+    object["rows"].push_back(Json::parse(runs::to_json_line(row)));
+    object["rows"].back().erase("crc32c");  // it is of a line in a file
+  }
   return object;
 }
 
@@ -174,15 +177,17 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
   AskedGame asked(*named.game, named.foreign);
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, asked.game(), kinds);
   Json settings = settings_of(options, plan, named.rule);
+  std::optional<runs::Manifest> manifest;
   if (!folder.empty())
-    runs::Manifest(folder, beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
-                   runs::equal_to(settings));
+    manifest.emplace(folder, beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
+                     runs::equal_to(settings));
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
                                  "not determine the values.\n"
                                : "";
+  const auto compare = [&] { return evaluation::run_comparison(plan, options.reference, folder, note); };
   PlayedGame played{.settings = std::move(settings),
-                    .run = evaluation::run_comparison(plan, options.reference, folder, note),
+                    .run = manifest ? manifest->stage("comparison", compare) : compare(),
                     .note = note};
   asked.ask_again("compare");
   asked.describe(played.noise);
@@ -197,7 +202,9 @@ void play_part(const Globals& globals, const CompareOptions& options, const Name
   runs::Manifest manifest(folder, part,
                           beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
                           runs::equal_to(settings));
-  evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder));
+  manifest.stage("comparison", [&] {
+    evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder));
+  });
   manifest.finish();
 }
 

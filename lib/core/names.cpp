@@ -54,4 +54,11 @@ void throw_unknown_name(std::string_view kind, std::string_view name, const std:
   throw InvalidArgument(message(kind, ": name=", name, " (not registered).", suggestion(name, candidates), rest));
 }
 
+bool is_plain_name(std::string_view name) {
+  constexpr std::size_t longest = 200;
+  const auto allowed = [](char letter) { return static_cast<unsigned char>(letter) >= ' ' && letter != '/'; };
+  return !name.empty() && name.size() <= longest && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
 }  // namespace opshap

@@ -18,4 +18,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 [[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
                                      const std::vector<std::string>& candidates);
 
+/// Whether what a file calls something can be the name of one file or folder: one component of a path, without control
+/// characters, at most 200 bytes, and not a name that begins with a dot.
+bool is_plain_name(std::string_view name);
+
 }  // namespace opshap

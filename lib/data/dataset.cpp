@@ -5,6 +5,8 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/names.hpp"
+#include "core/strict_json.hpp"
 #include "data/hdf5.hpp"
 #include "data/space_json.hpp"
 #include "pde/registry.hpp"
@@ -17,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 /// The metadata of a finished data set of today's schema; shards of one have none.
 Json metadata_of(const Hdf5Contents& file) {
-  const Json metadata = Json::parse(file.metadata(), nullptr, false);
+  const Json metadata = strict_json<Json>(file.metadata(), "data set: file=" + file.name());
   require<DataError>(!metadata.is_object() || !metadata.contains("part"), "data set: file=", file.name(),
                      " (is a part of a data set). Merge all parts with `opshap data merge`.");
   require<DataError>(metadata.is_object() && metadata.contains("schema_version") && metadata.contains("content_xxh64"),
@@ -25,6 +27,10 @@ Json metadata_of(const Hdf5Contents& file) {
   require<DataError>(metadata.at("schema_version") == Dataset::schema_version, "data set: file=", file.name(),
                      ", schema_version=", metadata.at("schema_version").dump(), " (this program reads version ",
                      Dataset::schema_version, "). Generate it again.");
+  // The name of the problem becomes that of a folder.
+  require<DataError>(
+      metadata.contains("pde") && metadata["pde"].is_string() && is_plain_name(metadata["pde"].get<std::string>()),
+      "data set: file=", file.name(), ", pde (is no name that a folder can have). Generate it again.");
   return metadata;
 }
 

@@ -7,6 +7,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/strict_json.hpp"
 #include "reporting/report_files.hpp"
 
 namespace opshap::evaluation {
@@ -23,8 +24,8 @@ std::uint64_t stream(std::uint64_t seed, Purpose purpose) { return Rng(seed, "co
 /// The truth of this folder, or a new one that is put there.
 Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
   const fs::path path = folder / "truth.json";
-  if (!folder.empty() && fs::exists(path)) {
-    const Json found = Json::parse(read_file(path), nullptr, false);
+  if (!folder.empty() && is_there(path)) {
+    const Json found = strict_json<Json>(read_file(path), message("compare: path=", path.string()));
     try {
       return {.method = found.at("method").get<std::string>(),
               .values = found.at("values").get<std::vector<double>>(),

@@ -290,7 +290,7 @@ std::map<std::string, std::string> programs(const EvaluationSettings& settings) 
 
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, const runs::Part& part) {
   const std::filesystem::path folder = run / "units";
-  if (std::filesystem::exists(run / "results.jsonl") && !std::filesystem::exists(folder)) return;
+  if (is_there(run / "results.jsonl") && !is_there(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
   const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
 
@@ -320,10 +320,12 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
       known ? progress.skip(1) : progress.advance(1, message("n = ", resolution));
     }
     if (!part.whole()) continue;
+    units.require_there();
     write_file(run / "attributions.jsonl", attributions);
     write_file(run / "results.jsonl", results);
   }
   if (!part.whole()) return;
+  units.require_there();
   write_file(run / "results.jsonl", results + drift_lines(evaluation, samples.front(), run));
   units.finish();  // without its units an evaluation is finished
 }

@@ -1,7 +1,11 @@
 #include "runs/json_row.hpp"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
+
+#include "core/checksum.hpp"
+#include "core/strict_json.hpp"
 
 namespace opshap::runs::json_row {
 
@@ -11,7 +15,44 @@ void require_type(bool right, const char* key, const char* type) {
   require<DataError>(right, key, " (is not ", type, ")");
 }
 
+constexpr std::string_view before_checksum = ",\"crc32c\":\"", after_checksum = "\"}";
+constexpr std::size_t digits_of_checksum = 8;
+
+std::string digits(std::uint32_t checksum) {
+  char text[digits_of_checksum + 1];
+  std::snprintf(text, sizeof text, "%08x", checksum);
+  return text;
+}
+
+/// The digits at the end of a line; empty where there are none.
+std::string_view checksum_of(std::string_view line) {
+  constexpr std::size_t length = before_checksum.size() + digits_of_checksum + after_checksum.size();
+  if (line.size() <= length) return {};
+  const std::string_view end = line.substr(line.size() - length);
+  if (!end.starts_with(before_checksum) || !end.ends_with(after_checksum)) return {};
+  return end.substr(before_checksum.size(), digits_of_checksum);
+}
+
 }  // namespace
+
+std::string Writer::line() const {
+  std::string text = json_.dump();
+  const std::string checksum = digits(crc32c(text));
+  text.pop_back();
+  return text.append(before_checksum).append(checksum).append(after_checksum);
+}
+
+Json row_of_line(std::string_view line) {
+  if (const std::string_view claimed = checksum_of(line); !claimed.empty()) {
+    const std::size_t length = line.size() - before_checksum.size() - digits_of_checksum - after_checksum.size();
+    const std::string found = digits(crc32c(std::string(line.substr(0, length)) + '}'));
+    require<DataError>(found == claimed, "row: crc32c=", claimed, " (the row has changed since it was written: it is ",
+                       found, " now)");
+  }
+  Json json = strict_json<Json>(line, "row");
+  require<DataError>(json.is_object(), "row (is not a JSON object)");
+  return json;
+}
 
 double finite(const char* key, double value) {
   require<NumericalError>(std::isfinite(value), "results: ", key, "=", value,
@@ -40,6 +81,11 @@ void Reader::read(const char* key, const Json& json, std::string& value) {
   value = json.get<std::string>();
 }
 
+void Reader::read(const char* key, const Json& json, bool& value) {
+  require_type(json.is_boolean(), key, "true or false");
+  value = json.get<bool>();
+}
+
 void Reader::read(const char* key, const Json& json, int& value) {
   std::int64_t wide = 0;
   read(key, json, wide);
@@ -50,6 +96,10 @@ void Reader::read(const char* key, const Json& json, int& value) {
 
 void Reader::read(const char* key, const Json& json, std::int64_t& value) {
   require_type(json.is_number_integer(), key, "an integer");
+  require<DataError>(
+      !json.is_number_unsigned() ||
+          json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()),
+      key, " (is too large)");
   value = json.get<std::int64_t>();
 }
 

@@ -51,8 +51,8 @@ class Writer {
     fields(inner);
     json_[key] = std::move(inner.json_);
   }
-  /// One line of JSON without the newline.
-  std::string line() const { return json_.dump(); }
+  /// One line of JSON without the newline. Its last field, crc32c, is the checksum of the line without this field.
+  std::string line() const;
 
  private:
   Writer() : json_(Json::object()) {}
@@ -84,6 +84,10 @@ class Writer {
   Json json_;
 };
 
+/// The object of a line. Throws DataError for what is no JSON object and for a row that is not as it was written: its
+/// crc32c is that of another one. Rows of before, which have none, are not checked.
+Json row_of_line(std::string_view line);
+
 /// A row being read: every access throws DataError naming the key that is missing or mistyped. Keeps a reference.
 class Reader {
  public:
@@ -110,6 +114,9 @@ class Reader {
 
  private:
   static void read(const char* key, const Json& json, std::string& value);
+  static void read(const char* key, const Json& json, bool& value);
+  /// Any value.
+  static void read(const char*, const Json& json, Json& value) { value = json; }
   static void read(const char* key, const Json& json, int& value);
   static void read(const char* key, const Json& json, std::int64_t& value);
   static void read(const char* key, const Json& json, std::uint64_t& value);
@@ -134,18 +141,21 @@ class Reader {
 template <typename Row, typename ReadFields>
 std::vector<Row> read_rows(const std::filesystem::path& file, const ReadFields& read_fields) {
   std::vector<Row> rows;
-  if (!std::filesystem::exists(file)) return rows;
+  if (!is_there(file)) return rows;
   const std::string text = read_file(file);
+  std::size_t number = 0;
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    ++number;
     try {
-      const Json json = Json::parse(text.substr(begin, end - begin), nullptr, false);
-      require<DataError>(json.is_object() && json.value("schema", "") == Row::schema, "row (is not an ", Row::schema,
-                         ")");
+      const Json json = row_of_line(std::string_view(text).substr(begin, end - begin));
       const Reader reader(json);
+      std::string schema;
+      reader("schema", schema);
+      require<DataError>(schema == Row::schema, "row (is not an ", Row::schema, ")");
       read_fields(reader, rows.emplace_back());
     } catch (const DataError& error) {
       throw DataError(
-          message(file.string(), ":", rows.size(), ": ", error.what(), ". Remove the line, or choose another folder."));
+          message(file.string(), ":", number, ": ", error.what(), ". Remove the file, or choose another folder."));
     }
   }
   return rows;

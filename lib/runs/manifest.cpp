@@ -4,6 +4,9 @@
 #include <ctime>
 #include <utility>
 
+#include "core/strict_json.hpp"
+#include "runs/row_files.hpp"
+
 namespace opshap::runs {
 
 namespace {
@@ -35,15 +38,26 @@ Json new_manifest(const Beginning& beginning) {
   return json;
 }
 
+bool are_seconds(const Json& found) {
+  return found.is_object() && std::ranges::all_of(found, [](const Json& value) { return value.is_number(); });
+}
+
 Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const SameSettings& same) {
-  Json json = Json::parse(read_file(path), nullptr, false);
-  require<DataError>(json.is_object() && json.value("schema", Json()) == beginning.schema && json.contains("settings"),
-                     beginning.who, ": path=", path.string(), " (is not a manifest of schema ", beginning.schema,
+  const std::string who = message(beginning.who, ": path=", path.string());
+  Json json = strict_json<Json>(read_file(path), who);
+  const auto is_list_of = [&json](const char* key, bool (*right)(const Json&)) {
+    return !json.contains(key) || right(json[key]);
+  };
+  require<DataError>(json.is_object() && json.value("schema", Json()) == beginning.schema &&
+                         json.contains("settings") && is_list_of("seconds", are_seconds) &&
+                         is_list_of("resumed", [](const Json& found) { return found.is_array(); }),
+                     who, " (is not a manifest of schema ", beginning.schema,
                      "). Choose another --out, or remove the folder.");
   require(same(json["settings"]) && json.value("seed", Json()) == beginning.seed, beginning.who,
           ": --out=", path.parent_path().string(),
           " (holds a run of other settings, another seed or another version of a program). Choose another folder, or "
           "remove this one.");
+  require_rows_to_go_on(path.parent_path(), json, beginning.who);
   // What a run says of itself is said by the program that ends it.
   json.update(beginning.subject);
   Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};
@@ -55,8 +69,8 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
 /// The beginning of a part. A run that is put together, or done without parts, has nothing left for one.
 Beginning of_part(Beginning beginning, const std::filesystem::path& run, const Part& part) {
   for (const char* name : {"units", "results.jsonl"})
-    require(!std::filesystem::exists(run / name), beginning.who, ": --shard=", part.index, "/", part.of, ", ", name,
-            " (", run.string(), " has this already: its parts are merged, or it is done without any). Leave --shard ",
+    require(!is_there(run / name), beginning.who, ": --shard=", part.index, "/", part.of, ", ", name, " (",
+            run.string(), " has this already: its parts are merged, or it is done without any). Leave --shard ",
             "out to end it.");
   beginning.subject["part"] = to_json(part);
   return beginning;
@@ -70,8 +84,9 @@ SameSettings equal_to(Json settings) {
 
 Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same)
     : path_((make_folder(folder), folder / "manifest.json")),
+      lock_(folder, beginning.who),
       log_(folder / "log.jsonl"),
-      json_(std::filesystem::exists(path_) ? found_manifest(path_, beginning, same) : new_manifest(beginning)) {
+      json_(is_there(path_) ? found_manifest(path_, beginning, same) : new_manifest(beginning)) {
   write();
 }
 
@@ -91,11 +106,16 @@ void Manifest::finish() {
   write();
 }
 
-void Manifest::write() const { write_file(path_, json_.dump(2) + '\n'); }
+void Manifest::write() const {
+  lock_.require_there();
+  write_file(path_, json_.dump(2) + '\n');
+}
 
 Manifest::Clock::Clock(Manifest& manifest, const std::string& stage)
     : manifest_(manifest), stage_(stage), start_(std::chrono::steady_clock::now()) {
   manifest_.log_.append(Json{{"time", now_utc()}, {"stage", stage_}, {"event", "begins"}}.dump());
+  // From now on the rows change, and a kill may stop that anywhere.
+  if (manifest_.json_.erase("rows") > 0) manifest_.write();
 }
 
 void Manifest::Clock::stop(bool finished) {
@@ -107,6 +127,10 @@ void Manifest::Clock::stop(bool finished) {
       {"seconds", seconds}}.dump());
   Json& booked = manifest_.json_["seconds"];
   booked[stage_] = booked.value(stage_, 0.0) + seconds;
+  if (finished) {
+    Json sums = sums_of_rows(manifest_.path_.parent_path());
+    if (!sums.empty()) manifest_.json_["rows"] = std::move(sums);
+  }
   manifest_.write();
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::runs {
@@ -37,16 +38,19 @@ SameSettings equal_to(nlohmann::ordered_json settings);
 /// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported
 /// number needs beside it.
 ///
+/// One process at a time holds the manifest of a folder.
+///
 /// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
 /// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
 /// one)}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
-/// run that was put together from parts has parts: a list of {index, of, started, commit, dirty, seconds, environment,
-/// resumed}.
+/// run whose last stage has ended has rows: the number of rows of each of its files, and its checksum
+/// (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of, started, commit, dirty,
+/// seconds, environment, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
-  /// the folder's manifest is of another schema, and InvalidArgument when it is that of a run with other settings or
-  /// another seed.
+  /// the folder's manifest is of another schema or its rows have changed since they were written, and InvalidArgument
+  /// when it is that of a run with other settings or another seed, and when another process is at work there.
   Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same);
   /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
   /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.
@@ -94,6 +98,7 @@ class Manifest {
   void write() const;
 
   std::filesystem::path path_;
+  FolderLock lock_;
   LineLog log_;
   nlohmann::ordered_json json_;
 };

@@ -1,8 +1,10 @@
 #include "runs/merge_parts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -11,6 +13,11 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
+#include "core/names.hpp"
+#include "core/strict_json.hpp"
+#include "runs/json_row.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::runs {
 
@@ -28,22 +35,54 @@ struct Found {
   std::string name() const { return message(part.index, "/", part.of); }
 };
 
+/// What decides the last bits of a number, of a manifest's environment.
+constexpr std::array<const char*, 4> numeric_keys = {"compiler", "blas", "libtorch", "engine"};
+
+/// The manifest of a run or of a part, with the types that this file relies on.
 Json read_manifest(const fs::path& path) {
-  Json json = Json::parse(read_file(path), nullptr, false);
+  const std::string who = message("merge: path=", path.string());
+  Json json = strict_json<Json>(read_file(path), who);
   require<DataError>(json.is_object() && json.contains("schema") && json.contains("settings") && json.contains("seed"),
-                     "merge: path=", path.string(), " (is not the manifest of a run). Name the folder of a run.");
+                     who, " (is not the manifest of a run). Name the folder of a run.");
+  try {
+    const json_row::Reader reader(json);
+    std::string commit;
+    bool finished = false;
+    Json environment = Json::object(), seconds = Json::object();
+    std::vector<Json> resumed;
+    reader.optional("commit", commit);
+    reader.optional("finished", finished);
+    reader.optional("resumed", resumed);
+    reader.optional("environment", environment);
+    reader.optional("seconds", seconds);
+    for (const Json& sitting : resumed) {
+      require<DataError>(sitting.is_object(), "resumed (is not a list of objects)");
+      json_row::Reader(sitting).optional("commit", commit);
+    }
+    require<DataError>(environment.is_object() && seconds.is_object(), "environment or seconds (is not an object)");
+    for (const char* key : numeric_keys) json_row::Reader(environment).optional(key, commit);
+    for (const auto& [stage, value] : seconds.items())
+      require<DataError>(value.is_number(), "seconds of ", stage, " (is not a number)");
+  } catch (const DataError& error) {
+    throw DataError(message(who, ", ", error.what(), ". Name the folder of a run."));
+  }
   return json;
 }
 
 Found read_part(const fs::path& folder) {
   Found found{.folder = folder, .manifest = read_manifest(folder / "manifest.json"), .part = {}};
   try {
-    const Json& part = found.manifest.at("part");
-    found.part = {.index = part.at("index").get<std::int64_t>(), .of = part.at("of").get<std::int64_t>()};
-  } catch (const Json::exception& error) {
-    throw DataError(message("merge: path=", (folder / "manifest.json").string(), " (", error.what(),
-                            "). Name the folder of a run that was done with --shard."));
+    json_row::Reader(found.manifest).nested("part", [&found](const json_row::Reader& part) {
+      part("index", found.part.index);
+      part("of", found.part.of);
+    });
+    require<DataError>(found.part.of >= 1 && found.part.index >= 0 && found.part.index < found.part.of,
+                       "part=", found.name(), " (is none)");
+  } catch (const DataError& error) {
+    throw DataError(message("merge: path=", (folder / "manifest.json").string(), ", ", error.what(),
+                            ". Name the folder of a run that was done with --shard."));
   }
+  require_rows(folder, found.manifest, message("merge: part=", found.name()));
   return found;
 }
 
@@ -54,8 +93,8 @@ std::vector<Found> find_parts(const fs::path& run, const std::vector<fs::path>& 
   std::vector<Found> parts;
   for (const fs::path& place : runs) {
     const fs::path folder = place / "parts";
-    if (place == run && !others.empty() && !fs::is_directory(folder)) continue;
-    require<DataError>(fs::is_directory(folder), "merge: folder=", place.string(),
+    if (place == run && !others.empty() && !is_folder(folder)) continue;
+    require<DataError>(is_folder(folder), "merge: folder=", place.string(),
                        " (has no parts). Name the folder of a run that was done with --shard.");
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) parts.push_back(read_part(entry.path()));
   }
@@ -74,11 +113,11 @@ std::set<std::string> commits_of(const Json& manifest) {
   return commits;
 }
 
-/// What decides the last bits of a number. The measured rate that stands behind the name of a BLAS does not.
+/// What decides the last bits. The measured rate that stands behind the name of a BLAS does not.
 std::map<std::string, std::string> numerics_of(const Json& manifest) {
   std::map<std::string, std::string> numerics;
   const Json environment = manifest.value("environment", Json::object());
-  for (const char* key : {"compiler", "blas", "libtorch", "engine"}) {
+  for (const char* key : numeric_keys) {
     std::string value = environment.value(key, "");
     if (key == std::string("blas")) value.resize(std::min(value.size(), value.find(',')));
     numerics[key] = value;
@@ -118,21 +157,34 @@ void require_one_run(const std::vector<Found>& parts) {
   }
 }
 
+/// Name and checksum of a line of the list. The name is that of a file in the folder of units, and of no other one.
+std::pair<std::string, std::string> unit_of(const std::string& line, const std::string& who) {
+  std::pair<std::string, std::string> unit;
+  try {
+    const Json json = json_row::row_of_line(line);
+    const json_row::Reader reader(json);
+    reader("unit", unit.first);
+    reader("xxh64", unit.second);
+  } catch (const DataError& error) {
+    throw DataError(message(who, " (has a broken line: ", error.what(), "). Do the part again."));
+  }
+  require<DataError>(is_plain_name(unit.first), who, ", unit=", unit.first,
+                     " (is no name of a file in this folder). Do the part again.");
+  return unit;
+}
+
 /// Checks the units of a part against its list, and puts them and their lines together with those of the others.
 void join_units(const Found& found, const fs::path& staged) {
   const fs::path units = found.folder / "units";
   std::istringstream lines(read_file(units / "manifest.jsonl"));
-  std::string joined = fs::exists(staged / "manifest.jsonl") ? read_file(staged / "manifest.jsonl") : std::string();
+  std::string joined = is_there(staged / "manifest.jsonl") ? read_file(staged / "manifest.jsonl") : std::string();
   for (std::string line; std::getline(lines, line);) {
-    const Json unit = Json::parse(line, nullptr, false);
-    require<DataError>(unit.is_object() && unit.contains("unit") && unit.contains("xxh64"),
-                       "merge: part=", found.name(), ", path=", (units / "manifest.jsonl").string(),
-                       " (has a broken line). Do the part again.");
-    const auto name = unit["unit"].get<std::string>();
+    const auto [name, checksum] =
+        unit_of(line, message("merge: part=", found.name(), ", path=", (units / "manifest.jsonl").string()));
     const std::string bytes = read_file(units / name);
-    require<DataError>(xxh64(bytes) == unit["xxh64"], "merge: part=", found.name(), ", unit=", name,
+    require<DataError>(xxh64(bytes) == checksum, "merge: part=", found.name(), ", unit=", name,
                        " (changed on disk since it was done). Do the part again.");
-    require(!fs::exists(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
+    require(!is_there(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
             ", unit=", name, " (another part has done it too, with another result). Do all parts again.");
     write_file(staged / name, bytes);
     joined += line + '\n';
@@ -155,9 +207,9 @@ void join_files(const std::vector<Found>& parts, const fs::path& staged) {
                          " (is none that a finished part has). Do the part again.");
       std::string bytes = read_file(entry.path());
       if (name == "results.jsonl") {
-        if (fs::exists(staged / name)) bytes.insert(0, read_file(staged / name));
+        if (is_there(staged / name)) bytes.insert(0, read_file(staged / name));
       } else {
-        require(!fs::exists(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
+        require(!is_there(staged / name) || read_file(staged / name) == bytes, "merge: part=", found.name(),
                 ", file=", name, " (is another one than that of the parts before it). Do all parts again.");
       }
       write_file(staged / name, bytes);
@@ -182,13 +234,13 @@ Json booked(const std::vector<Found>& parts) {
 Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
   const Json& first = parts.front().manifest;
   Json merged = first;
-  if (fs::exists(run / "manifest.json")) {
+  if (is_there(run / "manifest.json")) {
     merged = read_manifest(run / "manifest.json");
     for (const char* key : {"schema", "settings", "seed"})
       require(merged[key] == first[key], "merge: folder=", run.string(), " (holds a run with another ", key,
               " than its parts). Remove what does not belong there.");
   } else {
-    for (const char* key : {"part", "finished", "resumed"}) merged.erase(key);
+    for (const char* key : {"part", "finished", "resumed", "rows"}) merged.erase(key);
     merged["seconds"] = Json::object();
   }
   if (merged.contains("parts")) {  // by a call that was killed
@@ -205,19 +257,38 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
   return merged;
 }
 
+/// How many parts a call before put together that came as far as to take parts/ away; else 0.
+std::int64_t merged_before(const fs::path& run) {
+  if (is_there(run / "parts") || !is_there(run / "manifest.json")) return 0;
+  const Json manifest = read_manifest(run / "manifest.json");
+  return manifest.contains("parts") && manifest["parts"].is_array()
+             ? static_cast<std::int64_t>(manifest["parts"].size())
+             : 0;
+}
+
 }  // namespace
 
 std::int64_t merge_parts(const fs::path& run, const std::vector<fs::path>& others) {
+  require<DataError>(is_folder(run) || !others.empty(), "merge: folder=", run.string(),
+                     " (is not a folder). Name the folder of a run that was done with --shard.");
+  std::optional<FolderLock> lock;
+  if (is_folder(run)) lock.emplace(run, "merge");
+  const fs::path leaving = temporary_name(run / "parts.merged"), staged = run / "parts.tmp";
+  if (const std::int64_t merged = others.empty() ? merged_before(run) : 0; merged > 0) {
+    fs::remove_all(leaving);
+    fs::remove_all(staged);
+    return merged;
+  }
   const std::vector<Found> parts = find_parts(run, others);
   require_one_run(parts);
-  const fs::path staged = run / "parts.tmp";
+  if (!lock) lock.emplace((make_folder(run), run), "merge");  // a run that is put together from copies alone
   fs::remove_all(staged);
   join_files(parts, staged);
   const std::string manifest = merged_manifest(run, parts).dump(2) + '\n';
-  const bool goes_on = fs::exists(run / "manifest.json") && read_file(run / "manifest.json") == manifest;
+  const bool goes_on = is_there(run / "manifest.json") && read_file(run / "manifest.json") == manifest;
   for (const fs::directory_entry& entry : fs::directory_iterator(staged)) {
     const fs::path place = run / entry.path().filename();
-    require(goes_on || !fs::exists(place), "merge: path=", place.string(),
+    require(goes_on || !is_there(place), "merge: path=", place.string(),
             " (the run was also done without --shard). Finish it so, or remove this.");
   }
   write_file(run / "manifest.json", manifest);
@@ -227,7 +298,10 @@ std::int64_t merge_parts(const fs::path& run, const std::vector<fs::path>& other
     fs::rename(entry.path(), place);
   }
   fs::remove_all(staged);
-  fs::remove_all(run / "parts");
+  // In one step: a call that is killed while it removes them leaves no half of them to be found.
+  fs::remove_all(leaving);
+  if (is_there(run / "parts")) fs::rename(run / "parts", leaving);
+  fs::remove_all(leaving);
   return static_cast<std::int64_t>(parts.size());
 }
 

@@ -220,19 +220,17 @@ class Latest {
 class RunReader {
  public:
   void read(const std::filesystem::path& file) {
-    if (!std::filesystem::exists(file)) return;
+    if (!is_there(file)) return;
     std::istringstream lines(read_file(file));
     std::int64_t number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++number;
       if (line.empty()) continue;
       try {
-        const Json json = Json::parse(line, nullptr, false);
-        require<DataError>(json.is_object(), "row (is not a JSON object)");
-        add(json);
+        add(json_row::row_of_line(line));
       } catch (const DataError& error) {
-        throw DataError(
-            message(file.string(), ":", number, ": ", error.what(), ". Run the evaluation again, or remove the line."));
+        throw DataError(message(file.string(), ":", number, ": ", error.what(),
+                                ". Remove results.jsonl and run the command of the run again, or take a whole copy."));
       }
     }
   }
@@ -324,9 +322,15 @@ std::string to_json_line(const FieldsRow& row) { return line_of(row); }
 std::string to_json_line(const DriftRow& row) { return line_of(row); }
 
 std::string schema_of(const std::string& line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return {};
-  return json["schema"].get<std::string>();
+  try {
+    std::string schema;
+    const Json json = json_row::row_of_line(line);
+    json_row::Reader reader(json);
+    reader("schema", schema);
+    return schema;
+  } catch (const DataError&) {
+    return {};
+  }
 }
 
 const Measured& score(const AttributionRow& row, std::string_view metric) {

@@ -6,6 +6,9 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/strict_json.hpp"
+#include "runs/json_row.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::runs {
 
@@ -21,62 +24,97 @@ std::string in_words(const Json& value) {
   return words;
 }
 
-std::vector<std::pair<std::string, std::string>> pairs_in_words(const Json& manifest, const char* key) {
+std::vector<std::pair<std::string, std::string>> pairs_in_words(const json_row::Reader& reader, const char* key) {
+  Json object = Json::object();
+  reader.optional(key, object);
+  require<DataError>(object.is_object(), key, " (is not an object)");
   std::vector<std::pair<std::string, std::string>> pairs;
-  if (manifest.contains(key)) {
-    for (const auto& [name, value] : manifest[key].items()) pairs.emplace_back(name, in_words(value));
-  }
+  for (const auto& [name, value] : object.items()) pairs.emplace_back(name, in_words(value));
   return pairs;
 }
 
-std::string joined_command(const Json& manifest) {
+std::string joined_command(const json_row::Reader& reader) {
+  std::vector<std::string> command;
+  reader.optional("command", command);
   std::string line;
-  if (manifest.contains("command")) {
-    for (const Json& argument : manifest["command"]) line += message(line.empty() ? "" : " ", in_words(argument));
-  }
+  for (const std::string& argument : command) line += (line.empty() ? "" : " ") + argument;
   return line;
 }
 
 /// The manifest itself is the first sitting.
 Sitting sitting_of(const Json& json, const char* time) {
-  return {.time = json.value(time, ""),
-          .commit = json.value("commit", ""),
-          .dirty = json.value("dirty", false),
-          .environment = pairs_in_words(json, "environment")};
+  require<DataError>(json.is_object(), "resumed (is not a list of objects)");
+  const json_row::Reader reader(json);
+  Sitting sitting;
+  reader.optional(time, sitting.time);
+  reader.optional("commit", sitting.commit);
+  reader.optional("dirty", sitting.dirty);
+  sitting.environment = pairs_in_words(reader, "environment");
+  return sitting;
 }
 
-void read_manifest(Run& run, const std::filesystem::path& path) {
-  run.manifest = read_file(path);
-  const Json manifest = Json::parse(run.manifest, nullptr, false);
-  require<DataError>(manifest.is_object() && manifest.value("schema", "") == manifest_schema,
-                     "manifest: path=", path.string(), " (is not an ", manifest_schema,
-                     "). Name the folder of a run of this version.");
-  try {
-    run.profile = manifest.at("profile").get<std::string>();
-    run.pde = manifest.at("pde").get<std::string>();
-    run.seed = manifest.value("seed", std::uint64_t{0});
-    run.command = joined_command(manifest);
-    run.commit = manifest.value("commit", "");
-    run.sittings = {sitting_of(manifest, "started")};
-    if (manifest.contains("seconds")) {
-      for (const auto& [stage, seconds] : manifest["seconds"].items())
-        run.seconds.emplace_back(stage, seconds.get<double>());
-    }
-    run.settings = pairs_in_words(manifest, "settings");
-    if (manifest.contains("settings")) {
-      run.resolutions = manifest["settings"].value("resolutions", std::vector<int>{});
-      run.unseen = manifest["settings"].value("unseen_resolutions", std::vector<int>{});
-    }
-    if (manifest.contains("resumed")) {
-      for (const Json& sitting : manifest["resumed"]) run.sittings.push_back(sitting_of(sitting, "time"));
-    }
-    run.departures = manifest.value("departures", std::vector<std::string>{});
-    if (manifest.contains("data")) run.imported_from = manifest["data"].value("imported_from", "");
-    run.comparable_with_paper = manifest.value("comparable_with_paper", false);
-  } catch (const Json::exception& error) {
-    throw DataError(message("manifest: path=", path.string(), " (", error.what(),
-                            "). Run `opshap reproduce` again into another folder."));
+void read_manifest(Run& run, const Json& manifest) {
+  const json_row::Reader reader(manifest);
+  reader("profile", run.profile);
+  reader("pde", run.pde);
+  reader.optional("seed", run.seed);
+  run.command = joined_command(reader);
+  reader.optional("commit", run.commit);
+  run.sittings = {sitting_of(manifest, "started")};
+  Json seconds = Json::object(), settings = Json::object(), data = Json::object();
+  reader.optional("seconds", seconds);
+  reader.optional("settings", settings);
+  reader.optional("data", data);
+  require<DataError>(seconds.is_object() && settings.is_object() && data.is_object(),
+                     "seconds, settings or data (is not an object)");
+  const json_row::Reader of_stages(seconds);
+  for (const auto& [stage, value] : seconds.items()) {
+    double stage_seconds = 0;
+    of_stages(stage.c_str(), stage_seconds);
+    run.seconds.emplace_back(stage, stage_seconds);
   }
+  run.settings = pairs_in_words(reader, "settings");
+  json_row::Reader(settings).optional("resolutions", run.resolutions);
+  json_row::Reader(settings).optional("unseen_resolutions", run.unseen);
+  std::vector<Json> resumed;
+  reader.optional("resumed", resumed);
+  for (const Json& sitting : resumed) run.sittings.push_back(sitting_of(sitting, "time"));
+  reader.optional("departures", run.departures);
+  json_row::Reader(data).optional("imported_from", run.imported_from);
+  reader.optional("comparable_with_paper", run.comparable_with_paper);
+}
+
+/// Of the file, which is kept as it is.
+Json parsed_manifest(Run& run, const std::filesystem::path& path) {
+  const std::string who = message("manifest: path=", path.string());
+  run.manifest = read_file(path);
+  Json manifest = strict_json<Json>(run.manifest, who);
+  require<DataError>(manifest.is_object() && manifest.value("schema", Json()) == manifest_schema, who, " (is not an ",
+                     manifest_schema, "). Name the folder of a run of this version.");
+  try {
+    read_manifest(run, manifest);
+  } catch (const DataError& error) {
+    throw DataError(message(who, ", ", error.what(), ". Run `opshap reproduce` again into another folder."));
+  }
+  return manifest;
+}
+
+/// Rows of another problem are of another run.
+template <typename Row>
+void require_problem(const Run& run, const std::vector<Row>& rows) {
+  for (const Row& row : rows)
+    require<DataError>(row.pde == run.pde, "run: folder=", run.folder.string(), ", pde=", run.pde,
+                       " (of manifest.json, but the rows of type ", Row::schema, " are of ", row.pde,
+                       "). Put the manifest and the rows of one run together.");
+}
+
+void require_one_problem(const Run& run) {
+  require_problem(run, run.results.attributions);
+  require_problem(run, run.results.values);
+  require_problem(run, run.results.operators);
+  require_problem(run, run.results.training);
+  require_problem(run, run.results.fields);
+  require_problem(run, run.results.drifts);
 }
 
 }  // namespace
@@ -103,16 +141,18 @@ std::vector<int> Run::missing_resolutions() const {
 }
 
 Run read_run(const std::filesystem::path& folder) {
-  require<DataError>(std::filesystem::is_directory(folder), "run: folder=", folder.string(),
+  require<DataError>(is_folder(folder), "run: folder=", folder.string(),
                      " (is not a folder). Name the folder that `opshap reproduce` wrote.");
-  require<DataError>(std::filesystem::exists(folder / "manifest.json"), "run: folder=", folder.string(),
+  require<DataError>(is_there(folder / "manifest.json"), "run: folder=", folder.string(),
                      " (has no manifest.json). Name the folder that `opshap reproduce` wrote.");
   Run run;
   run.folder = folder;
-  read_manifest(run, folder / "manifest.json");
+  const Json manifest = parsed_manifest(run, folder / "manifest.json");
   run.results = read_results(folder);
   require<DataError>(!run.results.attributions.empty(), "run: folder=", folder.string(),
                      " (has no attributions yet). Let `opshap reproduce` finish; the same command resumes it.");
+  require_one_problem(run);
+  require_rows(folder, manifest, "run");
   return run;
 }
 

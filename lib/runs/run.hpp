@@ -47,7 +47,8 @@ struct Run {
 };
 
 /// Reads manifest.json and the rows of a run folder. Throws DataError when the manifest is missing, malformed or of
-/// another schema, or has rows of no attribution at all.
+/// another schema, when there are no rows of an attribution, when rows are of another problem than the manifest, and
+/// when rows were changed, removed or added since they were written.
 Run read_run(const std::filesystem::path& folder);
 
 }  // namespace opshap::runs

@@ -1,9 +1,5 @@
 #include "runs/units.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
@@ -15,16 +11,6 @@
 namespace opshap::runs {
 
 namespace fs = std::filesystem;
-
-Units::Lock::Lock(const fs::path& folder, const std::string& who)
-    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  const bool locked = descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-  if (!locked && descriptor_ >= 0) ::close(descriptor_);
-  require(locked, who, ": folder=", folder.string(),
-          " (another process is at this work). Wait for it, or choose another path.");
-}
-
-Units::Lock::~Lock() { ::close(descriptor_); }
 
 Units::Units(fs::path folder, std::string who, std::string_view identity)
     : folder_((make_folder(folder), std::move(folder))),
@@ -41,13 +27,14 @@ Units::~Units() {
 }
 
 std::string Units::bytes(const std::string& name) const {
-  if (!fs::is_regular_file(folder_ / name)) return {};
+  if (!is_file(folder_ / name)) return {};
   std::string bytes = read_file(folder_ / name);
   return done_.contains(line_of(name, bytes)) ? bytes : std::string();
 }
 
 void Units::store(const std::string& name, std::string_view bytes) {
   const std::string line = line_of(name, bytes);
+  require_there();
   write_file(folder_ / name, bytes);
   manifest_.append(line);
   done_.insert(line);
@@ -62,6 +49,7 @@ std::string Units::once(const std::string& name, const std::function<std::string
 }
 
 void Units::finish() {
+  require_there();
   const fs::path leaving = temporary_name(folder_);
   std::error_code ignored;  // of removing what is no longer needed
   fs::remove_all(leaving, ignored);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
 
 namespace opshap::runs {
 
@@ -29,31 +30,21 @@ class Units {
 
   /// The bytes of a finished unit; empty when it is not done.
   std::string bytes(const std::string& name) const;
-  /// Stores a unit, which then is done. Throws as write_file().
+  /// Stores a unit, which then is done. Throws as write_file(), and EnvironmentError when the folder was removed.
   void store(const std::string& name, std::string_view bytes);
   /// The bytes of the unit, made by `make` where it is not done.
   std::string once(const std::string& name, const std::function<std::string()>& make);
+  /// Throws EnvironmentError when the folder was removed while the work goes on.
+  void require_there() const { lock_.require_there(); }
   /// Removes the folder, in one step: what the units were for is there.
   void finish();
 
  private:
-  /// Holds the lock of a folder.
-  class Lock {
-   public:
-    Lock(const std::filesystem::path& folder, const std::string& who);
-    ~Lock();
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-   private:
-    int descriptor_;
-  };
-
   std::string line_of(const std::string& name, std::string_view bytes) const;
 
   std::filesystem::path folder_;
   std::string identity_;  ///< its hash
-  Lock lock_;
+  FolderLock lock_;
   LineLog manifest_;
   std::set<std::string> done_;  ///< lines of the manifest
 };

@@ -13,8 +13,10 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
 #include "core/progress.hpp"
 #include "core/stop.hpp"
+#include "core/strict_json.hpp"
 #include "training/adamw.hpp"
 #include "training/checkpoint.hpp"
 #include "training/ranks.hpp"
@@ -36,7 +38,7 @@ bool same_training(const std::string& wanted, const std::string& found) {
   constexpr double rounding = 100 * 0x1p-23;
   const ordered_json::json_pointer probe("/backbone/probe");
   const ordered_json one = ordered_json::parse(wanted);
-  ordered_json other = ordered_json::parse(found, nullptr, false);
+  ordered_json other = strict_json<ordered_json>(found, "training: identity");
   if (one.contains(probe) && other.contains(probe) && other[probe].is_number()) {
     const double here = one[probe].get<double>(), there = other[probe].get<double>();
     if (std::abs(here - there) <= rounding * std::abs(here)) other[probe] = one[probe];
@@ -105,11 +107,11 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
 bool restore(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, AdamW& optimiser,
              State& state) {
   const fs::path path = folder / "checkpoint.safetensors";
-  if (!fs::exists(path)) return false;
+  if (!is_there(path)) return false;
   const Checkpoint checkpoint = read_checkpoint(path);
-  const auto counters = ordered_json::parse(checkpoint.counters, nullptr, false);
-  require<DataError>(counters.is_object() && counters.contains("identity"), "training: checkpoint=", path.string(),
-                     " (has no counters). Remove the folder and train again.");
+  const auto counters = strict_json<ordered_json>(checkpoint.counters, message("training: checkpoint=", path.string()));
+  require<DataError>(counters.is_object() && counters.contains("identity") && counters["identity"].is_string(),
+                     "training: checkpoint=", path.string(), " (has no counters). Remove the folder and train again.");
   require_same(folder, loop.identity, counters["identity"].get<std::string>());
   const auto part = [&](const std::string& prefix) {
     AdamW::Tensors tensors;
@@ -198,7 +200,7 @@ void clip(const operators::Network& network, double clipping, double& mean) {
 
 /// Lines of epochs that the checkpoint does not know, written just before a kill, are dropped.
 void keep_metrics(const fs::path& path, std::int64_t epochs) {
-  if (!fs::exists(path)) return;
+  if (!is_there(path)) return;
   std::istringstream lines(read_file(path));
   std::string kept, line;
   for (std::int64_t epoch = 0; epoch < epochs && std::getline(lines, line); ++epoch) kept += line + '\n';
@@ -218,10 +220,13 @@ std::string epoch_file(int epoch) { return message("epoch_", epoch, ".safetensor
 
 bool is_finished(const fs::path& folder, const std::string& identity, TrainingSummary& summary) {
   const fs::path path = folder / summary_file;
-  if (!fs::exists(path)) return false;
-  const auto json = ordered_json::parse(read_file(path), nullptr, false);
-  const bool complete = json.is_object() && json.contains("identity") && json.contains("seconds") &&
-                        fs::exists(folder / "model.safetensors");
+  if (!is_there(path)) return false;
+  const auto json = strict_json<ordered_json>(read_file(path), message("training: summary=", path.string()));
+  const auto has_number = [&json](const char* key) { return json.contains(key) && json[key].is_number(); };
+  const bool complete = json.is_object() && json.contains("identity") && json["identity"].is_string() &&
+                        has_number("epochs") && has_number("best_epoch") && has_number("best_validation") &&
+                        has_number("operator_evaluations") && has_number("seconds") &&
+                        is_there(folder / "model.safetensors");
   require<DataError>(complete, "training: summary=", path.string(),
                      " (is not that of a finished training). Remove the folder and train again.");
   require_same(folder, identity, json["identity"].get<std::string>());
@@ -235,7 +240,11 @@ bool is_finished(const fs::path& folder, const std::string& identity, TrainingSu
 
 TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
   const Ranks& ranks = Ranks::all();
-  if (ranks.first()) make_folder(folder);
+  std::optional<FolderLock> lock;  // one process trains in a folder, and its first rank holds it
+  if (ranks.first()) {
+    make_folder(folder);
+    lock.emplace(folder, "training");
+  }
   for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
   AdamW optimiser(weights(network), loop.weight_decay);
   State state;

@@ -4,9 +4,12 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/folder_lock.hpp"
 
 namespace opshap::cli {
 
@@ -22,6 +25,8 @@ void add_report(CLI::App& app, const Globals& globals) {
   command->callback([run, check, &globals] {
     require(!(globals.json && globals.out == "-"),
             "report: --out=- with --json (both would write to standard output). Name a file for the page.");
+    std::optional<FolderLock> lock;
+    if (is_folder(*run)) lock.emplace(*run, "report");
     const reporting::WrittenReport report = reporting::write_report(*run, globals.out);
     if (globals.json) {
       print_json({{"report", report.page.string()},
