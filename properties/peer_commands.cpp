@@ -87,8 +87,9 @@ TEST_F(PeerCommands, CompareRanksAProgramThatDoesNotFinishLast) {
 }
 
 TEST_F(PeerCommands, CompareHasNoRanksWhereNobodyAnswers) {
-  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" +
-                                 puppet("ends", "exit 3") + " --budgets 3,6 --repeats 1 -q");
+  const Outcome outcome =
+      opshap("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
+             " --budgets 3,6 --repeats 1 -q");
   EXPECT_EQ(0, outcome.code) << outcome.err;
   EXPECT_NE(std::string::npos, outcome.out.find("| peer:ends | 2.0 | DNF | 2.0 |")) << outcome.out;
   EXPECT_NE(std::string::npos, outcome.out.find("| permutation | 1.0 | undefined | 1.0 |")) << outcome.out;
@@ -309,6 +310,40 @@ TEST_F(PeerCommands, OfThePythonPackagePassItsOwnTests) {
   ::setenv("OPSHAP", OPSHAP_BINARY_DIR "/opshap", 1);
   for (const char* name : {"test_peer", "test_attribute"})
     EXPECT_EQ(0, std::system(message("python3 -B " OPSHAP_SOURCE_DIR "/python/tests/", name, ".py 2>&1").c_str()));
+}
+
+// 1e300 has an error that is a number; the distance of 1.7e308 from others is none.
+TEST_F(PeerCommands, HugeAnswersRankLastAndEndTheComparison) {
+  const auto huge = [this](const std::string& name, const std::string& bytes) {
+    return puppet(name, R"(echo '{"type":"hello","protocol":1,"name":")" + name + R"(","needs":["values"]}' >&4
+      while read -r task <&3; do
+        case $task in *'"bye"'*) exit 0;; esac
+        id=${task#*id\":}; id=${id%%,*}
+        { echo "{\"type\":\"result\",\"id\":$id,\"nbytes\":64}"; for i in 1 2 3 4 5 6 7 8; do printf ')" +
+                            bytes + R"('; done; } >&4
+      done)");
+  };
+  const std::string large = huge("large", R"(\234\165\000\210\074\344\067\176)"),
+                    largest = huge("largest", R"(\166\073\167\060\321\102\356\177)");
+  const Outcome outcome = opshap("compare --game unanimity_sum --players 8 --methods permutation,peer:" + large +
+                                 ",peer:" + largest + " --budgets 4n --repeats 3 --json --out " + path("run"));
+  ASSERT_TRUE(outcome.code == 0 || outcome.code == 5) << outcome.err;
+  std::map<std::string, double> ranks;
+  for (const json& method : json::parse(outcome.out)["ranks"]) {
+    ASSERT_TRUE(method["rank"].is_number()) << method;
+    ranks[method["method"].get<std::string>()] = method["rank"].get<double>();
+  }
+  EXPECT_LT(ranks.at("permutation"), ranks.at("peer:large"));
+  EXPECT_LE(ranks.at("peer:large"), ranks.at("peer:largest"));
+}
+
+TEST_F(PeerCommands, ASandboxThatCannotBeIsAnUnfitMachine) {
+  const std::string asked =
+      "attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8 --json --sandbox";
+  const Outcome outcome = opshap(asked);
+  EXPECT_TRUE(outcome.code == 0 || outcome.code == 4) << outcome.err;
+  const Outcome without = shell("PATH=" + path("empty") + " " + OPSHAP_BINARY_DIR + "/opshap " + asked);
+  EXPECT_EQ(4, without.code) << without.err;
 }
 
 }  // namespace

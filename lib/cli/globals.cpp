@@ -9,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <system_error>
 
 #include "cli/option_uses.hpp"
 #include "cli/program_folder.hpp"
@@ -16,10 +17,12 @@
 #include "core/fast_blas.hpp"
 #include "core/names.hpp"
 #include "core/progress.hpp"
+#include "core/shortage.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
 #include "core/whole_number.hpp"
 #include "peers/ending.hpp"
+#include "peers/sandbox.hpp"
 
 namespace opshap::cli {
 
@@ -78,6 +81,9 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--device", globals.device, "cpu, or cuda:0 with a CUDA build of LibTorch")->capture_default_str();
   app.add_flag("!--no-engine", globals.engine, "Evaluate coalitions of operators by LibTorch, not by the engine");
   app.add_option("--out", globals.out, "Where results go");
+  app.add_flag_callback(
+      "--sandbox", [] { peers::set_sandbox(true); },
+      "Start programs (peer:FOLDER) by bubblewrap, which hides the machine from them");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");
   app.add_flag_callback(
       "-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "No progress");
@@ -116,6 +122,11 @@ int run(CLI::App& app, Globals& globals, int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail(4,
                 "opshap: memory (the system has no more). Use fewer players, a smaller budget or a smaller profile.");
+  } catch (const std::system_error& error) {
+    // Of a file or folder, or of a thread: the system has refused it, so it is no bug of ours.
+    const std::string advice = advice_on_shortage(error.code().value());
+    return advice.empty() ? fail(3, message("opshap: ", error.what(), " (the system refuses it). Check the path."))
+                          : fail(4, message("opshap: ", error.what(), " (the system has no more). ", advice));
   } catch (const std::exception& error) {
     return fail(7, message("opshap: ", error.what(), " (this is a bug). Please report it with the command line."));
   }

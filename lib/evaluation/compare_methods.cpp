@@ -76,6 +76,13 @@ class Contest {
     row.estimator_seconds = attribution.estimator_seconds;
     row.game_seconds = attribution.game_seconds;
     row.nrmse = metrics::nrmse(truth_.values, attribution.values);
+    const auto is_finite = [](double value) { return std::isfinite(value); };
+    const bool has_size = std::ranges::any_of(truth_.values, [](double value) { return value != 0; });
+    if (!row.nrmse.value && has_size && std::ranges::all_of(attribution.values, is_finite)) {
+      // Its values are numbers, but its error is beyond all of them. It ranks last, as one without values does.
+      row.failure = to_string(peers::Ending::invalid);
+      row.nrmse = Measured::undefined("its error is larger than any number");
+    }
     row.pearson = metrics::pearson(truth_.values, attribution.values);
     row.efficiency_gap = metrics::efficiency_gap(attribution);
     if (promises_exactness(method, plan_.interaction_order)) {

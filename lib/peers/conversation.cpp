@@ -154,6 +154,8 @@ void Conversation::finish(const Frame& frame, Work& work) {
     if (!std::isfinite(values[i]))
       link_.fail(Ending::invalid,
                  message(i < players ? "value" : "standard error", " ", i % players, " is ", values[i]));
+    if (i >= players && values[i] < 0)
+      link_.fail(Ending::invalid, message("standard error ", i % players, " is negative: ", values[i]));
   }
   if (with_errors)
     work.answer.standard_errors.emplace(values.begin() + static_cast<std::ptrdiff_t>(players), values.end());

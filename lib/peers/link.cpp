@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "peers/sandbox.hpp"
 
 namespace opshap::peers {
 
@@ -14,7 +15,7 @@ namespace {
 Launch launch_of(const Plugin& plugin) {
   constexpr double gib = 1 << 30;
   return {.folder = plugin.folder,
-          .command = plugin.command,
+          .command = command_of(plugin),
           .environment = environment_of(plugin),
           .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};
 }
@@ -23,6 +24,17 @@ std::vector<std::string> words_of(const std::vector<Need>& needs) {
   std::vector<std::string> words;
   for (const Need need : needs) words.emplace_back(to_string(need));
   return words;
+}
+
+/// Of a greeting, which may hold anything in their place.
+std::string needs_in_words(const nlohmann::json& greeting) {
+  const auto needs = greeting.find("needs");
+  if (needs == greeting.end()) return "nothing";
+  if (!needs->is_array()) return std::string("what is no list but ") + needs->type_name();
+  std::string words;
+  for (const nlohmann::json& need : *needs)
+    words += (words.empty() ? "" : ", ") + (need.is_string() ? need.get<std::string>() : need.type_name());
+  return words.empty() ? "an empty list" : last_words(words);
 }
 
 bool tells_of_memory(const std::string& log) {
@@ -162,8 +174,7 @@ void Link::check_greeting() {
   const nlohmann::json wanted = words_of(plugin_.needs);
   const auto needs = greeting_.header.find("needs");
   if (plugin_.role == Role::estimator && (needs == greeting_.header.end() || *needs != wanted))
-    fail(Ending::protocol_error, message("it needs ", needs == greeting_.header.end() ? "nothing" : needs->dump(),
-                                         ", in plugin.toml ", wanted.dump()));
+    fail(Ending::protocol_error, "it needs " + needs_in_words(greeting_.header) + ", in plugin.toml " + wanted.dump());
   const std::string role = greeting_.text("role");
   if ((role.empty() ? "estimator" : role) != to_string(plugin_.role))
     fail(Ending::protocol_error,

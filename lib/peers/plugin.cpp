@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -20,6 +22,13 @@ namespace opshap::peers {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// From the folder in which this program was started.
+fs::path whole_path(const fs::path& path) {
+  std::error_code failure;
+  const fs::path whole = fs::absolute(path, failure);
+  return failure ? path : whole;
+}
 
 constexpr std::array<std::pair<const char*, bool Guarantees::*>, 8> flags = {{
     {"exact_on_additive", &Guarantees::exact_on_additive},
@@ -172,6 +181,13 @@ Limits read_limits(Table table) {
   return limits;
 }
 
+std::vector<fs::path> read_readable(Table table, const fs::path& folder) {
+  std::vector<fs::path> all;
+  for (const std::string& path : table.texts("read")) all.push_back((folder / path).lexically_normal());
+  table.finish();
+  return all;
+}
+
 void read_claims(Table table, Plugin& plugin) {
   Guarantees& claims = plugin.claims;
   claims = {.access = plugin.needs_only_values() ? Access::values : Access::gradient,
@@ -184,23 +200,33 @@ void read_claims(Table table, Plugin& plugin) {
   table.finish();
 }
 
-/// Of the files that decide what the program does. Left out are folders of caches and what begins with a dot.
-std::string checksum_of(const fs::path& folder) {
+/// The files that decide what the program does. Left out are folders of caches and what begins with a dot.
+std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator(); ++entry) {
+  std::error_code failure;
+  auto entry = fs::recursive_directory_iterator(folder, failure);
+  while (!failure && entry != fs::recursive_directory_iterator()) {
     const std::string name = entry->path().filename();
+    std::error_code unknown;  // of a circle of links, which is no file
     if (name.starts_with('.') || name == "__pycache__") {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file()) {
+    } else if (entry->is_regular_file(unknown)) {
       files.push_back(entry->path());
     }
+    entry.increment(failure);
   }
+  require<DataError>(!failure, "peer: folder=", folder.string(), " (cannot be read: ", failure.message(),
+                     "). Remove what cannot be read.");
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string checksum_of(const fs::path& folder) {
   Xxh64 sum;
-  for (const fs::path& file : files) {
-    const std::string name = fs::relative(file, folder).string(), text = read_file(file);
+  for (const fs::path& file : files_in(folder)) {
+    const std::string name = file.lexically_relative(folder).string();
     sum.add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
-    sum.add(std::as_bytes(std::span(text)));
+    read_file_in_pieces(file, [&sum](std::span<const std::byte> piece) { sum.add(piece); });
   }
   return sum.digits();
 }
@@ -216,12 +242,12 @@ bool is_plugin_name(std::string_view text) {
 
 Plugin read_plugin(const fs::path& folder) {
   const fs::path file = folder / "plugin.toml";
-  require<DataError>(fs::exists(file), "peer: folder=", folder.string(),
+  require<DataError>(is_there(file), "peer: folder=", folder.string(),
                      " (has no plugin.toml). Make one by `opshap peer new NAME`.");
   const toml::table toml = parsed(file);
   Table table(toml, "", file);
   Plugin plugin{
-      .folder = fs::absolute(folder),
+      .folder = whole_path(folder),
       .name = table.value<std::string>("name").value_or(""),
       .version = table.value<std::string>("version").value_or(""),
       .citation = table.value<std::string>("citation").value_or(""),
@@ -232,6 +258,7 @@ Plugin read_plugin(const fs::path& folder) {
       .environment = read_environment(table.table("env")),
       .parameters = read_parameters(table.table("parameters")),
       .limits = read_limits(table.table("limits")),
+      .readable = read_readable(table.table("sandbox"), whole_path(folder)),
       .claims = {},
       .checksum = checksum_of(folder)};
   if (!is_plugin_name(plugin.name)) table.refuse("name", "must be 1 to 64 of a-z, 0-9, _ and -");

@@ -53,6 +53,7 @@ struct Limits {
 ///     [env]                                   # more variables of its environment
 ///     [parameters]                            # numbers, texts and booleans that go with every task
 ///     [limits]                                # seconds, start_seconds, memory_gib
+///     [sandbox]                               # read: what it may read in a sandbox (peers/sandbox.hpp)
 ///     [claims]                                # what it promises: unbiased, efficient, stochastic, keys of Guarantees
 struct Plugin {
   std::filesystem::path folder;
@@ -64,9 +65,10 @@ struct Plugin {
   std::map<std::string, std::string> environment;
   std::string parameters = "{}";  ///< a JSON object
   Limits limits;
-  Guarantees claims;       ///< what `[claims]` says; nothing more
-  bool stochastic = true;  ///< `claims.stochastic`: another seed gives another answer
-  std::string checksum;    ///< xxh64 of the names and contents of the folder's files
+  std::vector<std::filesystem::path> readable;  ///< `[sandbox] read`, from the folder
+  Guarantees claims;                            ///< what `[claims]` says; nothing more
+  bool stochastic = true;                       ///< `claims.stochastic`: another seed gives another answer
+  std::string checksum;                         ///< xxh64 of the names and contents of the folder's files
 
   bool needs_only_values() const { return needs == std::vector<Need>{Need::values}; }
 };

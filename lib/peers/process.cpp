@@ -12,11 +12,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <thread>
 
 #include "core/error.hpp"
 #include "core/progress.hpp"
+#include "core/shortage.hpp"
 #include "core/stop.hpp"
 
 namespace opshap::peers {
@@ -34,8 +36,9 @@ struct Pipe {
 
   Pipe() {
     int ends[2];
-    require<EnvironmentError>(::pipe2(ends, O_CLOEXEC) == 0, "peer: pipe (", std::strerror(errno),
-                              "). Close other programs.");
+    const int code = ::pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+    throw_if_shortage("peer: pipe", code);
+    require<EnvironmentError>(code == 0, "peer: pipe (", std::strerror(code), "). Close other programs.");
     read = ends[0];
     write = ends[1];
   }
@@ -75,7 +78,7 @@ void limit(__rlimit_resource resource, ::rlim_t most) {
 [[noreturn]] void become(const Launch& launch, char* const* arguments, char* const* environment, int in, int out,
                          int log, int failed) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // of the keeper, which has one thread
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -141,18 +144,28 @@ Process::Process(const Launch& launch) {
   std::vector<std::string> command = launch.command, environment;
   for (const auto& [name, value] : launch.environment) environment.push_back(name + "=" + value);
   const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
-  Pipe to, from, log, failed;
-  group_ = ::fork();
-  if (group_ == 0) become(launch, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
-  require<EnvironmentError>(group_ > 0, "peer: fork (", std::strerror(errno), "). Close other programs.");
-  ::setpgid(group_, group_);  // here too: a signal to the group may be sent before the new process runs
+  Pipe to, from, log, failed, control, status;
+  const std::function<void()> become_peer = [&] {
+    become(launch, arguments.data(), variables.data(), to.read, from.write, log.write, failed.write);
+  };
+  keeper_ = ::fork();
+  if (keeper_ == 0) keep(become_peer, control.read, status.write, failed.write);
+  const int code = errno;
+  if (keeper_ < 0) throw_if_shortage("peer: fork", code);
+  require<EnvironmentError>(keeper_ > 0, "peer: fork (", std::strerror(code), "). Close other programs.");
   Pipe::close_end(failed.write);
+  Pipe::close_end(status.write);
+  Pipe::close_end(control.read);
+  control_ = Pipe::taken(control.write);
+  told_ = Pipe::taken(status.read);
+  ::fcntl(told_, F_SETFL, O_NONBLOCK);
   int error = 0;
   ::ssize_t told = 0;
   while ((told = ::read(failed.read, &error, sizeof error)) < 0 && errno == EINTR) {
   }
   if (told > 0) {
     reap();
+    throw_if_shortage("peer: fork", error == EAGAIN || error == ENOMEM ? error : 0);
     throw EnvironmentError(message("peer: command=", launch.command.front(), " (", std::strerror(error), ", in ",
                                    launch.folder.string(), "). Install it, or correct the command in plugin.toml."));
   }
@@ -164,7 +177,7 @@ Process::Process(const Launch& launch) {
 
 Process::~Process() {
   end(std::chrono::seconds(0));
-  for (int* end : {&to_, &from_, &log_}) Pipe::close_end(*end);
+  for (int* end : {&to_, &from_, &log_, &control_, &told_}) Pipe::close_end(*end);
 }
 
 Process::Event Process::read(std::string& into, Clock::time_point deadline) {
@@ -211,9 +224,14 @@ void Process::read_log() {
   if (log_text_.size() > log_bytes) log_text_.erase(0, log_text_.size() - log_bytes);
 }
 
-bool Process::has_ended() const {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<::id_t>(group_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+bool Process::has_ended() {
+  if (ended_) return true;
+  const ::ssize_t count = ::read(told_, &ended_.emplace(), sizeof(KeptStatus));
+  if (count == sizeof(KeptStatus)) return true;
+  const bool goes_on = count < 0 && (errno == EAGAIN || errno == EINTR);
+  ended_.reset();
+  if (!goes_on) ended_ = KeptStatus{.status = SIGKILL};  // the keeper itself was killed, and the peer with it
+  return !goes_on;
 }
 
 bool Process::ends_before(Clock::time_point deadline) {
@@ -227,7 +245,10 @@ bool Process::ends_before(Clock::time_point deadline) {
 }
 
 void Process::signal(int number) const {
-  if (!reaped_) ::kill(-group_, number);
+  const auto byte = static_cast<unsigned char>(number);
+  const NoPipeSignal quiet;
+  if (!reaped_) [[maybe_unused]]
+    const ::ssize_t sent = ::write(control_, &byte, 1);
 }
 
 void Process::end(std::chrono::duration<double> patience) {
@@ -238,22 +259,31 @@ void Process::end(std::chrono::duration<double> patience) {
   signal(SIGTERM);
   if (ends_before(soon())) return;
   killed_ = true;
-  signal(SIGKILL);
   reap();
 }
 
-/// Before the process is waited for nobody else can have its number, so the signal meets its own children alone.
+/// The keeper ends what is left of the peer, and then itself. One that the peer has stopped is not waited for long.
 void Process::reap() {
-  while (!has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  ::kill(-group_, SIGKILL);
-  if (log_ >= 0) read_log();
-  rusage used{};
-  while (::wait4(group_, &status_, 0, &used) < 0 && errno == EINTR) {
+  Pipe::close_end(control_);
+  constexpr std::chrono::seconds patience(6);
+  const Clock::time_point deadline = Clock::now() + patience;
+  bool asked = true;
+  while (::waitpid(keeper_, nullptr, asked ? WNOHANG : 0) == 0) {
+    if (Clock::now() >= deadline) asked = ::kill(keeper_, SIGKILL) != 0;
+    if (log_ >= 0) read_log();  // a full pipe would keep it from ending
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  has_ended();
+  if (log_ >= 0) read_log();
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
-  usage_ = {.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime), .most_memory_kib = used.ru_maxrss};
+  const KeptStatus ended = ended_.value_or(KeptStatus{.status = SIGKILL});
+  status_ = ended.status;
+  usage_ = {.cpu_seconds = seconds(ended.used.ru_utime) + seconds(ended.used.ru_stime),
+            .most_memory_kib = ended.used.ru_maxrss};
+  ended_ = ended;
+  Pipe::close_end(told_);
   reaped_ = true;
 }
 

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "peers/keeper.hpp"
 
 namespace opshap::peers {
 
@@ -31,8 +34,9 @@ struct Usage {
 /// A program of its own process group, with two pipes: its file descriptor 3 brings bytes from us, 4 takes bytes to us.
 ///
 /// Its standard output and error go to a log of which the end is kept, its standard input is empty, and it inherits no
-/// other file descriptor. It gets no core file and at most 256 open files. The whole group is killed with this object,
-/// and by the kernel when the thread that started it ends.
+/// other file descriptor. It gets no core file and at most 256 open files. It is killed with this object, and when this
+/// program ends in any way, with all that it has started: a keeper (peers/keeper.hpp) stands between. What ends or
+/// stops its own keeper first outruns that, and so does what another program starts for it.
 class Process {
  public:
   /// Throws EnvironmentError when there is no such program, or the system has no more pipes or processes.
@@ -52,10 +56,10 @@ class Process {
   /// each other. Throws Stopped likewise.
   Event write(std::string_view bytes, std::string& into, Clock::time_point deadline);
 
-  /// Ends the process: closes its input and waits for `patience`, sends SIGTERM to the group and waits again, then
-  /// SIGKILL. Does nothing when it has ended before.
+  /// Ends the process: closes its input and waits for `patience`, sends SIGTERM to it and its group and waits again,
+  /// then kills it with all that it has started. Does nothing when it has ended before.
   void end(std::chrono::duration<double> patience);
-  /// Sends a signal to the group.
+  /// Sends a signal to the process and its group.
   void signal(int number) const;
   /// Waits for the end of the process by itself. False when it still runs at the deadline.
   bool ends_before(Clock::time_point deadline);
@@ -70,12 +74,14 @@ class Process {
   Usage usage() const { return usage_; }
 
  private:
-  bool has_ended() const;
+  bool has_ended();
   void reap();
   void read_log();
 
-  ::pid_t group_ = -1;
+  ::pid_t keeper_ = -1;
   int to_ = -1, from_ = -1, log_ = -1;
+  int control_ = -1, told_ = -1;     ///< to the keeper, and from it
+  std::optional<KeptStatus> ended_;  ///< once it has told
   bool reaped_ = false, killed_ = false;
   int status_ = 0;
   Usage usage_;
