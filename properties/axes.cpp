@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/text.hpp"
@@ -62,6 +64,21 @@ TEST(LogAxis, TakesRoundValuesWhereItCan) {
   EXPECT_EQ((std::vector<double>{300'000, 350'000}), ticks_of(log_axis('x', range_of(310'000, 320'000))));
   EXPECT_EQ(1u, count(log_axis('x', range_of(310'000, 320'000)), "'3·10⁵' 300000"));
   EXPECT_EQ(1u, count(log_axis('y', range_of(0.00303, 0.00304), TickLabels::seconds), "'3 ms' 0.003"));
+}
+
+TEST(LogAxis, HasFewTicksInTheRangeOfAllDoubles) {
+  const double largest = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
+  for (const auto& [low, high] : {std::pair(1.0, 1e300), std::pair(1e-300, 1e300), std::pair(least, largest),
+                                  std::pair(largest, largest), std::pair(least, least), std::pair(1e291, 1e308)}) {
+    const std::string commands = log_axis('y', range_of(low, high), TickLabels::numbers);
+    EXPECT_FALSE(ticks_of(commands).empty()) << low << " " << high << "\n" << commands;
+    EXPECT_LE(ticks_of(commands).size(), 20u) << commands;
+    EXPECT_EQ(std::string::npos, commands.find("inf")) << commands;
+    EXPECT_EQ(std::string::npos, reporting::log_axis_at('x', {low, high}).find("inf"));
+  }
+  LogRange range = range_of(1, 2);
+  range.include(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(2, range.high());
 }
 
 }  // namespace

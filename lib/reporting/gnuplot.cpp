@@ -7,13 +7,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <regex>
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/shortage.hpp"
+#include "core/stop.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::reporting {
@@ -24,6 +28,7 @@ namespace {
 class ScratchFile {
  public:
   ScratchFile() : file_(std::tmpfile(), &std::fclose) {
+    if (file_ == nullptr) throw_if_shortage("gnuplot: temporary file", errno);
     require<EnvironmentError>(
         file_ != nullptr,
         "gnuplot: temporary file (cannot be made). Free some space in the system's temporary folder.");
@@ -69,9 +74,13 @@ std::string run_gnuplot(const std::string& script) {
   posix_spawn_file_actions_destroy(&files);
   require<EnvironmentError>(failure != ENOENT, "figures: gnuplot (is not installed). Run: apt-get install gnuplot-nox");
   require<EnvironmentError>(failure == 0, "figures: gnuplot (cannot be started). Run: apt-get install gnuplot-nox");
+  const ForcedEnd forced([child] { ::kill(child, SIGKILL); });
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  require<EnvironmentError>(!WIFSIGNALED(status), "figures: gnuplot (was ended by signal ", WTERMSIG(status), ", ",
+                            ::strsignal(WTERMSIG(status)),
+                            "). Run the command again, with more memory if it has little.");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     throw std::logic_error(message("gnuplot: status=", status, ": ", error.read(), "\n", script));
   return out.read();

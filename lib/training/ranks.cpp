@@ -43,6 +43,16 @@ Batch Ranks::share(const Batch& batch) const {
 
 #ifdef OPSHAP_MPI
 
+namespace {
+
+void finalize() {
+  int done = 0;
+  MPI_Finalized(&done);
+  if (done == 0) MPI_Finalize();
+}
+
+}  // namespace
+
 Ranks::Ranks() {
   if (launcher() == nullptr) return;
   int provided = 0;
@@ -52,6 +62,8 @@ Ranks::Ranks() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   if (!first()) set_verbosity(Verbosity::quiet);
+  // A launcher takes a process that ends without it for a failed one. That of several ranks that fails is one.
+  if (alone()) std::atexit(finalize);
 }
 
 namespace {
@@ -78,7 +90,7 @@ void Ranks::wait() const {
 }
 
 void Ranks::leave() const {
-  if (launcher() != nullptr) MPI_Finalize();
+  if (launcher() != nullptr) finalize();
 }
 
 #else
