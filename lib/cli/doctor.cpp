@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/threads.hpp"
 #include "engines/kernels.hpp"
 
@@ -33,7 +34,7 @@ bool on_path(const std::string& program) {
 
 Finding disk(fs::path out) {
   out = fs::absolute(out.empty() ? "." : out);
-  while (!fs::exists(out) && out.has_parent_path() && out != out.parent_path()) out = out.parent_path();
+  while (!is_there(out) && out.has_parent_path() && out != out.parent_path()) out = out.parent_path();
   std::error_code failure;
   const double free = static_cast<double>(fs::space(out, failure).available) / gibibyte;
   if (failure) return {"disk", message(out.string(), ": ", failure.message()), false, "choose another --out"};
@@ -72,11 +73,15 @@ std::string processor() {
     model = line.substr(line.find(':') + 2);
     break;
   }
+#ifdef __x86_64__
   __builtin_cpu_init();
   const char* vectors = __builtin_cpu_supports("avx512f") ? "AVX-512"
                         : __builtin_cpu_supports("avx2")  ? "AVX2"
                                                           : "no AVX2";
   return model + ", " + vectors;
+#else
+  return model;
+#endif
 }
 
 std::vector<Finding> examine_machine(const fs::path& out) {

@@ -6,6 +6,7 @@
 
 #include "cli/family_game.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "games/game_file.hpp"
 #include "games/registry.hpp"
 #include "peers/peer_game.hpp"
@@ -20,7 +21,7 @@ constexpr std::string_view peer_prefix = "peer:";
 bool is_file(const std::string& game) {
   const std::vector<std::string> names = games::names();
   if (std::find(names.begin(), names.end(), game) != names.end()) return false;
-  return game == "-" || game.find_first_of("./") != std::string::npos || std::filesystem::exists(game);
+  return game == "-" || game.find_first_of("./") != std::string::npos || is_there(game);
 }
 
 void require_absent(const CLI::App& command, std::initializer_list<const char*> options, const char* where) {

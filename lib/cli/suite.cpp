@@ -61,7 +61,7 @@ fs::path find_operator(const fs::path& file, const Source& source) {
       places.push_back(share / "opshap" / "operators" / file);
   }
   for (const fs::path& place : places) {
-    if (fs::exists(place)) return place;
+    if (is_there(place)) return place;
   }
   throw InvalidArgument(message("suite: operator=", file.string(), " (is not beside the suite, and not in ",
                                 places.back().parent_path().string(),

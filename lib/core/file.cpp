@@ -159,23 +159,44 @@ struct stat status_of(int descriptor) {
   return status;
 }
 
-std::string read_all(int descriptor, const std::string& who) {
+using Take = std::function<void(std::span<const std::byte>)>;
+
+void read_pieces(int descriptor, const std::string& who, const Take& take) {
   constexpr std::size_t most_of_device = std::size_t{1} << 26, most_of_pipe = std::size_t{1} << 30;
   const struct stat status = status_of(descriptor);
   require<DataError>(!S_ISDIR(status.st_mode), who, " (is a folder). Name a file.");
-  std::string bytes;
-  if (S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
-  std::array<char, 1 << 16> block;
+  const std::size_t most = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) ? most_of_device : most_of_pipe;
+  std::size_t read = 0;
+  std::array<std::byte, 1 << 16> block;
   for (;;) {
     const ::ssize_t count = ::read(descriptor, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
     require<DataError>(count >= 0, who, " (reading failed: ", std::strerror(errno), "). Check the disk.");
-    if (count == 0) return bytes;
-    bytes.append(block.data(), static_cast<std::size_t>(count));
-    const std::size_t most = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) ? most_of_device : most_of_pipe;
-    require<DataError>(S_ISREG(status.st_mode) || bytes.size() <= most, who, " (has no end: ", bytes.size(),
+    if (count == 0) return;
+    take(std::span(block.data(), static_cast<std::size_t>(count)));
+    read += static_cast<std::size_t>(count);
+    require<DataError>(S_ISREG(status.st_mode) || read <= most, who, " (has no end: ", read,
                        " bytes were read). Name a regular file.");
   }
+}
+
+std::string read_all(int descriptor, const std::string& who) {
+  std::string bytes;
+  const struct stat status = status_of(descriptor);
+  if (S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
+  read_pieces(descriptor, who, [&bytes](std::span<const std::byte> piece) {
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  });
+  return bytes;
+}
+
+/// Throws DataError when there is no such file.
+Descriptor opened(const fs::path& path, const std::string& who) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  const int code = errno;
+  if (descriptor < 0) throw_if_shortage(who, code);
+  require<DataError>(descriptor >= 0, who, " (cannot be read: ", std::strerror(code), "). Check the name.");
+  return Descriptor(descriptor);
 }
 
 }  // namespace
@@ -183,11 +204,12 @@ std::string read_all(int descriptor, const std::string& who) {
 std::string read_file(const fs::path& path) {
   if (path == "-") return read_all(STDIN_FILENO, "standard input: bytes");
   const std::string who = message("file: path=", path.string());
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
-  const int code = errno;
-  if (file.number() < 0) throw_if_shortage(who, code);
-  require<DataError>(file.number() >= 0, who, " (cannot be read: ", std::strerror(code), "). Check the name.");
-  return read_all(file.number(), who);
+  return read_all(opened(path, who).number(), who);
+}
+
+void read_file_in_pieces(const fs::path& path, const Take& take) {
+  const std::string who = message("file: path=", path.string());
+  read_pieces(opened(path, who).number(), who, take);
 }
 
 bool is_there(const fs::path& path) {

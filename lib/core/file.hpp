@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@ namespace opshap {
 /// The whole file. "-" is standard input. Throws DataError when it cannot be read, and when a device or a pipe has no
 /// end: more than 64 MiB from a device, more than 1 GiB from a pipe.
 std::string read_file(const std::filesystem::path& path);
+
+/// The file in pieces of at most 64 KiB, one after the other, for what need not be in memory at once. Throws as
+/// read_file() does.
+void read_file_in_pieces(const std::filesystem::path& path,
+                         const std::function<void(std::span<const std::byte>)>& take);
 
 /// Makes the folder of `path` if needed and replaces `path` by `bytes` in one step: written to a temporary name in the
 /// same folder, flushed to disk, renamed. On any failure the old file is untouched and nothing is left behind.

@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "core/error.hpp"
+#include "core/shortage.hpp"
 #include "core/stop.hpp"
 
 namespace opshap {
@@ -53,7 +56,7 @@ std::string ending_of(const std::function<void()>& work) {
 }
 
 [[noreturn]] void be_the_process(const std::function<void()>& work, int out) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // of the thread that has started it, which waits for its end
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   const std::string ending = ending_of(work);
@@ -67,13 +70,19 @@ std::string ending_of(const std::function<void()>& work) {
 
 /// All that the process sends, up to its end.
 std::string received(int in, ::pid_t process) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds for_its_end{1300};  // two seconds are promised from a signal to our own end
   std::string text;
-  bool passed_on = false;
+  std::optional<Clock::time_point> passed_on;
   for (;;) {
     pollfd waiting{.fd = in, .events = POLLIN, .revents = 0};
     constexpr int milliseconds = 100;
     const int ready = ::poll(&waiting, 1, milliseconds);
-    if (stop_requested() && !passed_on) passed_on = ::kill(process, SIGTERM) == 0;
+    if (stop_requested() && !passed_on) {
+      ::kill(process, SIGTERM);
+      passed_on = Clock::now();
+    }
+    if (passed_on && Clock::now() > *passed_on + for_its_end) ::kill(process, SIGKILL);
     if (ready <= 0) continue;
     char block[4096];
     const ::ssize_t count = ::read(in, block, sizeof block);
@@ -97,7 +106,9 @@ std::string received(int in, ::pid_t process) {
 
 void in_own_process(const std::function<void()>& work, const std::string& crashed) {
   int ends[2];
-  require<EnvironmentError>(::pipe(ends) == 0, "process: pipe (", std::strerror(errno), "). Close other programs.");
+  const int no_pipe = ::pipe(ends) == 0 ? 0 : errno;
+  throw_if_shortage("process: pipe", no_pipe);
+  require<EnvironmentError>(no_pipe == 0, "process: pipe (", std::strerror(no_pipe), "). Close other programs.");
   const ::pid_t process = ::fork();
   if (process == 0) {
     ::close(ends[0]);
@@ -107,6 +118,7 @@ void in_own_process(const std::function<void()>& work, const std::string& crashe
   ::close(ends[1]);
   const std::string ending = process < 0 ? "" : received(ends[0], process);
   ::close(ends[0]);
+  if (process < 0) throw_if_shortage("process: fork", failure);
   require<EnvironmentError>(process > 0, "process: fork (", std::strerror(failure), "). Close other programs.");
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {

@@ -9,7 +9,7 @@ namespace opshap {
 ///
 /// For a library that crashes on damaged files: a crash ends the other process, and throws DataError(crashed) here.
 /// `work` changes nothing in the memory of the caller, so its result must be on disk. A signal that asks this process
-/// to stop is passed on. Call it before the process has other threads.
+/// to stop is passed on, and what does not follow it is killed. Call it before the process has other threads.
 void in_own_process(const std::function<void()>& work, const std::string& crashed);
 
 }  // namespace opshap

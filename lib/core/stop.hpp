@@ -6,9 +6,9 @@
 
 namespace opshap {
 
-/// From now on SIGINT and SIGTERM set a flag that long work looks at. Work that has not looked after a second and a half
-/// is ended: what stands in ForcedEnd is done, and the process exits with code 6. A second signal ends the process at
-/// once. Called once, before the process has other threads.
+/// From now on SIGINT and SIGTERM set a flag that long work looks at. Work that has not looked after one and a half
+/// seconds is ended: what stands in ForcedEnd is done, and the process exits with code 6. A second signal ends the
+/// process at once. Called once, before the process has other threads.
 void stop_on_signals();
 
 /// True once a signal has arrived.

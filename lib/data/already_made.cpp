@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 bool already_made(std::string_view who, const fs::path& path,
                   const std::function<bool(const nlohmann::ordered_json& metadata)>& same) {
-  if (!fs::exists(path)) return false;
-  const std::string bytes = fs::is_regular_file(path) ? read_file(path) : "";
+  if (!is_there(path)) return false;
+  const std::string bytes = is_file(path) ? read_file(path) : "";
   require(is_sealed(bytes), who, ": --out=", path.string(), " (exists and is not a data set). Choose another path.");
   const auto found =
       nlohmann::ordered_json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, /*allow_exceptions=*/false);

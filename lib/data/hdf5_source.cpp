@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "data/hdf5_handle.hpp"
 #include "data/lzf.hpp"
 
@@ -72,7 +73,7 @@ auto Hdf5Source::guarded(const std::string& object, const Work& work) const try 
 Hdf5Source::Hdf5Source(const std::filesystem::path& path) : name_(path.string()) {
   silence();
   register_lzf();
-  require<DataError>(std::filesystem::is_regular_file(path), "hdf5: file=", name_,
+  require<DataError>(is_file(path), "hdf5: file=", name_,
                      " (is not a file). Name the file to read.");
   require<DataError>(std::ifstream(path).good(), "hdf5: file=", name_,
                      " (cannot be opened). Check that you may read it.");

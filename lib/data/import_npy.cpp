@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "data/npy.hpp"
 
 namespace opshap::data {
@@ -24,7 +25,7 @@ struct Fields {
   std::vector<float> values;
 
   static Fields read(const std::filesystem::path& path) {
-    require<DataError>(std::filesystem::is_regular_file(path), "data import: file=", path.string(),
+    require<DataError>(is_file(path), "data import: file=", path.string(),
                        " (is not a file). Name a .npy file.");
     const NpyArray array = read_npy(path);
     const std::vector<double>& reals = array.reals("data import: file=" + path.string());

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> run_folders(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (fs::exists(entry.path() / "manifest.json")) found.push_back(entry.path());
+    if (is_there(entry.path() / "manifest.json")) found.push_back(entry.path());
   }
   const std::vector<std::string> papers = paper_problems();
   const auto rank = [&papers](const fs::path& run) {
@@ -85,7 +85,7 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
   Overview overview;
   WrittenReport written{.page = page_file, .broken_checks = {}};
   for (const fs::path& run : found) {
-    if (!fs::exists(run / "results.jsonl")) {
+    if (!is_there(run / "results.jsonl")) {
       overview.unfinished.push_back(run.filename().string());
       continue;
     }
@@ -124,7 +124,7 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
 
 WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   const fs::path target = page_file.empty() ? folder / "report.html" : page_file;
-  if (fs::is_directory(folder) && !fs::exists(folder / "manifest.json")) {
+  if (is_folder(folder) && !is_there(folder / "manifest.json")) {
     if (const std::vector<fs::path> found = run_folders(folder); !found.empty())
       return write_overview(folder, found, target);
   }

@@ -7,6 +7,7 @@
 
 #include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "core/progress.hpp"
 #include "core/threads.hpp"
 #include "data/cost.hpp"
@@ -53,12 +54,12 @@ void estimate(std::vector<Wanted>& sets) {
 void generate_for_profile(const Globals& globals, const std::string& profile, const std::vector<std::string>& pdes) {
   require(!globals.out.empty() && globals.out != "-",
           "data generate: --out (the data sets of a profile need a folder). Give --out FOLDER.");
-  require(!fs::exists(globals.out) || fs::is_directory(globals.out), "data generate: --out=", globals.out.string(),
+  require(!is_there(globals.out) || is_folder(globals.out), "data generate: --out=", globals.out.string(),
           " (is a file, and the data sets of a profile need a folder). Choose another path.");
   std::vector<Wanted> sets;
   for (const Profile& each : load_profiles(profile, globals.config, pdes)) {
     const fs::path file = globals.out / (each.data.pde + ".h5");
-    sets.push_back({.request = data_request(each, globals.seed), .file = file, .there = fs::exists(file), .cost = {}});
+    sets.push_back({.request = data_request(each, globals.seed), .file = file, .there = is_there(file), .cost = {}});
   }
   estimate(sets);
   fs::create_directories(globals.out);

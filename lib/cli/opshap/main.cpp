@@ -1,10 +1,13 @@
 // `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks
 // for the rest.
 
+#include <cstdio>
+#include <new>
+
 #include "cli/commands.hpp"
 #include "core/process_start.hpp"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace opshap::cli;
   opshap::start_process();
   Globals globals;
@@ -35,4 +38,7 @@ int main(int argc, char** argv) {
 #undef COMMAND
 #undef NETWORK_COMMAND
   return run(app, globals, argc, argv);
+} catch (const std::bad_alloc&) {
+  std::fputs("opshap: memory (the system has no more). Raise `ulimit -v`, or close other programs.\n", stderr);
+  return 4;
 }

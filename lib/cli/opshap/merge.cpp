@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "core/file.hpp"
 #include "runs/merge_parts.hpp"
 
 namespace opshap::cli {
@@ -23,9 +24,9 @@ std::vector<std::filesystem::path> runs_in(const Options& options) {
   places.push_back(options.run);
   std::set<std::filesystem::path> names;
   for (const std::filesystem::path& place : places) {
-    if (!std::filesystem::is_directory(place) || std::filesystem::exists(place / "parts")) return {""};
+    if (!is_folder(place) || is_there(place / "parts")) return {""};
     for (const auto& entry : std::filesystem::directory_iterator(place)) {
-      if (std::filesystem::exists(entry.path() / "parts")) names.insert(entry.path().filename());
+      if (is_there(entry.path() / "parts")) names.insert(entry.path().filename());
     }
   }
   if (names.empty()) return {""};

@@ -3,11 +3,14 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <cstdio>
+#include <new>
+
 #include "cli/commands.hpp"
 #include "core/fast_blas.hpp"
 #include "core/process_start.hpp"
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   using namespace opshap::cli;
   opshap::start_process();
   opshap::restart_with_fast_blas(argv);
@@ -27,4 +30,7 @@ int main(int argc, char** argv) {
 #undef COMMAND
 #undef NETWORK_COMMAND
   return run(app, globals, argc, argv);
+} catch (const std::bad_alloc&) {
+  std::fputs("opshap: memory (the system has no more). Raise `ulimit -v`, or close other programs.\n", stderr);
+  return 4;
 }

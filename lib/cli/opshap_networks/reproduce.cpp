@@ -123,7 +123,7 @@ void require_trained(const Profile& profile, const fs::path& run, const runs::Pa
   std::vector<fs::path> trainings = {"backbone", "explainer"};
   for (const auto& [name, recipe] : profile.explainers) trainings.push_back(fs::path("explainers") / name);
   for (const fs::path& training : trainings)
-    require(fs::exists(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
+    require(is_there(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
             training.string(), " (", run.string(),
             " has no such finished training yet). Run the same command with --train-only in place of --shard first.");
 }

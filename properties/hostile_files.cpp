@@ -1,0 +1,253 @@
+// Files from outside, changed at a few places: whatever is read is taken or refused by name. No reader crashes, hangs
+// or ends in an error that is not ours.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/profile.hpp"
+#include "cli/suite.hpp"
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/strict_json.hpp"
+#include "data/mesh_file.hpp"
+#include "data/npy.hpp"
+#include "data/npz.hpp"
+#include "data/safetensors.hpp"
+#include "games/game_file.hpp"
+#include "peers/frame.hpp"
+#include "peers/plugin.hpp"
+#include "runs/manifest.hpp"
+#include "runs/merge_parts.hpp"
+#include "runs/method_rows.hpp"
+#include "runs/run.hpp"
+#include "support/mutations.hpp"
+#include "support/run_folder.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+using HostileFiles = RunFolder;
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string message_of(const auto& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(StrictJson, IsTheTextAsTheLibraryReadsIt) {
+  for (const char* text :
+       {"{}", "[]", "0", "\"\xc3\xa9\"", R"({"a":[1,-2,3.5e3,{"b":null}],"c":"d","e":true,"":[[]]})"}) {
+    EXPECT_EQ(Json::parse(text), strict_json<Json>(text, "test"));
+    EXPECT_EQ(nlohmann::json::parse(text), strict_json<nlohmann::json>(text, "test"));
+  }
+}
+
+TEST(StrictJson, NamesWhatIsRefused) {
+  const auto refusal = [](const std::string& text) {
+    return message_of([&] { strict_json<Json>(text, "test", {.depth = 4, .keys = 3, .bytes = 200}); });
+  };
+  EXPECT_NE(std::string::npos, refusal("[[[[[]]]]]").find("depth=5"));
+  EXPECT_NE(std::string::npos, refusal(R"({"a":1,"b":2,"c":3,"d":4})").find("keys=4"));
+  EXPECT_NE(std::string::npos, refusal(std::string(201, ' ')).find("bytes=201"));
+  EXPECT_NE(std::string::npos, refusal(R"({"a":1,"a":2})").find("key=a (given twice"));
+  for (const char* word : {"NaN", "Infinity", "-Infinity", "nan"})
+    EXPECT_NE(std::string::npos, refusal(std::string("{\"values\":[0,") + word + "]}").find("is no number of JSON"))
+        << word;
+  EXPECT_NE(std::string::npos, refusal(std::string("{\0\"\0", 4)).find("UTF-16"));
+  EXPECT_NE(std::string::npos, refusal("\xff\xfe{").find("UTF-16"));
+  EXPECT_NE("", refusal("[1e999]"));
+  EXPECT_NE("", refusal("[1] 2"));
+  EXPECT_NE("", refusal("\"\xff\""));
+}
+
+TEST_F(HostileFiles, GamesAreTakenOrRefused) {
+  survive("game",
+          {R"({"players": 3, "values": [0, 1.5, -2, 3e2, 4, 5, 6, 7]})",
+           R"({"players": 9, "terms": [{"coalition": [0, 8, 3], "coefficient": 1.25}], "empty": 0.5})"},
+          [](const std::string& text) { games::parse_game(text, "test"); });
+}
+
+TEST_F(HostileFiles, ArraysAreTakenOrRefused) {
+  const std::string array = data::format_npy({.shape = {2, 3}, .values = std::vector<double>{1, 2, 3, 4, 5, 6}});
+  survive("npy", {array, data::format_npy({.shape = {4}, .values = std::vector<double>{1, 2, 3, 4}})},
+          [](const std::string& text) { data::parse_npy(bytes_of(text), "test"); });
+}
+
+TEST_F(HostileFiles, MeshesAreTakenOrRefused) {
+  const std::string two =
+      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n$EndNodes\n"
+      "$Elements\n2\n1 2 2 0 1 1 2 3\n2 2 2 0 1 1 3 4\n$EndElements\n";
+  const std::string four =
+      "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 4\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n"
+      "0 1 0\n$EndNodes\n$Elements\n1 2 1 2\n2 1 2 2\n1 1 2 3\n2 1 3 4\n$EndElements\n";
+  survive("msh", {two, four}, [](const std::string& text) { data::parse_mesh(text, "test.msh"); });
+}
+
+TEST_F(HostileFiles, WeightsAreTakenOrRefused) {
+  data::Safetensors content;
+  content.metadata["config"] = R"({"model":"fno"})";
+  content.tensors["weight"] = {.shape = {2}, .dtype = "F32", .bytes = std::vector<std::byte>(8)};
+  survive("safetensors", {data::serialise_safetensors(content)},
+          [](const std::string& text) { data::parse_safetensors(bytes_of(text), "test"); });
+}
+
+TEST_F(HostileFiles, PluginsAreTakenOrRefused) {
+  const std::string file = folder_ / "plugin.toml";
+  survive("plugin",
+          {"name = 'puppet'\nversion = '1'\ncommand = ['sh', 'x']\nneeds = ['values']\nthreads = 2\n[env]\nA = 'b'\n"
+           "[parameters]\nx = 1\ny = 0.5\nz = true\n[limits]\nseconds = 3\nmemory_gib = 1\n[sandbox]\nread = ['a']\n"
+           "[claims]\nunbiased = true\n"},
+          [&](const std::string& text) {
+            put(file, text);
+            peers::read_plugin(folder_);
+          });
+}
+
+TEST_F(HostileFiles, ProfilesAndSuitesAreTakenOrRefused) {
+  const std::string profile = cli::to_toml(cli::load_profile("smoke", ""));
+  survive("profile", {profile}, [](const std::string& text) { cli::parse_profile(text, "test.toml"); });
+  const std::string suite = folder_ / "suite.toml";
+  survive(
+      "suite",
+      {"summary = 'a suite'\nrepeats = 5\nbudgets = '4n..16n'\n[[games]]\nfamily = 'unanimity_sum'\nplayers = [12]\n"
+       "seed = 1\n[[games]]\nfamily = 'airport_game'\nplayers = [4, 8]\nbudgets = '2n..4n'\n"},
+      [&](const std::string& text) {
+        put(suite, text);
+        cli::load_suite(suite, "");
+      });
+}
+
+/// A row of each type, without its checksum, which would hide what a reader does with the rest.
+std::vector<std::string> some_rows() {
+  runs::AttributionRow attribution{.pde = "p",
+                                   .players = 2,
+                                   .method = "m",
+                                   .access = "values",
+                                   .budget = 4,
+                                   .pearson = Measured::of(0.5),
+                                   .nrmse = Measured::of(0.25),
+                                   .r2 = Measured::undefined("constant"),
+                                   .efficiency_gap = Measured::of(0),
+                                   .reference = "exact"};
+  const runs::ValuesRow values{
+      .pde = "p", .players = 2, .method = "m", .budget = 4, .values = {1, 2}, .standard_errors = {0, 1}};
+  const runs::OperatorRow op{.pde = "p", .points = 2, .relative_errors = {0.5}};
+  const runs::FieldsRow fields{
+      .pde = "p", .sample = 0, .x = {0, 0.5}, .input = {1, 2}, .solution = {1, 2}, .prediction = {1, 2}, .shape = {2}};
+  return {without_checksum(to_json_line(attribution)) + "\n", without_checksum(to_json_line(values)) + "\n",
+          without_checksum(to_json_line(op)) + "\n", without_checksum(to_json_line(fields)) + "\n"};
+}
+
+TEST_F(HostileFiles, RowsAreTakenOrRefused) {
+  const std::string file = folder_ / "results.jsonl";
+  survive("rows", some_rows(), [&](const std::string& text) {
+    put(file, text);
+    runs::read_results(folder_);
+  });
+  runs::MethodRow row;
+  row.game = "g";
+  row.players = 2;
+  row.method = "m";
+  row.access = "values";
+  row.nrmse = row.pearson = row.efficiency_gap = Measured::of(0.5);
+  survive("rows of methods", {without_checksum(to_json_line(row)) + "\n"}, [&](const std::string& text) {
+    put(file, text);
+    runs::read_method_rows(file);
+  });
+}
+
+TEST_F(HostileFiles, ManifestsAreTakenOrRefused) {
+  const std::string manifest =
+      R"({"schema":"opshap.manifest/1","profile":"smoke","pde":"p","comparable_with_paper":false,"departures":["a"],)"
+      R"("settings":{"resolutions":[2],"unseen_resolutions":[4],"x":{"y":[1]}},"seed":1,"command":["opshap","x"],)"
+      R"("commit":"abc","dirty":false,"started":"2026","seconds":{"data":0.5},"environment":{"processor":"one"},)"
+      R"("resumed":[{"time":"2026","commit":"abc","dirty":false}],"data":{"imported_from":"f"}})";
+  for (const std::string& row : some_rows()) std::ofstream(folder_ / "results.jsonl", std::ios::app) << row;
+  survive("manifest", {manifest}, [&](const std::string& text) {
+    put(folder_ / "manifest.json", text);
+    runs::read_run(folder_);
+  });
+  fs::remove(folder_ / "results.jsonl");
+  const runs::Beginning beginning{.who = "test",
+                                  .schema = "opshap.manifest/1",
+                                  .command = {"opshap"},
+                                  .seed = 1,
+                                  .commit = "abc",
+                                  .environment = {{"processor", "one"}},
+                                  .subject = {{"settings", {{"n", 3}}}}};
+  survive("manifest that goes on", {manifest}, [&](const std::string& text) {
+    put(folder_ / "manifest.json", text);
+    runs::Manifest(folder_, beginning, [](const Json&) { return true; });
+  });
+}
+
+TEST_F(HostileFiles, PartsAreTakenOrRefused) {
+  const auto manifest = [](int index) {
+    return R"({"schema":"s","settings":{},"seed":1,"commit":"abc","dirty":false,"started":"2026",)"
+           R"("seconds":{"work":0.5},)"
+           R"("environment":{"blas":"b, 7"},"finished":true,"part":{"index":)" +
+           std::to_string(index) + R"(,"of":2}})";
+  };
+  const std::string list = Json{{"unit", "a"}, {"work_xxh64", "0"}, {"xxh64", xxh64("bytes")}}.dump() + "\n";
+  const auto merge = [&](const std::string& of_first, const std::string& units) {
+    fs::remove_all(folder_);
+    for (int index = 0; index < 2; ++index) {
+      const fs::path part = folder_ / "run" / "parts" / (std::to_string(index) + "-of-2");
+      fs::create_directories(part / "units");
+      put(part / "manifest.json", index == 0 ? of_first : manifest(1));
+      put(part / "units" / "a", "bytes");
+      put(part / "units" / "manifest.jsonl", index == 0 ? units : list);
+    }
+    runs::merge_parts(folder_ / "run");
+  };
+  // Each merge writes some files that wait for the disk, so that a share of the mutants is what there is time for.
+  const std::uint64_t share = mutants() / 10;
+  for (std::uint64_t item = 0; item < share; ++item) {
+    Rng rng(test_seed(), "parts", 0, item);
+    const bool of_units = rng.below(2) == 0;
+    try {
+      merge(of_units ? manifest(0) : mutated(manifest(0), {manifest(0)}, rng),
+            of_units ? mutated(list, {list}, rng) : list);
+    } catch (const Error&) {
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what() << replay();
+    }
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ("run", entry.path().filename()) << replay();
+  }
+}
+
+TEST_F(HostileFiles, FramesAreTakenOrRefused) {
+  survive("frames",
+          {R"({"type":"eval","id":1,"count":2,"nbytes":4})"
+           "\nabcd",
+           R"({"type":"hello","protocol":1,"needs":["values"]})"
+           "\n"},
+          [](const std::string& text) {
+            peers::FrameReader reader;
+            reader.feed(text);
+            while (const auto frame = reader.next()) {
+              frame->type();
+              if (frame->header.contains("id")) frame->integer("id");
+              if (frame->header.contains("count")) peers::coalitions_of(frame->payload, 8, 4);
+            }
+            if (reader.waiting() > 0) throw DataError("a part of a frame");
+          });
+}
+
+}  // namespace
+}  // namespace opshap
