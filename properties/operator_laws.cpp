@@ -14,6 +14,7 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/blas.hpp"
 #include "operators/registry.hpp"
 #include "operators/weights.hpp"
 #include "support/test_seed.hpp"
@@ -182,6 +183,15 @@ TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {
 TEST(Operators, AreRefusedByANameThatIsNotRegistered) {
   EXPECT_THROW(operators::architecture("fnoo"), InvalidArgument);
   EXPECT_THROW(operators::fitted({.model = "fnoo"}, {}), InvalidArgument);
+}
+
+// One multiplication that another process interrupts is measured at a fraction of what the machine can.
+TEST(FastBlas, IsKnownByItsNameAndNotByTheSpeedOfABusyMachine) {
+  EXPECT_NO_THROW(operators::require_fast({.name = "OpenBLAS 0.3.21 (OpenMP)", .gflops = 0.5, .fast = true}));
+  EXPECT_THROW(operators::require_fast({.name = "reference BLAS", .gflops = 100, .fast = false, .fix = "none"}),
+               EnvironmentError);
+  const operators::Blas blas = operators::examine_blas();
+  EXPECT_EQ(blas.name != "reference BLAS", blas.fast) << blas.gflops;
 }
 
 }  // namespace

@@ -130,6 +130,13 @@ TEST_F(TrainingOfRanks, GoesOnAfterARankWasKilled) {
   }
 }
 
+// A launcher takes a process that says nothing at its end for a failed one.
+TEST_F(TrainingOfRanks, OneProcessAloneUnderALauncherEndsWell) {
+  const Outcome outcome = shell("mpirun -n 1 " + std::string(OPSHAP_BINARY_DIR) +
+                                "/opshap reproduce --train-only -q --out " + path("run") + " --profile " + profile_);
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+}
+
 TEST_F(TrainingOfRanks, AreNotForWhatOneProcessDoes) {
   const Outcome outcome = shell("mpirun --bind-to none --oversubscribe -n 2 " + std::string(OPSHAP_BINARY_DIR) +
                                 "/opshap reproduce -q --out " + path("other") + " --profile " + profile_);

@@ -202,9 +202,8 @@ void play_part(const Globals& globals, const CompareOptions& options, const Name
   runs::Manifest manifest(folder, part,
                           beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
                           runs::equal_to(settings));
-  manifest.stage("comparison", [&] {
-    evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder));
-  });
+  manifest.stage("comparison",
+                 [&] { evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder)); });
   manifest.finish();
 }
 

@@ -86,8 +86,9 @@ Blas examine_blas() {
   return blas;
 }
 
-void require_fast_blas() {
-  const Blas blas = examine_blas();
+void require_fast_blas() { require_fast(examine_blas()); }
+
+void require_fast(const Blas& blas) {
   require<EnvironmentError>(blas.fast, "blas: name=", blas.name, " (", blas.gflops,
                             " GFLOP/s a thread, so no timing taken here means anything). Run: ", blas.fix);
   constexpr double usual = 8;  // of the slowest processors that are in use, alone

@@ -19,6 +19,8 @@ Blas examine_blas();
 /// Throws EnvironmentError with the command that repairs it unless the BLAS is fast: timings taken on a slow one would
 /// be worthless. Of a fast one that is slow now, on a busy machine, a line on standard error is all.
 void require_fast_blas();
+/// The same of one that was examined.
+void require_fast(const Blas& blas);
 
 /// The LibTorch of this process.
 struct Torch {
