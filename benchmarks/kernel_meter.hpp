@@ -94,7 +94,7 @@ inline const engines::Kernels& metered(const engines::Kernels& kernels, std::int
     int products = 0;
     for (int i = 0; i < mixing.size; ++i) {
       const engines::Frequency& frequency = mixing.frequencies[i];
-      products += frequency.im[0].row < 0 && frequency.im[1].row < 0 ? 1 : 3;
+      products += frequency.from.real() && frequency.to.real() ? 1 : 3;
     }
     const Call call(KernelMeter::mixing, product(products, mixing.count, mixing.width, mixing.width));
     inner->mix(mixing, scratch);

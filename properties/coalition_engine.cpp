@@ -69,14 +69,16 @@ struct Trial {
   FieldBatch input, baseline;
 
   Trial(int dimension, std::uint64_t most_channels, std::uint64_t most_points, Rng& rng) {
-    config = {.n_modes = {},
-              .hidden_channels = 4 + static_cast<int>(rng.below(most_channels)),
-              .n_layers = 1 + static_cast<int>(rng.below(4)),
-              .in_channels = 1 + static_cast<int>(rng.below(2)),
-              .out_channels = 1 + static_cast<int>(rng.below(2)),
-              .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
-              .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided",
-              .positional_embedding = rng.below(3) > 0 ? "grid" : "none"};
+    config = {
+        .n_modes = {},
+        .hidden_channels = 4 + static_cast<int>(rng.below(most_channels)),
+        .n_layers = 1 + static_cast<int>(rng.below(4)),
+        .in_channels = 1 + static_cast<int>(rng.below(2)),
+        .out_channels = 1 + static_cast<int>(rng.below(2)),
+        .domain_padding = 0.25 * static_cast<double>(rng.below(4)),
+        .domain_padding_mode = rng.below(2) == 0 ? "symmetric" : "one-sided",
+        .positional_embedding = rng.below(3) > 0 ? "grid" : "none",
+        .inverse_shift = rng.below(2) == 0 ? operators::InverseShift::fftshift : operators::InverseShift::ifftshift};
     std::vector<int> shape;
     for (int axis = 0; axis < dimension; ++axis) {
       config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));

@@ -47,6 +47,7 @@ operators::FnoConfig random_config(int dimension, Rng& rng) {
   config.domain_padding = 0.25 * up_to(0, 3);
   config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
   config.positional_embedding = up_to(0, 2) > 0 ? "grid" : "none";
+  config.inverse_shift = up_to(0, 1) == 0 ? operators::InverseShift::fftshift : operators::InverseShift::ifftshift;
   return config;
 }
 

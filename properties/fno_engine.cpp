@@ -68,8 +68,8 @@ std::string describe(const Case& of) {
   text += ", modes";
   for (const int modes : of.modes) text += message(" ", modes);
   return text + message(", width ", of.width, ", layers ", of.layers, ", channels ", of.in_channels, " to ",
-                        of.out_channels, ", padding ", of.padding,
-                        of.both_sides ? " on both sides; " : " at the end; ");
+                        of.out_channels, ", padding ", of.padding, of.both_sides ? " on both sides" : " at the end",
+                        of.inverse_fftshift ? ", fftshift; " : "; ");
 }
 
 /// Every weight moved up or down by half a unit in its last place.
@@ -151,7 +151,8 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
             .in_channels = up_to(2),
             .out_channels = up_to(2),
             .padding = 0.25 * static_cast<double>(rng.below(4)),
-            .both_sides = rng.below(2) == 0};
+            .both_sides = rng.below(2) == 0,
+            .inverse_fftshift = rng.below(2) == 0};
     for (int axis = 0; axis < (plane ? 2 : 1); ++axis) {
       of.shape.push_back(3 + up_to(plane ? 7 : 30));
       of.modes.push_back(up_to(plane ? 8 : 16));
@@ -164,6 +165,27 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
       const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
           << set << ", trial " << trial << ": " << describe(of) << replay();
+    }
+  }
+}
+
+// Sizes below, at and above the modes, padded or not; with one or two modes nothing gives to the row of the bias.
+TEST(FnoEngine, AgreesOnOddFirstAxesThatAreShiftedOnceMore) {
+  for (const Case& of :
+       {Case{.shape = {9, 8}, .modes = {4, 4}, .padding = 0}, Case{.shape = {5, 5}, .modes = {8, 8}, .padding = 0},
+        Case{.shape = {3, 6}, .modes = {3, 3}, .padding = 0}, Case{.shape = {7, 4}, .modes = {1, 4}, .padding = 0},
+        Case{.shape = {7, 4}, .modes = {2, 4}, .padding = 0}, Case{.shape = {3, 4}, .modes = {2, 4}, .padding = 0},
+        Case{.shape = {1, 6}, .modes = {4, 4}, .padding = 0}, Case{.shape = {3, 5}, .modes = {6, 4}, .padding = 0.25},
+        Case{.shape = {6, 4}, .modes = {5, 4}, .padding = 0.5, .both_sides = false}}) {
+    Case shifted = of;
+    shifted.width = 6;
+    shifted.layers = 3;
+    shifted.inverse_fftshift = true;
+    const Question question = random_question(shifted, 6, 8, 11);
+    for (const std::string& set : engines::instruction_sets()) {
+      const engines::FnoEngine engine(question.weights, shifted.shape, engines::kernels(set));
+      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
+          << set << ": " << describe(shifted);
     }
   }
 }
@@ -223,8 +245,11 @@ TEST(FnoEngine, GivesTheSameBitsWhateverBaselineWasThereBefore) {
 }
 
 TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
-  for (const Case& of : {Case{.shape = {10}, .modes = {6}, .width = 12, .layers = 3, .in_channels = 2},
-                         Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3, .in_channels = 2}}) {
+  for (const Case& of :
+       {Case{.shape = {10}, .modes = {6}, .width = 12, .layers = 3, .in_channels = 2},
+        Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3, .in_channels = 2},
+        Case{.shape = {5, 4}, .modes = {3, 4}, .width = 6, .layers = 3, .padding = 0, .inverse_fftshift = true},
+        Case{.shape = {5, 4}, .modes = {2, 4}, .width = 6, .layers = 3, .padding = 0, .inverse_fftshift = true}}) {
     const Question question = random_question(of, 10, 2, 7);
     const std::int64_t points = question.input.domain.points();
     const auto value = [&](double t, std::int64_t point, double change) {

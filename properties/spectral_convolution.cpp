@@ -40,9 +40,10 @@ std::vector<double> numbers(const torch::Tensor& tensor) {
 }
 
 /// The convolution of fields [n0, n1, Cin] (n0 = 1 on a line) by weights [Cin, Cout, m0, m1/2+1, 2], as a sum over
-/// points and frequencies.
+/// points and frequencies. The spectrum is mixed with the frequency 0 in place n0/2, as fftshift has put it there, and
+/// then rolled by n0/2 (fftshift) or back by n0/2 (ifftshift).
 torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tensor& weights, bool plane, int first_modes,
-                                 int last_modes) {
+                                 int last_modes, operators::InverseShift shift) {
   const std::int64_t n0 = fields.size(0), n1 = fields.size(1), inputs = fields.size(2), outputs = weights.size(1);
   const auto u = fields.accessor<double, 3>();
   const auto w = weights.accessor<double, 5>();
@@ -65,7 +66,8 @@ torch::Tensor direct_convolution(const torch::Tensor& fields, const torch::Tenso
           mixed += coefficient / static_cast<double>(n0 * n1) *
                    Complex(w[i][o][skipped + r][c][0], w[i][o][skipped + r][c][1]);
         }
-        for (std::int64_t p = 0; p < n0; ++p) lines[static_cast<std::size_t>(p)] += mixed * wave(f, p, n0);
+        const std::int64_t place = n0 / 2 + f, roll = shift == operators::InverseShift::fftshift ? n0 / 2 : -(n0 / 2);
+        for (std::int64_t p = 0; p < n0; ++p) lines[static_cast<std::size_t>(p)] += mixed * wave(place + roll, p, n0);
       }
       const bool alone = c == 0 || 2 * c == n1;  // these have no mirror image, and their imaginary parts are dropped
       for (std::int64_t p = 0; p < n0; ++p) {
@@ -84,18 +86,21 @@ struct Case {
   std::vector<int> modes;
 };
 
-/// Sizes below, at and above the modes, odd ones, and such that have the frequency N/2.
-const std::vector<Case> cases = {{{1}, {4}},       {{2}, {4}},       {{3}, {4}},        {{5}, {4}},
-                                 {{8}, {4}},       {{16}, {4}},      {{7}, {5}},        {{8}, {16}},
-                                 {{9}, {16}},      {{4, 4}, {6, 6}}, {{6, 6}, {6, 6}},  {{8, 8}, {6, 6}},
-                                 {{7, 8}, {6, 6}}, {{5, 3}, {8, 4}}, {{4, 12}, {5, 3}}, {{16, 10}, {6, 6}}};
+/// Sizes below, at and above the modes, odd ones, some of them with few modes, and such that have the frequency N/2.
+const std::vector<Case> cases = {
+    {{1}, {4}},       {{2}, {4}},       {{3}, {4}},        {{5}, {4}},         {{8}, {4}},       {{16}, {4}},
+    {{7}, {5}},       {{8}, {16}},      {{9}, {16}},       {{4, 4}, {6, 6}},   {{6, 6}, {6, 6}}, {{8, 8}, {6, 6}},
+    {{7, 8}, {6, 6}}, {{5, 3}, {8, 4}}, {{4, 12}, {5, 3}}, {{16, 10}, {6, 6}}, {{9, 5}, {1, 4}}, {{9, 5}, {2, 4}},
+    {{3, 4}, {3, 4}}, {{3, 4}, {2, 4}}, {{1, 6}, {4, 4}},  {{11, 9}, {5, 6}},  {{9, 4}, {8, 4}}, {{3, 3}, {1, 1}}};
 
-TEST(SpectralConvolution, EqualsADirectFourierSum) {
+constexpr auto fftshift = operators::InverseShift::fftshift, ifftshift = operators::InverseShift::ifftshift;
+
+void expect_the_direct_sum(operators::InverseShift shift) {
   for (const Case& each : cases) {
     constexpr std::int64_t inputs = 2, outputs = 3, batch = 2;
     const bool plane = each.shape.size() == 2;
     const std::int64_t n0 = plane ? each.shape[0] : 1, n1 = each.shape.back();
-    const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64);
+    const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64, shift);
     const torch::Tensor fields = random_tensor({n0 * n1, batch, inputs}, 1);
     torch::Tensor weights = operators::spectral_weights(inputs, outputs, each.modes, torch::kFloat64);
     weights.copy_(random_tensor(weights.sizes().vec(), 2));
@@ -106,7 +111,7 @@ TEST(SpectralConvolution, EqualsADirectFourierSum) {
     for (std::int64_t b = 0; b < batch; ++b) {
       const torch::Tensor expected =
           direct_convolution(fields.select(1, b).reshape({n0, n1, inputs}), plane ? weights : weights.unsqueeze(2),
-                             plane, each.modes.front(), each.modes.back());
+                             plane, each.modes.front(), each.modes.back(), shift);
       EXPECT_EQ("", mismatch(numbers(expected), numbers(found.select(1, b)), rounding(1e4, 1)))
           << where;  // at most 160·30·2 terms of size 1
       for (std::int64_t point = 0; point < n0 * n1; ++point) {
@@ -114,6 +119,29 @@ TEST(SpectralConvolution, EqualsADirectFourierSum) {
                                rounding(1e3, 1)))
             << where << " point " << point;
       }
+    }
+  }
+}
+
+TEST(SpectralConvolution, EqualsADirectFourierSum) { expect_the_direct_sum(ifftshift); }
+
+// neuraloperator up to 2.0.0: on an odd first axis every frequency comes out one place too low.
+TEST(SpectralConvolution, EqualsADirectFourierSumThatIsShiftedOnceMore) { expect_the_direct_sum(fftshift); }
+
+// A bias is a constant field, wherever the frequencies come out.
+TEST(SpectralConvolution, AddsABiasToAllPointsAlike) {
+  for (const Case& each : cases) {
+    for (const operators::InverseShift shift : {fftshift, ifftshift}) {
+      const operators::FourierBasis basis(each.shape, each.modes, torch::kFloat64, shift);
+      const torch::Tensor fields =
+          random_tensor({each.shape[0] * (each.shape.size() == 2 ? each.shape[1] : 1), 1, 2}, 1);
+      torch::Tensor weights = operators::spectral_weights(2, 3, each.modes, torch::kFloat64);
+      weights.copy_(random_tensor(weights.sizes().vec(), 2));
+      const torch::Tensor bias = random_tensor({3}, 4), coefficients = basis.transform(fields);
+      const torch::Tensor without = basis.inverse(operators::mix(coefficients, weights, basis)),
+                          with = basis.inverse(operators::mix(coefficients, weights, bias, basis));
+      EXPECT_EQ("", mismatch(numbers(without + bias), numbers(with), rounding(1e4, 1)))
+          << message(each.shape.front(), ", modes ", each.modes.front(), ", ", operators::to_string(shift));
     }
   }
 }
@@ -187,7 +215,7 @@ TEST(VolumeQuadrature, IsOfSecondOrderForAFieldThatJumpsAtTheEndsOfTheAxis) {
   const auto error = [&](const Axis& axis) {
     const std::int64_t points = axis.points, before = points / 2;
     const operators::FourierBasis basis(
-        {2 * points}, {8}, torch::kFloat64,
+        {2 * points}, {8}, torch::kFloat64, operators::InverseShift::ifftshift,
         {operators::volume_quadrature(axis, {.before = before, .behind = before, .length = 1})});
     torch::Tensor field = torch::empty({2 * points, 1, 1}, torch::kFloat64);
     for (std::int64_t point = 0; point < 2 * points; ++point) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/fno.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
 
@@ -165,6 +167,53 @@ TEST(FilesOfNeuraloperator, ThatNameTheirPaddingArePadded) {
   EXPECT_LT(distance_from_neuraloperator("padded.safetensors", "padded"), float32_layers);
   // Both networks have the same weights, so the padding alone is what tells them apart.
   EXPECT_GT(distance_from_neuraloperator("padded.safetensors", "plain"), 100 * float32_layers);
+}
+
+/// The first config with a shift in it: of the network, or of the one inside of a density.
+std::string shift_of(const operators::NetworkConfig& config) {
+  const auto json = nlohmann::ordered_json::parse(config.json);
+  return (json.contains("network") ? json["network"] : json).value("inverse_shift", "");
+}
+
+TEST_F(WeightFiles, SayWhichShiftTheyHave) {
+  const auto config_of = [](const fs::path& file) { return operators::load_network(file, torch::kFloat32)->config(); };
+  for (const auto shift : {operators::InverseShift::fftshift, operators::InverseShift::ifftshift}) {
+    operators::FnoConfig config = small_config();
+    config.inverse_shift = shift;
+    operators::save_network(*operators::make_network(config, torch::kFloat32), file_);
+    EXPECT_EQ(operators::to_string(shift), shift_of(config_of(file_)));
+  }
+}
+
+// A training here has always had ifftshift, and has written its domain; whatever else says nothing is neuraloperator's.
+TEST_F(WeightFiles, OfBeforeHaveTheShiftOfThoseWhoTrainedThem) {
+  const auto shift_without_key = [&](const operators::NetworkConfig& config, bool domain) {
+    const auto network = operators::make_network(config, torch::kFloat32);
+    if (domain) network->set_native_domain(Domain::unit({8, 8}));
+    operators::save_network(*network, file_);
+    EXPECT_EQ("", refusal([](data::Safetensors& content) {
+                auto json = nlohmann::ordered_json::parse(content.metadata["config"]);
+                (json.contains("network") ? json["network"] : json).erase("inverse_shift");
+                content.metadata["config"] = json.dump();
+              }));
+    return shift_of(operators::load_network(changed_, torch::kFloat32)->config());
+  };
+  EXPECT_EQ("fftshift", shift_without_key(small_config(), false));
+  EXPECT_EQ("ifftshift", shift_without_key(small_config(), true));
+  const operators::NetworkConfig explainer =
+      operators::fitted({.model = "density", .json = R"({"network": {"modes": 4, "width": 4, "layers": 1, "padding": 0,
+                                                   "padding_mode": "symmetric"}})"},
+                        {.dimension = 2});
+  EXPECT_EQ("ifftshift", shift_of(explainer));
+  EXPECT_EQ("ifftshift", shift_without_key(explainer, false));
+  EXPECT_EQ("", shift_without_key({R"({"model": "mwt"})"}, false)) << "has none, and the key would be unknown to it";
+}
+
+TEST(FnoConfig, HasNoShiftOfNeuraloperatorWithVolumes) {
+  const auto parsed = [](const std::string& text) { return operators::FnoConfig::parse({text}).inverse_shift; };
+  EXPECT_NO_THROW(parsed(R"({"n_modes": [4, 4], "quadrature": "volumes"})"));
+  EXPECT_THROW(parsed(R"({"n_modes": [4, 4], "quadrature": "volumes", "inverse_shift": "fftshift"})"), DataError);
+  EXPECT_THROW(parsed(R"({"n_modes": [4, 4], "inverse_shift": "none"})"), DataError);
 }
 
 TEST(FnoConfig, IsReadBackAsWritten) {

@@ -86,7 +86,8 @@ class Reader {
       }
     }
     const auto writer_entry = content.metadata.extract(writer_key), claimed = content.metadata.extract(checksum_key);
-    if (!claimed.empty() || (!writer_entry.empty() && writer_entry.mapped() == writer)) {
+    content.own = !writer_entry.empty() && writer_entry.mapped() == writer;
+    if (!claimed.empty() || content.own) {
       check_checksum(header, claimed.empty() ? "" : claimed.mapped(), data);
     }
 

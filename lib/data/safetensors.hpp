@@ -21,7 +21,8 @@ struct StoredTensor {
 /// in it is ever executed.
 struct Safetensors {
   std::map<std::string, StoredTensor> tensors;
-  std::map<std::string, std::string> metadata;  ///< without the checksum
+  std::map<std::string, std::string> metadata;  ///< without the checksum and without who wrote it
+  bool own = false;  ///< whether the file that was read was written by serialise_safetensors()
 };
 
 /// Reads the bytes of a file; `who` is the name used in messages. Needs no more memory than a small multiple of the

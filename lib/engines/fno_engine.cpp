@@ -87,7 +87,8 @@ FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, c
     : weights_((weights.check("engine"), weights)),
       kernels_(kernels),
       grid_(shape, weights.padding, weights.both_sides),
-      first_(plane() ? AxisBasis::full(grid_.padded(0), std::min<Index>(grid_.padded(0), weights.modes[0]))
+      first_(plane() ? AxisBasis::full(grid_.padded(0),
+                                       std::min<Index>(grid_.padded(0), weights.modes[0] + 2 * lower_frequencies()))
                      : AxisBasis::trivial()),
       last_(AxisBasis::half(grid_.padded(1), std::min<Index>(grid_.padded(1) / 2, weights.modes.back() / 2) + 1)),
       width_(padded(weights.width)),
@@ -107,43 +108,12 @@ FnoEngine::FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, c
   }
   find_frequencies();
   batch_ = batch_of(places() * width_ + 2 * (rows() + 1) * width_,
-                    2 * static_cast<Index>(frequencies_.size()) * width_ * width_);
+                    2 * static_cast<Index>(frequencies_.all.size()) * width_ * width_);
   lifting0_ = packed(weights_.lifting0);
   lifting0_bias_ = packed(weights_.lifting0.bias);
   lifting1_ = packed(weights_.lifting1);
   lifting1_bias_ = packed(weights_.lifting1.bias);
   pack_blocks();
-}
-
-void FnoEngine::find_frequencies() {
-  const auto number = [&](Index f, bool first_sine, Index k, bool last_sine) {
-    const int row = first_.row(f, first_sine), column = last_.row(k, last_sine);
-    return row < 0 || column < 0 ? -1 : row * static_cast<int>(last_.rows.size()) + column;
-  };
-  const Index wanted = plane() ? weights_.modes[0] : 1, kept = std::min(grid_.padded(0), wanted);
-  const Index columns = std::min<Index>(grid_.padded(1) / 2, weights_.modes.back() / 2) + 1;
-  const Index least = -(kept / 2), most = least + kept - 1;
-  for (Index a = 0; a <= kept / 2; ++a) {
-    for (Index k = 0; k < columns; ++k) {
-      pairs_.push_back(0);
-      // A field is real: without a sine on the last axis the coefficients of −f are the conjugates of those of f.
-      const bool conjugates = last_.row(k, true) < 0;
-      for (const Index f : {a, -a}) {
-        if (f > most || f < least || (a == 0 && pairs_.back() == 1)) continue;
-        const Index row = (wanted - kept) / 2 + f - least;
-        if (conjugates && pairs_.back() == 1) {
-          weighted_.back().mirrored = row;
-          continue;
-        }
-        // exp(−i(fα + kβ)) for f = ±a as products of the axes' cosines and sines.
-        const float sign = f < 0 ? -1 : 1;
-        frequencies_.push_back({.re = {{number(a, false, k, false), 1}, {number(a, true, k, true), -sign}},
-                                .im = {{number(a, true, k, false), -sign}, {number(a, false, k, true), -1}}});
-        weighted_.push_back({.row = row, .column = k});
-        ++pairs_.back();
-      }
-    }
-  }
 }
 
 void FnoEngine::pack_blocks() {
@@ -156,7 +126,8 @@ void FnoEngine::pack_blocks() {
     };
     // w·z for f and w′·conj(z) for −f add up to the real part of (w + conj(w′))·z.
     const Weighted& of = weighted_[q];
-    return of.mirrored < 0 ? weight(of.row) : weight(of.row) + std::conj(weight(of.mirrored));
+    if (of.row < 0) return std::complex<double>();
+    return of.mirrored < 0 ? of.turn * weight(of.row) : weight(of.row) + std::conj(weight(of.mirrored));
   };
   for (const FnoWeights::Layer& layer : weights_.layers) {
     Block block{.skip = packed(layer.skip),
@@ -168,8 +139,8 @@ void FnoEngine::pack_blocks() {
                 .spectral = {},
                 .spectral_bias = packed(layer.spectral_bias)};
     if (&layer != &weights_.layers.back()) {
-      block.spectral.resize(frequencies_.size() * at(2 * square));
-      for (std::size_t q = 0; q < frequencies_.size(); ++q) {
+      block.spectral.resize(weighted_.size() * at(2 * square));
+      for (std::size_t q = 0; q < weighted_.size(); ++q) {
         float* to = block.spectral.data() + q * at(2 * square);
         for (Index in = 0; in < width; ++in) {
           for (Index out = 0; out < width; ++out) {
@@ -184,7 +155,7 @@ void FnoEngine::pack_blocks() {
   }
   const FnoWeights::Layer& layer = weights_.layers.back();
   const Index hidden = layer.mlp0.outputs;
-  for (std::size_t q = 0; q < frequencies_.size(); ++q) {
+  for (std::size_t q = 0; q < weighted_.size(); ++q) {
     std::vector<double> re(at(width * hidden)), im(re.size());
     for (Index in = 0; in < width; ++in) {
       for (Index out = 0; out < width; ++out) {
@@ -279,16 +250,16 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
   }
 }
 
-void FnoEngine::mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out, Index count,
-                    Index stride, AlignedFloats& scratch) const {
-  Mixing mixing{.frequencies = frequencies_.data(),
+void FnoEngine::mix(const Frequencies& frequencies, const AlignedFloats& weights, const AlignedFloats& in,
+                    AlignedFloats& out, Index count, Index stride, AlignedFloats& scratch) const {
+  Mixing mixing{.frequencies = frequencies.all.data(),
                 .weights = weights.data(),
                 .width = width_,
                 .count = count,
                 .in = in.data(),
                 .out = out.data(),
                 .stride = stride};
-  for (const int size : pairs_) {
+  for (const int size : frequencies.groups) {
     mixing.size = size;
     kernels_.mix(mixing, scratch.data());
     mixing.frequencies += size;
@@ -297,7 +268,7 @@ void FnoEngine::mix(const AlignedFloats& weights, const AlignedFloats& in, Align
 }
 
 void FnoEngine::mix(Workspace& work, const Block& block, Index count, bool biased) const {
-  mix(block.spectral, work.coefficients, work.mixed, (count + 3) / 4 * 4, row_stride(), work.scratch);
+  mix(frequencies_, block.spectral, work.coefficients, work.mixed, (count + 3) / 4 * 4, row_stride(), work.scratch);
   for (Index field = 0; biased && field < count; ++field)  // a constant field has this coefficient alone
     kernels_.add_scaled(1, block.spectral_bias.data(), row(work.mixed, constant_row(), field), width_);
   std::ranges::fill(work.coefficients, 0.0F);  // the block adds its own to them

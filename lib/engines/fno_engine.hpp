@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -86,8 +87,13 @@ class FnoEngine {
     AlignedFloats spectral, spectral_bias;  ///< [frequencies][2, width, width]
   };
   struct Weighted {
-    std::int64_t row = 0, column = 0;  ///< of the spectral weights
+    std::int64_t row = 0, column = 0;  ///< of the spectral weights; a row of −1 for weights that are zero
     std::int64_t mirrored = -1;        ///< row of −f, where f and −f see the same coefficients; −1 for none
+    std::complex<double> turn = 1;     ///< what phases at p + ½ leave where the inverse has another frequency
+  };
+  struct Frequencies {
+    std::vector<Frequency> all;
+    std::vector<int> groups;  ///< sizes of 1 or 2 that they fall into: those of a group give to the same rows
   };
   class Workspace;
   friend class FnoSlopes;
@@ -103,7 +109,12 @@ class FnoEngine {
   std::int64_t constant_row() const {
     return first_.row(0, false) * static_cast<std::int64_t>(last_.rows.size()) + last_.row(0, false);
   }
+  std::int64_t lower_frequencies() const { return plane() ? grid_.lower_frequencies(weights_.inverse_fftshift) : 0; }
   void find_frequencies();
+  /// The numbers of the frequencies, grouped by the rows that they take from.
+  std::vector<std::vector<std::size_t>> by_source() const;
+  /// The frequencies in that order, from the rows that they give to.
+  Frequencies adjoint_frequencies() const;
   void pack_blocks();
   auto workspace() const;
   /// The fields' points in Lifted, rounded up to groups of four.
@@ -137,8 +148,8 @@ class FnoEngine {
   }
   void mix(Workspace& work, const Block& block, std::int64_t count, bool biased = true) const;
   /// All frequencies of coefficients with these weights, [rows] of `stride` with `count` fields each.
-  void mix(const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out, std::int64_t count,
-           std::int64_t stride, AlignedFloats& scratch) const;
+  void mix(const Frequencies& frequencies, const AlignedFloats& weights, const AlignedFloats& in, AlignedFloats& out,
+           std::int64_t count, std::int64_t stride, AlignedFloats& scratch) const;
   /// Runs a line: its number, its mixed coefficients, where its own are added, from row to row of either.
   using RunLine = std::function<void(std::int64_t line, const float* mixed, float* coefficients, std::int64_t stride)>;
   /// So many orbits of lines go through the first of two axes together.
@@ -157,9 +168,8 @@ class FnoEngine {
   std::int64_t width_, hidden_, wide_, batch_;  ///< widths rounded up to channel_block
   std::vector<std::int32_t> point_of_;          ///< [places] point of the field, −1 in the padding
   std::vector<char> empty_line_;                ///< [lines]: no point of the field in it
-  std::vector<Frequency> frequencies_;          ///< ±f one after the other
-  std::vector<Weighted> weighted_;              ///< [frequencies]
-  std::vector<int> pairs_;                      ///< sizes of 1 or 2 that frequencies_ falls into
+  Frequencies frequencies_;
+  std::vector<Weighted> weighted_;  ///< [frequencies]
   AlignedFloats lifting0_, lifting0_bias_, lifting1_, lifting1_bias_;
   std::vector<Block> blocks_;
   std::vector<std::vector<double>> last_re_,

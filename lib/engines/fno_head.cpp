@@ -37,12 +37,12 @@ FnoEngine::Head FnoEngine::head(Query query) const {
     return first_.inverse_at(row / columns, padded_point / grid_.padded(1)) *
            last_.inverse_at(row % columns, padded_point % grid_.padded(1));
   };
-  for (std::size_t q = 0; q < frequencies_.size(); ++q) {
-    const Frequency& frequency = frequencies_[q];
+  for (std::size_t q = 0; q < frequencies_.all.size(); ++q) {
+    const Frequency& frequency = frequencies_.all[q];
     double alpha = 0, beta = 0;
-    for (const auto& term : frequency.re)
+    for (const auto& term : frequency.to.re)
       if (term.row >= 0) alpha += static_cast<double>(term.sign) * inverse_at(term.row);
-    for (const auto& term : frequency.im)
+    for (const auto& term : frequency.to.im)
       if (term.row >= 0) beta += static_cast<double>(term.sign) * inverse_at(term.row);
     const auto add = [&](const Frequency::Term& term, double of_re, double of_im) {
       if (term.row < 0) return;
@@ -53,8 +53,8 @@ FnoEngine::Head FnoEngine::head(Query query) const {
               (of_re * last_re_[q][at(c * hidden + h)] + of_im * last_im_[q][at(c * hidden + h)]);
       }
     };
-    for (const auto& term : frequency.re) add(term, alpha, beta);
-    for (const auto& term : frequency.im) add(term, beta, -alpha);
+    for (const auto& term : frequency.from.re) add(term, alpha, beta);
+    for (const auto& term : frequency.from.im) add(term, beta, -alpha);
   }
   for (Index h = 0; h < hidden; ++h) {
     const float* row = layer.mlp0.weight.data() + h * width;

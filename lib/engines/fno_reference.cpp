@@ -60,6 +60,7 @@ Rows spectral_convolution(const FnoWeights& weights, const FnoWeights::Layer& la
         }
       }
       const std::int64_t weight_row = (wanted_rows - kept_rows) / 2 + row;
+      const std::int64_t back = frequency - grid.lower_frequencies(weights.inverse_fftshift);
       for (std::size_t in = 0; in < width; ++in) {
         for (std::size_t out = 0; out < width; ++out) {
           const auto at = static_cast<std::size_t>(
@@ -69,8 +70,7 @@ Rows spectral_convolution(const FnoWeights& weights, const FnoWeights::Layer& la
       }
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::size_t c = 0; c < width; ++c)
-          lines[static_cast<std::size_t>(i)][c] +=
-              mixed[c] * turn(frequency, i, rows) / static_cast<double>(rows * columns);
+          lines[static_cast<std::size_t>(i)][c] += mixed[c] * turn(back, i, rows) / static_cast<double>(rows * columns);
     }
     const bool real = column == 0 || 2 * column == columns;
     for (std::int64_t i = 0; i < rows; ++i) {

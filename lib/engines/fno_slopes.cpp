@@ -88,7 +88,8 @@ class FnoSlopes::Pass {
                   for (Index first = 0; first < last_.orbits; first += tile_orbits)
                     backward_tile(layer - 1, number, first, mixed, towards_mean, back, stride);
                 });
-      engine_.mix(slopes_.blocks_[layer - 1].spectral, other_coefficients_, coefficients_, 4, stride_, scratch_);
+      engine_.mix(slopes_.frequencies_, slopes_.blocks_[layer - 1].spectral, other_coefficients_, coefficients_, 4,
+                  stride_, scratch_);
     }
     for_lines(nullptr, nullptr, [&](Index number, const float*, const float* towards_mean, float*, Index stride) {
       for (Index first = 0; first < last_.orbits; first += tile_orbits)
@@ -180,7 +181,7 @@ class FnoSlopes::Pass {
   void forward(std::size_t layer) {
     const FnoEngine::Block& block = engine_.blocks_[layer];
     AlignedFloats& mixed = mixed_[layer];
-    engine_.mix(block.spectral, coefficients_, mixed, 4, stride_, scratch_);
+    engine_.mix(engine_.frequencies_, block.spectral, coefficients_, mixed, 4, stride_, scratch_);
     kernels_.add_scaled(1, block.spectral_bias.data(), mixed.data() + engine_.constant_row() * stride_, width_);
     for (std::size_t branch = 0; branch < branches_; ++branch) {
       std::ranges::fill(other_coefficients_, 0.0F);
@@ -337,7 +338,7 @@ auto FnoSlopes::pass() const {
   return passes_.take([this] { return std::make_unique<Pass>(*this); });
 }
 
-FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
+FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(engine.adjoint_frequencies()) {
   const Index width = engine.width_, hidden = engine.hidden_, square = width * width;
   for (const FnoEngine::Block& block : engine.blocks_) {
     Block back{.skip = transposed(block.skip, width, width),
@@ -345,10 +346,13 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine) {
                .mlp1 = transposed(block.mlp1, hidden, width),
                .spectral = {}};
     // The adjoint of a product with w is the product with its conjugate transpose.
-    for (std::size_t part = 0; part < block.spectral.size() / at(square); ++part) {
-      const auto first = block.spectral.begin() + static_cast<std::ptrdiff_t>(part) * square;
-      const AlignedFloats turned = transposed({first, first + square}, width, width, part % 2 == 0 ? 1 : -1);
-      back.spectral.insert(back.spectral.end(), turned.begin(), turned.end());
+    for (const std::vector<std::size_t>& group : engine.by_source()) {
+      for (std::size_t part = 0; part < (block.spectral.empty() ? 0 : 2 * group.size()); ++part) {
+        const auto first =
+            block.spectral.begin() + static_cast<std::ptrdiff_t>(2 * group[part / 2] + part % 2) * square;
+        const AlignedFloats turned = transposed({first, first + square}, width, width, part % 2 == 0 ? 1 : -1);
+        back.spectral.insert(back.spectral.end(), turned.begin(), turned.end());
+      }
     }
     blocks_.push_back(std::move(back));
   }

@@ -46,6 +46,7 @@ class FnoSlopes {
   };
 
   const FnoEngine& engine_;
+  FnoEngine::Frequencies frequencies_;
   std::vector<Block> blocks_;
   AlignedFloats lifting0_, lifting1_;
   mutable Spares<Pass> passes_;

@@ -25,6 +25,9 @@ struct FnoWeights {
   int width = 0, in_channels = 1, out_channels = 1;
   double padding = 0;  ///< fraction of each axis
   bool both_sides = true;
+  /// On an odd number of points on the first of two axes, what was computed for the frequency k comes out at k − 1
+  /// there, as in neuraloperator up to 2.0.0.
+  bool inverse_fftshift = false;
   Linear lifting0, lifting1, projection0, projection1;
   std::vector<Layer> layers;
 

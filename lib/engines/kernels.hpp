@@ -55,17 +55,22 @@ struct Frequency {
     int row = -1;  ///< −1 for none
     float sign = 0;
   };
-  Term re[2],
-      im[2];  ///< the complex number of the real rows, and what it gives back to them; the first frequency of a pair
-              ///< owns all rows of both
+  /// A complex number of real rows.
+  struct Number {
+    Term re[2], im[2];
+
+    bool real() const { return im[0].row < 0 && im[1].row < 0; }
+  };
+  Number from, to;  ///< what is multiplied, and the rows that get the product; the first frequency of a pair owns all
+                    ///< rows that the two give to
 };
 
-/// The complex products of one kept frequency, or of a pair ±f that share their rows, for `count` fields, by three real
+/// The complex products of one kept frequency, or of a pair that give to the same rows, for `count` fields, by three real
 /// products each.
 struct Mixing {
   const Frequency* frequencies = nullptr;
   int size = 1;                       ///< 1 or 2
-  const float* weights = nullptr;     ///< [size, 2, width, width]: Re w, Im w; Re w alone is used when im has no terms
+  const float* weights = nullptr;     ///< [size, 2, width, width]: Re w, Im w; Re w alone is used where all is real
   std::int64_t width = 0, count = 0;  ///< count in multiples of 4
   const float* in = nullptr;          ///< [rows, count, width] with `stride` from row to row
   float* out = nullptr;               ///< the same; the rows of these frequencies are written

@@ -77,8 +77,8 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
     }
   }
   const Frequency& frequency = mixing.frequencies[number];
-  give_terms(mixing, frequency.re, number > 0, field, column, sum);
-  give_terms(mixing, frequency.im, number > 0, field, column, plus);
+  give_terms(mixing, frequency.to.re, number > 0, field, column, sum);
+  give_terms(mixing, frequency.to.im, number > 0, field, column, plus);
 }
 
 [[maybe_unused]] void mix(const Mixing& mixing, float* scratch) {
@@ -87,17 +87,17 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
   for (Index field = 0; field < mixing.count; field += 4) {
     for (int number = 0; number < mixing.size; ++number) {
       const Frequency& frequency = mixing.frequencies[number];
-      take_terms(mixing, frequency.re, field, re);
-      if (frequency.im[0].row < 0 && frequency.im[1].row < 0) {
+      take_terms(mixing, frequency.from.re, field, re);
+      if (frequency.from.real() && frequency.to.real()) {
         for_columns<narrow_vectors>(width, [&]<int NV>(Index column) {
           Vec sum[4][NV];
           clear(sum);
           accumulate(sum, re, width, 1, mixing.weights + 2 * number * width * width + column, width, width);
-          give_terms(mixing, frequency.re, number > 0, field, column, sum);
+          give_terms(mixing, frequency.to.re, number > 0, field, column, sum);
         });
         continue;
       }
-      take_terms(mixing, frequency.im, field, im);
+      take_terms(mixing, frequency.from.im, field, im);
       for (Index c = 0; c < 4 * width; c += lanes) store(both + c, load(re + c) + load(im + c));
       for_columns<mixing_vectors>(
           width, [&]<int NV>(Index column) { mix_complex<NV>(mixing, number, field, column, re, im, both); });

@@ -23,6 +23,12 @@ class PaddedGrid {
     }
   }
 
+  /// By how much the frequencies of the inverse transform on the first of two axes are smaller than those of the
+  /// transform, with a shift as FnoWeights::inverse_fftshift has it.
+  std::int64_t lower_frequencies(bool inverse_fftshift) const {
+    return inverse_fftshift && padded_[0] > 1 && padded_[0] % 2 == 1 ? 1 : 0;
+  }
+
   std::int64_t points() const { return shape_[0] * shape_[1]; }
   std::int64_t padded_points() const { return padded_[0] * padded_[1]; }
   std::int64_t padded(std::size_t axis) const { return padded_[axis]; }

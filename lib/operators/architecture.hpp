@@ -21,6 +21,8 @@ class Architecture {
   virtual std::vector<int> dimensions() const = 0;
   /// Whether its networks work on the points of any domain, meshes among them, and not on grids alone.
   virtual bool on_meshes() const { return false; }
+  /// Whether its CONFIG has the key of an InverseShift.
+  virtual bool shifts_spectra() const { return false; }
   /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value
   /// that cannot work, naming it. An absent key has the default of the reference's constructor.
   virtual std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const = 0;

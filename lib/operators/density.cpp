@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "operators/config_reader.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 
@@ -41,7 +42,10 @@ Tensor places(const Domain& domain, const torch::TensorOptions& options) {
 class DensityNetwork final : public Network {
  public:
   DensityNetwork(DensityConfig config, const torch::TensorOptions& options)
-      : Network(options), config_(std::move(config)), inner_(make_network(config_.network, options)) {
+      : Network(options), config_(std::move(config)) {
+    const NetworkConfig network = of_own_training(config_.network);  // there are no others
+    inner_ = make_network(network, options);
+    if (inner_->dimension() == 2) config_.network = network;
     adopt(*inner_);
   }
 

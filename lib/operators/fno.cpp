@@ -224,6 +224,7 @@ class Fno final : public Network {
                                 .out_channels = config_.out_channels,
                                 .padding = config_.domain_padding,
                                 .both_sides = config_.domain_padding_mode == "symmetric",
+                                .inverse_fftshift = config_.inverse_shift == InverseShift::fftshift,
                                 .lifting0 = packed(weights_of_places(lifting_.weight0), lifting_.bias0),
                                 .lifting1 = packed(lifting_.weight1, lifting_.bias1),
                                 .projection0 = packed(projection_.weight0, projection_.bias0),
@@ -344,7 +345,7 @@ class Fno final : public Network {
   }
 
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
-    return fourier_basis(padding.padded(), config_.n_modes, options(),
+    return fourier_basis(padding.padded(), config_.n_modes, options(), config_.inverse_shift,
                          config_.knows_volumes() ? padding.volume_quadratures() : std::vector<AxisQuadrature>{});
   }
 
@@ -362,6 +363,7 @@ const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embed
 class FnoArchitecture final : public Architecture {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
+  bool shifts_spectra() const override { return true; }
 
   std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
     return std::make_unique<Fno>(FnoConfig::parse(config), options);
@@ -380,6 +382,7 @@ class FnoArchitecture final : public Architecture {
                      .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
                      .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
                      .quadrature = reader.choice("quadrature", "points", quadratures),
+                     .inverse_shift = InverseShift::ifftshift,
                      .options = FnoOptions::read(reader)};
     reader.finish();
     if (config.options.block.norm == Norm::batch_norm)
@@ -412,6 +415,9 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
   config.quadrature = reader.choice("quadrature", config.quadrature, quadratures);
+  config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
+  if (config.knows_volumes() && reader.has(inverse_shift_key) && config.inverse_shift == InverseShift::fftshift)
+    reader.reject("inverse_shift=fftshift", "is of neuraloperator, which has no quadrature=volumes");
   config.options = FnoOptions::read(reader);
   reader.finish();
   return config;
@@ -428,6 +434,7 @@ FnoConfig::operator NetworkConfig() const {
                                    {"domain_padding_mode", domain_padding_mode}};
   if (!knows_places()) object["positional_embedding"] = nullptr;
   if (knows_volumes()) object["quadrature"] = quadrature;
+  if (n_modes.size() == 2 && !knows_volumes()) object[inverse_shift_key] = to_string(inverse_shift);
   options.write(object);
   return {object.dump()};
 }

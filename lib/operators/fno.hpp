@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "operators/fno_options.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network_config.hpp"
 
 namespace opshap::operators {
@@ -25,6 +26,7 @@ struct FnoConfig {
   /// the spacing there. "volumes": each point counts as the part of the padded axis that belongs to it, see
   /// volume_quadrature(). The sums are of second order. On a periodic domain without padding the two are the same.
   std::string quadrature = "points";
+  InverseShift inverse_shift = InverseShift::fftshift;  ///< without quadrature by volumes, which has no shift
   FnoOptions options = {};
 
   bool knows_places() const { return positional_embedding == "grid"; }
@@ -32,7 +34,7 @@ struct FnoConfig {
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
   static FnoConfig parse(const NetworkConfig& config);
-  /// Every key with its value. Implicit: a FnoConfig is one kind of CONFIG.
+  /// Every key with its value; InverseShift alone where it matters, on two axes. Implicit: a FnoConfig is one kind of CONFIG.
   operator NetworkConfig() const;
 
   bool operator==(const FnoConfig&) const = default;

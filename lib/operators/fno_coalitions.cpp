@@ -136,8 +136,9 @@ class FnoCoalitions::OnGrid {
       padded[axis] = padded_[axis + 2 - shape.size()];
       first[axis] = first_[axis + 2 - shape.size()];
     }
-    basis_ = fourier_basis(padded, weights_->config.n_modes, options);
-    double_basis_ = fourier_basis(padded, weights_->config.n_modes, options.dtype(torch::kFloat64));
+    basis_ = fourier_basis(padded, weights_->config.n_modes, options, weights_->config.inverse_shift);
+    double_basis_ =
+        fourier_basis(padded, weights_->config.n_modes, options.dtype(torch::kFloat64), weights_->config.inverse_shift);
     inside_.emplace(basis_->inside(first, sizes));
     for (const Weights::Block& block : weights_->blocks) mixing_.push_back(kept_weights(block.spectral, *basis_));
 
@@ -256,8 +257,7 @@ class FnoCoalitions::OnGrid {
   }
   Tensor mixed(const Tensor& spectrum, std::size_t index, bool whole = true) const {
     Tensor result = mix(spectrum, mixing_[index]);
-    const std::int64_t constant = basis_->rows() / 2 * basis_->columns();
-    if (whole) result.select(0, constant).select(0, 0).add_(weights_->blocks[index].spectral_bias);
+    if (whole) result.select(0, basis_->constant()).select(0, 0).add_(weights_->blocks[index].spectral_bias);
     return result;
   }
 

@@ -108,6 +108,7 @@ class GinoArchitecture final : public Architecture {
  public:
   std::vector<int> dimensions() const override { return {axes}; }
   bool on_meshes() const override { return true; }
+  bool shifts_spectra() const override { return true; }
 
   std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
     return std::make_unique<Gino>(GinoConfig::parse(config), options);
@@ -118,6 +119,7 @@ class GinoArchitecture final : public Architecture {
     for (const char* key : {"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"})
       if (!reader.has(key)) reader.reject(key, "is missing");
     GinoConfig config;
+    config.inverse_shift = InverseShift::ifftshift;
     config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
     if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
     config.hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width});
@@ -158,6 +160,7 @@ GinoConfig GinoConfig::parse(const NetworkConfig& json) {
   config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
   config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
   reader.whole("nodes", 0, {.least = 1, .most = most_nodes});  // of golden values; the network takes any mesh
+  config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
   if (reader.fraction("domain_padding", 0, 4) != 0)
     reader.reject("domain_padding", "is none in a GINO: its latent grid covers the domain");
   read_common(reader, config);
@@ -177,6 +180,7 @@ GinoConfig::operator NetworkConfig() const {
                                          {"out_radius", out_radius},
                                          {"fno_in_channels", fno_in_channels},
                                          {"latent_shape", latent_shape},
+                                         {inverse_shift_key, to_string(inverse_shift)},
                                          {"mesh_box", mesh_box}};
   return {object.dump()};
 }
@@ -253,7 +257,8 @@ Box Gino::plane() const {
 }
 
 std::shared_ptr<const FourierBasis> Gino::basis() const {
-  return fourier_basis({config_.latent_shape[0], config_.latent_shape[1]}, config_.n_modes, options());
+  return fourier_basis({config_.latent_shape[0], config_.latent_shape[1]}, config_.n_modes, options(),
+                       config_.inverse_shift);
 }
 
 std::vector<double> Gino::places(const Domain& domain) const {

@@ -11,6 +11,7 @@
 #include "core/domain.hpp"
 #include "operators/channel_perceptron.hpp"
 #include "operators/fno_blocks.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/kernel_integral.hpp"
 #include "operators/neighbour_lists.hpp"
 #include "operators/network.hpp"
@@ -34,6 +35,7 @@ struct GinoConfig {
   int fno_in_channels = 3;
   /// Points per axis of the latent grid, which reaches from 0 to 1 on each axis, both ends included.
   std::vector<int> latent_shape = {64, 64};
+  InverseShift inverse_shift = InverseShift::fftshift;  ///< on the latent grid
   /// x0, x1, y0, y1 of the box whose points are mapped to the latent square. Equal for all meshes of a data set: a box
   /// for each sample would move the query.
   std::array<double, 4> mesh_box = {0, 1, 0, 1};

@@ -44,6 +44,7 @@ struct LocalNoConfig {
   double domain_padding = 0;
   std::string domain_padding_mode = "symmetric";
   std::string positional_embedding = "grid";
+  InverseShift inverse_shift = InverseShift::fftshift;
   std::vector<int> default_in_shape;  ///< the grid whose spacing the local branches are scaled by
   std::vector<bool> disco_layers = {true, true, true, true}, diff_layers = disco_layers;
 
@@ -83,6 +84,7 @@ struct LocalNoConfig {
     config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
     config.positional_embedding =
         reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
+    config.inverse_shift = read_inverse_shift(reader, config.inverse_shift);
     config.read_local_branches(reader);
     return config;
   }
@@ -104,6 +106,7 @@ struct LocalNoConfig {
                                      {"out_channels", out_channels},
                                      {"domain_padding", domain_padding},
                                      {"domain_padding_mode", domain_padding_mode},
+                                     {inverse_shift_key, to_string(inverse_shift)},
                                      {"disco_layers", disco_layers},
                                      {"diff_layers", diff_layers}};
     if (!default_in_shape.empty()) object["default_in_shape"] = default_in_shape;
@@ -247,7 +250,7 @@ class LocalNo final : public Network {
     return {domain, {.fraction = config_.domain_padding, .both_sides = config_.domain_padding_mode == "symmetric"}};
   }
   std::shared_ptr<const FourierBasis> basis_on(const GridPadding& padding) const {
-    return fourier_basis(padding.padded(), config_.n_modes, options());
+    return fourier_basis(padding.padded(), config_.n_modes, options(), config_.inverse_shift);
   }
   Tensor all_points(const GridPadding& padding) const {
     return torch::arange(padding.padded_points(), options().dtype(torch::kInt64));
@@ -319,6 +322,7 @@ class LocalNo final : public Network {
 class LocalNoArchitecture final : public Architecture {
  public:
   std::vector<int> dimensions() const override { return {axes}; }
+  bool shifts_spectra() const override { return true; }
 
   std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
     return std::make_unique<LocalNo>(LocalNoConfig::parse(config), options);
@@ -329,6 +333,7 @@ class LocalNoArchitecture final : public Architecture {
     for (const char* key : {"modes", "width", "layers", "padding", "default_in_shape"})
       if (!reader.has(key)) reader.reject(key, "is missing");
     LocalNoConfig config;
+    config.inverse_shift = InverseShift::ifftshift;
     config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
     if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
     config.hidden_channels = reader.whole("width", 0, {.least = 1, .most = most_width});

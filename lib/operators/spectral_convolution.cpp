@@ -25,7 +25,8 @@ AxisQuadrature rule_of(std::size_t axis, std::int64_t points, const std::vector<
 }  // namespace
 
 FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-                           const torch::TensorOptions& options, const std::vector<AxisQuadrature>& quadrature)
+                           const torch::TensorOptions& options, InverseShift shift,
+                           const std::vector<AxisQuadrature>& quadrature)
     : shape_(shape) {
   const bool plane = shape.size() == 2;
   const std::int64_t size = shape.back();
@@ -58,23 +59,29 @@ FourierBasis::FourierBasis(const std::vector<std::int64_t>& shape, const std::ve
   // First axis: complex, as real matrices between (point, re|im) and (row, re|im).
   const std::int64_t points = shape[0], wanted = modes[0];
   const auto [first_weights, first_period] = rule_of(0, points, quadrature);
-  rows_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(first_period), 1, wanted);
-  first_weight_row_ = (wanted - rows_) / 2;
+  weighted_rows_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(first_period), 1, wanted);
+  first_weight_row_ = (wanted - weighted_rows_) / 2;
+  const std::int64_t zero = weighted_rows_ / 2;
+  const bool shifted = shift == InverseShift::fftshift && quadrature.empty() && points > 1 && points % 2 == 1;
+  const std::int64_t lower = shifted ? 1 : 0;  // by so much the frequencies of the inverse are
+  constant_row_ = zero + lower;
+  rows_ = std::max(weighted_rows_, constant_row_ + 1);
   forward = torch::zeros({2 * rows_, 2 * points}, torch::kFloat64),
   inverse = torch::zeros({2 * points, 2 * rows_}, torch::kFloat64);
   auto ahead = forward.accessor<double, 2>();
   auto behind = inverse.accessor<double, 2>();
   for (std::int64_t row = 0; row < rows_; ++row) {
     for (std::int64_t point = 0; point < points; ++point) {
-      const double theta = angle(row - rows_ / 2, point, first_period);
+      const double theta = angle(row - zero, point, first_period);
+      const double back = angle(row - zero - lower, point, first_period);
       const double scale = first_weights[static_cast<std::size_t>(point)] / first_period;
       const std::int64_t re = 2 * row, im = re + 1, point_re = 2 * point, point_im = point_re + 1;
       ahead[re][point_re] = ahead[im][point_im] = scale * std::cos(theta);
       ahead[re][point_im] = scale * std::sin(theta);
       ahead[im][point_re] = -scale * std::sin(theta);
-      behind[point_re][re] = behind[point_im][im] = std::cos(theta);
-      behind[point_re][im] = -std::sin(theta);
-      behind[point_im][re] = std::sin(theta);
+      behind[point_re][re] = behind[point_im][im] = std::cos(back);
+      behind[point_re][im] = -std::sin(back);
+      behind[point_im][re] = std::sin(back);
     }
   }
   first_forward_ = forward.to(options);
@@ -141,15 +148,16 @@ torch::Tensor FourierBasis::inverse_at(const torch::Tensor& coefficients, std::i
 }
 
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-                                                  const torch::TensorOptions& options,
+                                                  const torch::TensorOptions& options, InverseShift shift,
                                                   const std::vector<AxisQuadrature>& quadrature) {
-  using Key = std::tuple<std::vector<std::int64_t>, std::vector<int>, int, std::string, std::vector<AxisQuadrature>>;
+  using Key = std::tuple<std::vector<std::int64_t>, std::vector<int>, int, std::string, InverseShift,
+                         std::vector<AxisQuadrature>>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const FourierBasis>> known;
   const std::lock_guard lock(mutex);
   auto& basis = known[{shape, modes, static_cast<int>(c10::typeMetaToScalarType(options.dtype())),
-                       options.device().str(), quadrature}];
-  if (!basis) basis = std::make_shared<const FourierBasis>(shape, modes, options, quadrature);
+                       options.device().str(), shift, quadrature}];
+  if (!basis) basis = std::make_shared<const FourierBasis>(shape, modes, options, shift, quadrature);
   return basis;
 }
 
@@ -165,8 +173,10 @@ torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& bas
   // are used.
   torch::Tensor kept = weights;
   if (weights.size(-2) != basis.columns()) kept = kept.narrow(-2, 0, basis.columns());
-  if (weights.dim() == 5 && weights.size(2) != basis.rows())
-    kept = kept.narrow(2, basis.first_weight_row(), basis.rows());
+  if (weights.dim() == 5 && weights.size(2) != basis.weighted_rows())
+    kept = kept.narrow(2, basis.first_weight_row(), basis.weighted_rows());
+  if (basis.rows() > basis.weighted_rows())
+    kept = torch::constant_pad_nd(kept, {0, 0, 0, 0, 0, basis.rows() - basis.weighted_rows()});
   return (weights.dim() == 5 ? kept.permute({2, 3, 0, 4, 1}) : kept.permute({2, 0, 3, 1}))
       .reshape({basis.frequencies(), weights.size(0), 2 * weights.size(1)});
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "operators/axis_quadrature.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
@@ -16,13 +17,16 @@ namespace opshap::operators {
 /// number of points, and all points count as much. On the last axis the frequencies 0..min(N/2, m/2) are kept; on the
 /// first axis of two the signed frequencies −k/2..k−k/2−1 with k = min(N, m), of which the j-th uses row (m−k)/2 + j of
 /// the weights, rounded down. The inverse is a complex one along the first axis, then a real one along the last that
-/// ignores the imaginary parts of frequency 0 and, for even N, of N/2.
+/// ignores the imaginary parts of frequency 0 and, for even N, of N/2. With InverseShift::fftshift and an odd number of
+/// points on the first axis, the frequencies of the inverse there are smaller by one.
 class FourierBasis {
  public:
   /// shape: points per axis (after padding); modes: kept ones per axis, as in a config; `options` gives dtype and
-  /// device; quadrature: a rule for each axis, whose weights are those of the points in the transform, or none.
+  /// device; quadrature: a rule for each axis, whose weights are those of the points in the transform, or none. With a
+  /// quadrature there is no shift.
   FourierBasis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
-               const torch::TensorOptions& options, const std::vector<AxisQuadrature>& quadrature = {});
+               const torch::TensorOptions& options, InverseShift shift = InverseShift::ifftshift,
+               const std::vector<AxisQuadrature>& quadrature = {});
 
   /// This transform for fields that are zero outside a box of the grid and given there alone; its inverse is the field
   /// in the box. `first` and `shape`: the box's first point and size on each axis.
@@ -30,12 +34,14 @@ class FourierBasis {
 
   /// Kept frequencies: product over the axes.
   std::int64_t frequencies() const { return rows_ * columns_; }
-  /// Frequencies kept on the first of two axes, and the first weight row they use; 1 and 0 in one dimension.
+  /// Frequencies on the first of two axes, how many of them have weights, from the first on, and the first weight row
+  /// they use; 1, 1 and 0 in one dimension.
   std::int64_t rows() const { return rows_; }
+  std::int64_t weighted_rows() const { return weighted_rows_; }
   std::int64_t first_weight_row() const { return first_weight_row_; }
   std::int64_t columns() const { return columns_; }
-  /// The frequency 0 among the kept ones.
-  std::int64_t constant() const { return rows_ / 2 * columns_; }
+  /// The one among the kept frequencies that the inverse makes a constant of.
+  std::int64_t constant() const { return constant_row_ * columns_; }
 
   /// [points, B, C] to [frequencies, 2 (re, im), B, C].
   torch::Tensor transform(const torch::Tensor& fields) const;
@@ -58,22 +64,23 @@ class FourierBasis {
 
  private:
   std::vector<std::int64_t> shape_;
-  std::int64_t rows_ = 1, columns_ = 1, first_weight_row_ = 0;
+  std::int64_t rows_ = 1, weighted_rows_ = 1, constant_row_ = 0, columns_ = 1, first_weight_row_ = 0;
   torch::Tensor last_forward_, last_inverse_;    // 1D: [2·columns, N], frequency-major; 2D: real parts first
   torch::Tensor first_forward_, first_inverse_;  // [2·rows, N0·2] and back; 2D only
 };
 
-/// The basis of this grid, made once for each (shape, modes, dtype, device, quadrature) and then shared.
+/// The basis of this grid, made once for each (shape, modes, dtype, device, shift, quadrature) and then shared.
 std::shared_ptr<const FourierBasis> fourier_basis(const std::vector<std::int64_t>& shape, const std::vector<int>& modes,
                                                   const torch::TensorOptions& options,
+                                                  InverseShift shift = InverseShift::ifftshift,
                                                   const std::vector<AxisQuadrature>& quadrature = {});
 
 /// Zeros [Cin, Cout, m0 (2D), m/2+1, 2], laid out in memory as mix() wants them: frequency, input, re|im, output.
 torch::Tensor spectral_weights(std::int64_t inputs, std::int64_t outputs, const std::vector<int>& modes,
                                const torch::TensorOptions& options);
 
-/// Those of the spectral weights that the basis uses, as mix() wants them: [frequencies, Cin, 2·Cout], re before im. A
-/// view where the basis uses all.
+/// Those of the spectral weights that the basis uses, as mix() wants them: [frequencies, Cin, 2·Cout], re before im.
+/// Frequencies without weights have zeros. A view where the basis uses all.
 torch::Tensor kept_weights(const torch::Tensor& weights, const FourierBasis& basis);
 
 /// Y[f, o] = Σ_i X[f, i]·W[i, o, f] on [frequencies, 2, B, C], with kept spectral weights W: complex products as one

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/registry.hpp"
 
 namespace opshap::operators {
@@ -139,14 +140,17 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   const torch::NoGradGuard no_grad;
   keep_weights(content, who);
   expand_factors(content, who);
-  const auto config = content.metadata.find(stored_config_key);
-  require<DataError>(config != content.metadata.end(), "weights: file=", who,
+  const auto said = content.metadata.find(stored_config_key);
+  require<DataError>(said != content.metadata.end(), "weights: file=", who,
                      " (has no \"config\" in its metadata, so the model is unknown). Give it one: opshap operator "
                      "import FILE --config CONFIG --out FILE.safetensors.");
-  const StoredParameters stored = stored_parameters(content, {config->second}, who);
+  // Trainings have written the domain since before they wrote the shift.
+  const bool own = content.own && content.metadata.contains(domain_key);
+  const NetworkConfig config = own ? of_own_training({said->second}) : NetworkConfig{said->second};
+  const StoredParameters stored = stored_parameters(content, config, who);
   // A config may ask for more memory than there is. The check comes first, on a network without any.
-  check_fit(*make_network({config->second}, options.device(torch::kMeta)), stored, who);
-  auto network = make_network({config->second}, options);
+  check_fit(*make_network(config, options.device(torch::kMeta)), stored, who);
+  auto network = make_network(config, options);
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
     network->set_native_domain(stored_domain(domain->second, who));
   for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);

@@ -7,6 +7,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/resolution.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "training/training.hpp"
 
@@ -16,10 +17,17 @@ using nlohmann::ordered_json;
 
 namespace {
 
+/// What networks are trained with goes without saying: trainings from before it was written have it too.
+ordered_json without_shift(ordered_json model) {
+  model.erase(operators::inverse_shift_key);
+  if (model.contains("network")) model["network"].erase(operators::inverse_shift_key);
+  return model;
+}
+
 template <typename Recipe>
 ordered_json describe(const Recipe& recipe, const operators::NetworkConfig& config, const data::Dataset& data,
                       std::uint64_t seed) {
-  return {{"model", ordered_json::parse(config.json)},
+  return {{"model", without_shift(ordered_json::parse(config.json))},
           {"resolutions", recipe.resolutions},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},

@@ -18,7 +18,7 @@ struct FnoCase {
   std::vector<int> shape, modes;
   int width = 64, layers = 4, in_channels = 1, out_channels = 1;
   double padding = 0.5;
-  bool both_sides = true;
+  bool both_sides = true, inverse_fftshift = false;
 };
 
 /// Uniform weights; with scale 1 about the size that a network starts its training with.
@@ -44,6 +44,7 @@ inline engines::FnoWeights random_weights(const FnoCase& of, std::uint64_t seed,
                               .out_channels = of.out_channels,
                               .padding = of.padding,
                               .both_sides = of.both_sides,
+                              .inverse_fftshift = of.inverse_fftshift,
                               .lifting0 = linear(entry, 2 * width),
                               .lifting1 = linear(2 * width, width),
                               .projection0 = linear(width, 2 * width),

@@ -15,6 +15,7 @@
 #include "core/file.hpp"
 #include "data/npy.hpp"
 #include "operators/golden.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "operators/torch_script.hpp"
 #include "operators/weight_import.hpp"
@@ -109,6 +110,8 @@ nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std
                                    {"real_numbers", numbers},
                                    {"mean_field", network->has_mean_field()}};
   if (network->native_domain()) object["domain"] = network->native_domain()->describe();
+  if (object["config"].contains(operators::inverse_shift_key))
+    object[operators::inverse_shift_key] = object["config"][operators::inverse_shift_key];
   object["coalitions"] = operators::as_operator(std::move(network))->coalition_path();
   if (!grids.empty()) object["grids"] = grids;
   return object;
