@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/field.hpp"
@@ -12,6 +13,7 @@
 #include "core/rng.hpp"
 #include "operators/coalition_engines.hpp"
 #include "operators/network_config.hpp"
+#include "operators/normalisation.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
@@ -77,6 +79,11 @@ class Network {
   /// Throws InvalidArgument for a domain of another dimension.
   void set_native_domain(Domain domain);
 
+  /// What stands around the network where it was trained on normalised fields. forward() is without it, as_operator()
+  /// with it. It travels with the weights.
+  const Normalisation& normalisation() const { return normalisation_; }
+  void set_normalisation(Normalisation normalisation) { normalisation_ = std::move(normalisation); }
+
   /// [points, B, Cin] to [points, B, Cout], points in the order of the domain.
   virtual torch::Tensor forward(const torch::Tensor& fields, const Domain& domain) const = 0;
   /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
@@ -106,6 +113,7 @@ class Network {
   torch::TensorOptions options_;
   bool fused_;
   std::optional<Domain> native_domain_;
+  Normalisation normalisation_;
   std::vector<Parameter> parameters_;
   std::vector<Constant> constants_;
 };
@@ -122,17 +130,17 @@ NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces);
 /// Draws all parameters, each from its own stream.
 void initialise(Network& network, std::uint64_t seed);
 
-/// Reads config, domain and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes,
+/// Reads config, domain, normalisers and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes,
 /// parameters that are not finite, and constants that are not those of the config.
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
-/// Writes config, domain (where there is one), parameters and constants as a safetensors file, in one step.
+/// Writes config, domain and normalisers (where there are any), parameters and constants as a safetensors file, in one step.
 void save_network(const Network& network, const std::filesystem::path& path);
 
 /// How many fields of this domain make a good chunk: their widest activation fills a core's second-level cache (larger
 /// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const Domain& domain);
 
-/// The network, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition
+/// The network with its normalisers, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition
 /// engine where it covers the network.
 std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine = true);
 

@@ -155,7 +155,8 @@ class NetworkOperator final : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine) {
-  return std::make_unique<NetworkOperator>(std::move(network), engine);
+  Normalisation normalisation = network->normalisation();
+  return in_physical_units(std::make_unique<NetworkOperator>(std::move(network), engine), std::move(normalisation));
 }
 
 }  // namespace opshap::operators

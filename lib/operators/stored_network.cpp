@@ -9,6 +9,7 @@
 #include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
 #include "operators/inverse_shift.hpp"
+#include "operators/normalisation.hpp"
 #include "operators/registry.hpp"
 
 namespace opshap::operators {
@@ -138,6 +139,7 @@ data::StoredTensor stored_tensor(const torch::Tensor& tensor) {
 std::unique_ptr<Network> network_of(data::Safetensors content, const std::string& who,
                                     const torch::TensorOptions& options) {
   const torch::NoGradGuard no_grad;
+  Normalisation normalisation = take_normalisation(content, who);
   keep_weights(content, who);
   expand_factors(content, who);
   const auto said = content.metadata.find(stored_config_key);
@@ -153,6 +155,7 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   auto network = make_network(config, options);
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
     network->set_native_domain(stored_domain(domain->second, who));
+  network->set_normalisation(std::move(normalisation));
   for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);
   for (const Constant& constant : network->constants())
     if (const auto found = stored.find(constant.name); found != stored.end())
@@ -168,6 +171,7 @@ data::Safetensors content_of(const Network& network) {
     content.tensors.emplace(parameter.name, stored_tensor(parameter.value));
   for (const Constant& constant : network.constants())
     content.tensors.emplace(constant.name, stored_tensor(constant.value));
+  put_normalisation(network.normalisation(), content);
   return content;
 }
 

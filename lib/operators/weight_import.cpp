@@ -26,8 +26,10 @@ void import_weights(const std::filesystem::path& from, const std::optional<Netwo
   require(!known || !config, "operator import: --config (is not needed: ", who,
           " has a config of its own). Leave it out.");
   if (config) content.metadata[stored_config_key] = config->json;
-  const bool doubles =
-      std::ranges::any_of(content.tensors, [](const auto& entry) { return entry.second.dtype == "F64"; });
+  // Normalisers are kept apart from the weights.
+  const bool doubles = std::ranges::any_of(content.tensors, [](const auto& entry) {
+    return entry.second.dtype == "F64" && entry.first.find("_normalizer.") == std::string::npos;
+  });
   const auto network = network_of(std::move(content), who, doubles ? torch::kFloat64 : torch::kFloat32);
   data::write_safetensors(to, content_of(*network));
 }

@@ -16,7 +16,8 @@ void require_device(const std::string& device);
 
 /// The operator of a safetensors file: tensors under the names of the Python reference's state_dict (complex ones as
 /// C64 or with a last dimension of 2) and the config as JSON in the metadata entry "config". The entry "domain" says on
-/// which domain it learned; a file without it is of the unit interval or square.
+/// which domain it learned; a file without it is of the unit interval or square. With normalisers, as
+/// take_normalisation() reads them, the operator is in physical units.
 ///
 /// Or the model of a TorchScript archive, as load_torch_script() has it.
 ///

@@ -112,6 +112,7 @@ nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std
   if (network->native_domain()) object["domain"] = network->native_domain()->describe();
   if (object["config"].contains(operators::inverse_shift_key))
     object[operators::inverse_shift_key] = object["config"][operators::inverse_shift_key];
+  if (!network->normalisation().empty()) object["normalisers"] = network->normalisation().describe();
   object["coalitions"] = operators::as_operator(std::move(network))->coalition_path();
   if (!grids.empty()) object["grids"] = grids;
   return object;

@@ -1,0 +1,359 @@
+#include "operators/normalisation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.hpp"
+#include "operators/stored_network.hpp"
+
+namespace opshap::operators {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* config_key = "normalization";
+constexpr std::size_t axes_before = 2;  // batch and channels
+
+struct Side {
+  const char *key, *tensors;
+  std::optional<Normaliser> Normalisation::*member;
+};
+constexpr Side sides[] = {{"input", "in_normalizer", &Normalisation::input},
+                          {"output", "out_normalizer", &Normalisation::output}};
+
+std::string size_text(const std::vector<std::int64_t>& sizes, std::size_t first, const char* between) {
+  std::string text;
+  for (std::size_t i = first; i < sizes.size(); ++i) text += message(text.empty() ? "" : between, sizes[i]);
+  return text;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) { return "[" + size_text(shape, 0, ", ") + "]"; }
+
+/// Points per axis; a mesh is one axis.
+std::vector<std::int64_t> sizes_of(const Domain& domain) {
+  if (!domain.is_grid()) return {domain.points()};
+  return {domain.shape().begin(), domain.shape().end()};
+}
+
+std::vector<double> numbers_of(const data::StoredTensor& stored, const std::string& name, const std::string& who) {
+  require<DataError>(stored.dtype == "F32" || stored.dtype == "F64", "weights: ", name, "=", stored.dtype, " (", who,
+                     " needs real numbers there). Export the model again.");
+  std::vector<double> numbers;
+  if (stored.dtype == "F64") {
+    numbers.resize(stored.bytes.size() / sizeof(double));
+    std::memcpy(numbers.data(), stored.bytes.data(), stored.bytes.size());
+  } else {
+    std::vector<float> single(stored.bytes.size() / sizeof(float));
+    std::memcpy(single.data(), stored.bytes.data(), stored.bytes.size());
+    numbers.assign(single.begin(), single.end());
+  }
+  require<DataError>(std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); }),
+                     "weights: ", name, " (", who, " has numbers there that are not finite). Export the model again.");
+  return numbers;
+}
+
+data::StoredTensor stored(const std::vector<std::int64_t>& shape, const std::vector<double>& numbers) {
+  const auto is_single = [](double number) { return static_cast<double>(static_cast<float>(number)) == number; };
+  data::StoredTensor tensor{.shape = shape, .dtype = "F32", .bytes = {}};
+  const auto copy = [&](const auto& values) {
+    tensor.bytes.resize(values.size() * sizeof(values[0]));
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  };
+  if (std::ranges::all_of(numbers, is_single)) {
+    copy(std::vector<float>(numbers.begin(), numbers.end()));
+  } else {
+    tensor.dtype = "F64";
+    copy(numbers);
+  }
+  return tensor;
+}
+
+/// The normaliser of one side, from its object in the CONFIG and its tensors, which are taken out.
+Normaliser take(const Side& side, const ordered_json& said, data::Safetensors& content, const std::string& who) {
+  const auto tensor = [&](const char* which) {
+    const std::string name = message(side.tensors, ".", which);
+    auto found = content.tensors.extract(name);
+    require<DataError>(!found.empty(), "weights: ", name, " (is missing: the config of ", who, " has ", config_key, ".",
+                       side.key, "). Export the model again, with its normalisers.");
+    return std::move(found.mapped());
+  };
+  const bool known = said.is_object() && said.size() == 1 && said.contains("eps") && said["eps"].is_number();
+  require<DataError>(known && said["eps"].get<double>() >= 0, "weights: ", config_key, ".", side.key, "=",
+                     said.dump().substr(0, 60), " (", who,
+                     " needs {\"eps\": e} there, e not negative). Correct the config.");
+  const data::StoredTensor mean = tensor("mean"), std = tensor("std");
+  require<DataError>(mean.shape == std.shape, "weights: ", side.tensors, ".std=", shape_text(std.shape), " (", who,
+                     " has a mean of ", shape_text(mean.shape), "). Export the model again.");
+  Normaliser normaliser{.shape = mean.shape,
+                        .mean = numbers_of(mean, message(side.tensors, ".mean"), who),
+                        .std = numbers_of(std, message(side.tensors, ".std"), who),
+                        .eps = said["eps"].get<double>()};
+  for (const double number : normaliser.std)
+    require<DataError>(number >= 0 && number + normaliser.eps > 0, "weights: ", side.tensors, ".std=", number, " (",
+                       who, " divides by it plus eps=", normaliser.eps,
+                       ", which has to be positive). Fit the normaliser again, with a larger eps.");
+  return normaliser;
+}
+
+/// Fields of a batch in physical units to those in normalised ones, or back: calls map(value, mean, scale).
+template <typename Map>
+FieldBatch mapped(FieldBatch fields, const Normaliser& by, const Map& map) {
+  const std::int64_t points = fields.domain.points();
+  for (int channel = 0; channel < fields.channels; ++channel) {
+    for (std::int64_t point = 0; point < points; ++point) {
+      const double mean = by.mean_at(fields.domain, channel, point), scale = by.scale_at(fields.domain, channel, point);
+      for (std::int64_t index = 0; index < fields.batch; ++index) {
+        double& value = fields.field(index)[static_cast<std::size_t>(channel * points + point)];
+        value = map(value, mean, scale);
+      }
+    }
+  }
+  return fields;
+}
+
+/// The values of an engine in physical units: mean + scale·value.
+class PhysicalEngine final : public CoalitionEngine {
+ public:
+  PhysicalEngine(std::unique_ptr<CoalitionEngine> inner, double mean, double scale)
+      : inner_(std::move(inner)), mean_(mean), scale_(scale) {}
+
+  void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
+    inner_->values(coalitions, first, values);
+    for (double& value : values) value = value * scale_ + mean_;
+  }
+  std::size_t batch() const override { return inner_->batch(); }
+  bool has_slopes() const override { return inner_->has_slopes(); }
+  void diagonal_slopes(double t, std::span<double> slopes) const override {
+    inner_->diagonal_slopes(t, slopes);
+    times_scale(slopes);
+  }
+  void mean_field_slopes(double t, std::span<double> slopes) const override {
+    inner_->mean_field_slopes(t, slopes);
+    times_scale(slopes);
+  }
+  void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const override {
+    inner_->mean_field_slopes(coalitions, row, slopes);
+    times_scale(slopes);
+  }
+
+ private:
+  void times_scale(std::span<double> slopes) const {
+    for (double& slope : slopes) slope *= scale_;
+  }
+
+  std::unique_ptr<CoalitionEngine> inner_;
+  double mean_, scale_;
+};
+
+class PhysicalOperator final : public Operator {
+ public:
+  PhysicalOperator(std::unique_ptr<Operator> inner, Normalisation normalisation)
+      : inner_(std::move(inner)), normalisation_(std::move(normalisation)) {}
+
+  std::string describe() const override {
+    return message(inner_->describe(), ", normalised: ", normalisation_.describe());
+  }
+  int dimension() const override { return inner_->dimension(); }
+  int input_channels() const override { return inner_->input_channels(); }
+  int output_channels() const override { return inner_->output_channels(); }
+  Domain domain(const std::vector<int>& shape) const override { return inner_->domain(shape); }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    FieldBatch outputs = inner_->apply(normalised(inputs));
+    if (!normalisation_.output) return outputs;
+    require_output(outputs.domain);
+    return normalisation_.output->physical(std::move(outputs));
+  }
+
+  std::vector<double> values_at(const FieldBatch& inputs, Query query) const override {
+    std::vector<double> values = inner_->values_at(normalised(inputs), query);
+    const auto [mean, scale] = output_map(inputs.domain, query);
+    for (double& value : values) value = value * scale + mean;
+    return values;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+    Gradient found = inner_->gradient_at(normalised(inputs), query);
+    in_physical_units(found, query);
+    if (normalisation_.input)
+      found.gradient = mapped(std::move(found.gradient), *normalisation_.input,
+                              [](double slope, double, double scale) { return slope / scale; });
+    return found;
+  }
+
+  bool has_mean_field() const override { return inner_->has_mean_field(); }
+  Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
+                         Query query) const override {
+    Gradient found = inner_->mean_field_at(normalised(shown), normalised(hidden), inclusion, query);
+    in_physical_units(found, query);
+    return found;
+  }
+
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    const Partition& partition, Query query) const override {
+    auto engine = inner_->coalition_engine(normalised(shown), normalised(hidden), partition, query);
+    if (engine == nullptr || !normalisation_.output) return engine;
+    const auto [mean, scale] = output_map(shown.domain, query);
+    return std::make_unique<PhysicalEngine>(std::move(engine), mean, scale);
+  }
+  std::string coalition_path() const override { return inner_->coalition_path(); }
+  std::int64_t preferred_batch(const Domain& domain) const override { return inner_->preferred_batch(domain); }
+
+ private:
+  FieldBatch normalised(const FieldBatch& inputs) const {
+    if (!normalisation_.input) return inputs;
+    normalisation_.input->require_fits(inputs.domain, inputs.channels, message(describe(), ": input"));
+    return normalisation_.input->normalised(inputs);
+  }
+  void require_output(const Domain& domain) const {
+    normalisation_.output->require_fits(domain, output_channels(), message(describe(), ": output"));
+  }
+  std::pair<double, double> output_map(const Domain& domain, Query query) const {
+    if (!normalisation_.output) return {0, 1};
+    require_output(domain);
+    return {normalisation_.output->mean_at(domain, query.channel, query.point),
+            normalisation_.output->scale_at(domain, query.channel, query.point)};
+  }
+  void in_physical_units(Gradient& found, Query query) const {
+    const auto [mean, scale] = output_map(found.gradient.domain, query);
+    for (double& value : found.values) value = value * scale + mean;
+    for (double& slope : found.gradient.values) slope *= scale;
+  }
+
+  std::unique_ptr<Operator> inner_;
+  Normalisation normalisation_;
+};
+
+/// Throws unless there is a domain that it fits.
+void require_possible(const Normaliser& normaliser, int axes, int channels, const char* which, const std::string& who) {
+  const std::vector<std::int64_t>& shape = normaliser.shape;
+  const auto rank = static_cast<int>(shape.size());
+  const bool all = normaliser.mean.size() == 1 && rank <= 1;
+  // Meshes have one axis of points.
+  const bool per_channel = (rank == axes + 2 || rank == 3) && shape[0] == 1 && (shape[1] == 1 || shape[1] == channels);
+  require<DataError>(all || per_channel, "weights: ", which, "_normalizer.mean=", shape_text(shape), " (", who, " has ",
+                     channels, " channels on ", axes,
+                     " axes there). Give one number for each channel, for each point, or one for all.");
+}
+
+}  // namespace
+
+bool Normaliser::per_point() const {
+  return shape.size() > axes_before &&
+         std::any_of(shape.begin() + axes_before, shape.end(), [](std::int64_t size) { return size > 1; });
+}
+
+std::string Normaliser::describe() const {
+  if (per_point()) return "per point on " + size_text(shape, axes_before, "x");
+  return mean.size() > 1 ? "per channel" : "for all";
+}
+
+void Normaliser::require_fits(const Domain& domain, int channels, const std::string& who) const {
+  if (shape.size() < axes_before) return;
+  const std::vector<std::int64_t> sizes = sizes_of(domain);
+  bool fits = shape.size() == sizes.size() + axes_before && (shape[1] == 1 || shape[1] == channels);
+  for (std::size_t axis = 0; fits && axis < sizes.size(); ++axis)
+    fits = shape[axis + axes_before] == 1 || shape[axis + axes_before] == sizes[axis];
+  require(fits, who, "=", size_text(sizes, 0, "x"), " points (the model's normaliser is ", describe(),
+          "). Give fields on that grid.");
+}
+
+std::size_t Normaliser::index(const Domain& domain, int channel, std::int64_t point) const {
+  if (mean.size() == 1) return 0;
+  const std::vector<std::int64_t> sizes = sizes_of(domain);
+  std::int64_t index = 0, stride = 1;
+  for (std::size_t axis = sizes.size(); axis-- > 0; point /= sizes[axis]) {
+    const std::int64_t known = shape[axis + axes_before];
+    if (known > 1) index += stride * (point % sizes[axis]);
+    stride *= known;
+  }
+  return static_cast<std::size_t>(index + (shape[1] > 1 ? stride * channel : 0));
+}
+
+double Normaliser::mean_at(const Domain& domain, int channel, std::int64_t point) const {
+  return mean[index(domain, channel, point)];
+}
+
+double Normaliser::scale_at(const Domain& domain, int channel, std::int64_t point) const {
+  return std[index(domain, channel, point)] + eps;
+}
+
+FieldBatch Normaliser::normalised(FieldBatch fields) const {
+  return mapped(std::move(fields), *this,
+                [](double value, double mean, double scale) { return (value - mean) / scale; });
+}
+
+FieldBatch Normaliser::physical(FieldBatch fields) const {
+  return mapped(std::move(fields), *this, [](double value, double mean, double scale) { return value * scale + mean; });
+}
+
+std::string Normalisation::describe() const {
+  std::string text;
+  for (const Side& side : sides)
+    if (const auto& normaliser = this->*side.member)
+      text += message(text.empty() ? "" : ", ", side.key, " ", normaliser->describe());
+  return text;
+}
+
+Normalisation take_normalisation(data::Safetensors& content, const std::string& who) {
+  Normalisation normalisation;
+  ordered_json said = ordered_json::object();
+  if (const auto config = content.metadata.find(stored_config_key); config != content.metadata.end()) {
+    ordered_json object = ordered_json::parse(config->second, nullptr, false);
+    if (object.is_object() && object.contains(config_key)) {
+      said = object[config_key];
+      object.erase(config_key);
+      config->second = object.dump();
+    }
+  }
+  const auto known = [](const auto& entry) {
+    return std::ranges::any_of(sides, [&](const Side& side) { return entry.key() == side.key; });
+  };
+  bool sound = said.is_object();
+  if (sound)
+    for (const auto& entry : said.items()) sound = sound && known(entry);
+  require<DataError>(sound, "weights: ", config_key, "=", said.dump().substr(0, 60), " (", who,
+                     " needs {\"input\": {\"eps\": e}, \"output\": {\"eps\": e}}). Correct the config.");
+  for (const Side& side : sides) {
+    if (said.contains(side.key)) {
+      normalisation.*side.member = take(side, said[side.key], content, who);
+      continue;
+    }
+    const std::string prefix = message(side.tensors, ".");
+    const auto found =
+        std::ranges::find_if(content.tensors, [&](const auto& entry) { return entry.first.starts_with(prefix); });
+    require<DataError>(found == content.tensors.end(), "weights: ", found == content.tensors.end() ? "" : found->first,
+                       " (the config of ", who, " has no ", config_key, ".", side.key,
+                       ", so it is not known what to do with it). Add \"", config_key, "\": {\"", side.key,
+                       "\": {\"eps\": e}} to the config, with the normaliser's eps.");
+  }
+  return normalisation;
+}
+
+void put_normalisation(const Normalisation& normalisation, data::Safetensors& content) {
+  if (normalisation.empty()) return;
+  ordered_json object = ordered_json::parse(content.metadata.at(stored_config_key));
+  for (const Side& side : sides) {
+    const auto& normaliser = normalisation.*side.member;
+    if (!normaliser) continue;
+    object[config_key][side.key] = {{"eps", normaliser->eps}};
+    content.tensors[message(side.tensors, ".mean")] = stored(normaliser->shape, normaliser->mean);
+    content.tensors[message(side.tensors, ".std")] = stored(normaliser->shape, normaliser->std);
+  }
+  content.metadata[stored_config_key] = object.dump();
+}
+
+std::unique_ptr<Operator> in_physical_units(std::unique_ptr<Operator> inner, Normalisation normalisation) {
+  if (normalisation.empty()) return inner;
+  if (normalisation.input)
+    require_possible(*normalisation.input, inner->dimension(), inner->input_channels(), "in", inner->describe());
+  if (normalisation.output)
+    require_possible(*normalisation.output, inner->dimension(), inner->output_channels(), "out", inner->describe());
+  return std::make_unique<PhysicalOperator>(std::move(inner), std::move(normalisation));
+}
+
+}  // namespace opshap::operators

@@ -1,0 +1,342 @@
+// Operators with normalisers: in physical units they are the network between two maps of each point, whatever path
+// computes, and their files say all of it or are refused.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/rng.hpp"
+#include "data/safetensors.hpp"
+#include "games/cell_mask_game.hpp"
+#include "operators/fno.hpp"
+#include "operators/network.hpp"
+#include "operators/normalisation.hpp"
+#include "operators/weights.hpp"
+#include "support/test_seed.hpp"
+#include "support/tolerance.hpp"
+
+namespace opshap {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+using operators::Normalisation;
+using operators::Normaliser;
+
+constexpr int in_channels = 2, out_channels = 3;
+
+/// Numbers of very different sizes: fields in physical units often are. All are float32.
+Normaliser random_normaliser(std::vector<std::int64_t> shape, Rng& rng) {
+  Normaliser made{.shape = std::move(shape), .mean = {}, .std = {}, .eps = 1e-3};
+  std::int64_t count = 1;
+  for (const std::int64_t size : made.shape) count *= size;
+  for (std::int64_t i = 0; i < count; ++i) {
+    made.mean.push_back(static_cast<float>(300 * rng.normal()));
+    made.std.push_back(static_cast<float>(rng.uniform(0.5, 40)));
+  }
+  return made;
+}
+
+/// The shapes that neuraloperator's buffers have on a grid: for channels, for points, for all, and some between.
+std::vector<std::vector<std::int64_t>> shapes_on(const std::vector<int>& grid, int channels) {
+  std::vector<std::int64_t> ones(grid.size(), 1), points(grid.begin(), grid.end());
+  const auto with = [](std::vector<std::int64_t> first, const std::vector<std::int64_t>& rest) {
+    first.insert(first.end(), rest.begin(), rest.end());
+    return first;
+  };
+  std::vector<std::int64_t> last = ones;
+  last.back() = grid.back();
+  return {with({1, channels}, ones), with({1, channels}, points), {}, {1},
+          with({1, 1}, points),      with({1, channels}, last)};
+}
+
+operators::FnoConfig config_on(const std::vector<int>& grid) {
+  return {.n_modes = std::vector<int>(grid.size(), 4),
+          .hidden_channels = 6,
+          .n_layers = 2,
+          .in_channels = in_channels,
+          .out_channels = out_channels,
+          .domain_padding = 0.25};
+}
+
+std::unique_ptr<operators::Network> network_on(const std::vector<int>& grid, Normalisation normalisation,
+                                               torch::Dtype dtype = torch::kFloat32) {
+  auto network = operators::make_network(config_on(grid), dtype);
+  operators::initialise(*network, 5);
+  network->set_normalisation(std::move(normalisation));
+  return network;
+}
+
+/// A normalised field of size one in physical units.
+FieldBatch physical_field(const std::vector<int>& grid, const Normalisation& normalisation, std::int64_t batch,
+                          Rng& rng) {
+  FieldBatch fields = FieldBatch::zeros(Domain::unit(grid), batch, in_channels);
+  for (double& value : fields.values) value = rng.normal();
+  return normalisation.input ? normalisation.input->physical(std::move(fields)) : fields;
+}
+
+/// The number of a normaliser for a channel and point, from the rule of broadcasting: axes of size one are left out.
+double broadcast(const Normaliser& of, const std::vector<double>& numbers, const Domain& domain, int channel,
+                 std::int64_t point) {
+  if (of.shape.size() < 3) return numbers.front();
+  std::vector<std::int64_t> index = {0, channel};
+  if (domain.dimension() == 2) index.push_back(point / domain.shape()[1]);
+  index.push_back(domain.dimension() == 2 ? point % domain.shape()[1] : point);
+  std::int64_t flat = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis)
+    flat = flat * of.shape[axis] + (of.shape[axis] == 1 ? 0 : index[axis]);
+  return numbers[static_cast<std::size_t>(flat)];
+}
+
+/// (x − mean)/(std + eps), or back.
+FieldBatch by_hand(FieldBatch fields, const std::optional<Normaliser>& by, bool back) {
+  if (!by) return fields;
+  const std::int64_t points = fields.domain.points();
+  for (std::size_t i = 0; i < fields.values.size(); ++i) {
+    const std::int64_t place = static_cast<std::int64_t>(i) % (fields.channels * points);
+    const int channel = static_cast<int>(place / points);
+    const double mean = broadcast(*by, by->mean, fields.domain, channel, place % points),
+                 scale = broadcast(*by, by->std, fields.domain, channel, place % points) + by->eps;
+    fields.values[i] = back ? fields.values[i] * scale + mean : (fields.values[i] - mean) / scale;
+  }
+  return fields;
+}
+
+/// All pairs of normalisers, the absent ones among them.
+template <typename Work>
+void for_all_normalisations(const std::vector<int>& grid, const Work& work) {
+  Rng rng(test_seed(), "normalised operators");
+  const auto ins = shapes_on(grid, in_channels), outs = shapes_on(grid, out_channels);
+  for (std::size_t i = 0; i <= ins.size(); ++i) {
+    for (std::size_t o = 0; o <= outs.size(); ++o) {
+      if (i == ins.size() && o == outs.size()) continue;
+      Normalisation normalisation;
+      if (i < ins.size()) normalisation.input = random_normaliser(ins[i], rng);
+      if (o < outs.size()) normalisation.output = random_normaliser(outs[o], rng);
+      SCOPED_TRACE(normalisation.describe() + ", " + replay());
+      work(normalisation, rng);
+    }
+  }
+}
+
+const std::vector<std::vector<int>> grids = {{9}, {5, 6}};
+
+TEST(NormalisedOperator, IsTheNetworkBetweenTwoMapsOfEachPoint) {
+  for (const std::vector<int>& grid : grids) {
+    const auto inner = operators::as_operator(network_on(grid, {}, torch::kFloat64));
+    for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
+      const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
+      const FieldBatch fields = physical_field(grid, normalisation, 3, rng);
+      const FieldBatch expected =
+          by_hand(inner->apply(by_hand(fields, normalisation.input, false)), normalisation.output, true);
+      const FieldBatch found = op->apply(fields);
+      // A dozen layers of 64-bit sums, in numbers of up to a thousand.
+      EXPECT_EQ("", mismatch(expected.values, found.values, rounding(1e4, 1e3)));
+      const Query query{.point = 4, .channel = 2};
+      const std::vector<double> values = op->values_at(fields, query);
+      for (std::int64_t index = 0; index < 3; ++index) {
+        const auto place = static_cast<std::size_t>(2 * fields.domain.points() + 4);
+        EXPECT_EQ("",
+                  mismatch(expected.field(index)[place], values[static_cast<std::size_t>(index)], rounding(1e4, 1e3)));
+      }
+    });
+  }
+}
+
+// By physical inputs, so a step in a channel with a large deviation moves little.
+TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
+  for (const std::vector<int>& grid : grids) {
+    for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
+      const auto op = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
+      const FieldBatch field = physical_field(grid, normalisation, 1, rng);
+      const Query query{.point = 3, .channel = 1};
+      const auto found = op->gradient_at(field, query);
+      EXPECT_EQ("", mismatch(op->values_at(field, query), found.values, rounding(1e4, 1e3)));
+      for (std::size_t i = 0; i < field.values.size(); i += 5) {
+        FieldBatch above = field, below = field;
+        constexpr double step = 1e-3;
+        above.values[i] += step;
+        below.values[i] -= step;
+        const double difference = (op->values_at(above, query)[0] - op->values_at(below, query)[0]) / (2 * step);
+        // Differences err by step² and by the rounding of values of up to a thousand over the step, 1e-10.
+        EXPECT_NEAR(difference, found.gradient.values[i], 1e-5 * (1 + std::abs(difference))) << i;
+      }
+    });
+  }
+}
+
+/// The game of one field in physical units.
+std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const FieldBatch& baseline, Query query) {
+  return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), query});
+}
+
+Coalitions some_coalitions(int players, Rng& rng) {
+  Coalitions coalitions(players);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  while (coalitions.size() < 12) {
+    coalitions.append_empty();
+    for (int player = 0; player < players; ++player)
+      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
+  }
+  return coalitions;
+}
+
+// The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
+TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
+  for (const std::vector<int>& grid : grids) {
+    for_all_normalisations(grid, [&](const Normalisation& normalisation, Rng& rng) {
+      const auto engine = operators::as_operator(network_on(grid, normalisation)),
+                 plain = operators::as_operator(network_on(grid, normalisation), false),
+                 exact = operators::as_operator(network_on(grid, normalisation, torch::kFloat64));
+      ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
+      const FieldBatch input = physical_field(grid, normalisation, 1, rng),
+                       baseline = physical_field(grid, normalisation, 1, rng);
+      const Query query{.point = 2, .channel = 1};
+      const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, query); };
+      const Coalitions coalitions = some_coalitions(static_cast<int>(input.domain.points()), rng);
+      const std::vector<double> nodes = {0, 0.3, 1};
+      const auto compare = [&](const auto& numbers_of, const char* what) {
+        const std::vector<double> expected = numbers_of(*game(exact)), found = numbers_of(*game(engine)),
+                                  masked = numbers_of(*game(plain));
+        // The numbers move with the output's deviation, times what single precision keeps of the network's own.
+        const double scale =
+            normalisation.output ? normalisation.output->scale_at(input.domain, query.channel, query.point) : 1;
+        EXPECT_EQ("", mismatch(expected, found, rounding(100 * 0x1p29, scale))) << what;
+        EXPECT_EQ("", mismatch(expected, masked, rounding(100 * 0x1p29, scale))) << what;
+      };
+      compare([&](const Game& of) { return of.values(coalitions); }, "values");
+      compare([&](const Game& of) { return of.differentiable()->diagonal_gradients(nodes); }, "diagonal");
+      compare([&](const Game& of) { return of.mean_field()->mean_field_gradients(nodes); }, "mean field");
+      compare([&](const Game& of) { return of.slopes()->coalition_slopes(coalitions); }, "coalitions");
+    });
+  }
+}
+
+TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
+  Rng rng(1, "normalised operators");
+  const auto refusal = [](const Operator& op, const std::vector<int>& grid) {
+    try {
+      op.apply(FieldBatch::zeros(Domain::unit(grid), 1, in_channels));
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto of_points =
+                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 9}, rng), .output = {}})),
+             of_outputs =
+                 operators::as_operator(network_on({9}, {.input = {}, .output = random_normaliser({1, 3, 9}, rng)})),
+             of_channels =
+                 operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 1}, rng), .output = {}}));
+  EXPECT_NE(std::string::npos,
+            refusal(*of_points, {18}).find("input=18 points (the model's normaliser is per point on 9)"))
+      << refusal(*of_points, {18});
+  EXPECT_NE(std::string::npos, refusal(*of_outputs, {18}).find("output=18 points")) << refusal(*of_outputs, {18});
+  EXPECT_EQ("", refusal(*of_points, {9}));
+  EXPECT_EQ("", refusal(*of_channels, {18}));
+  EXPECT_NE(std::string::npos, of_points->describe().find("normalised: input per point on 9")) << of_points->describe();
+}
+
+class NormaliserFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Rng rng(1, "normaliser files");
+    const Normalisation normalisation{.input = random_normaliser({1, 2, 1}, rng),
+                                      .output = random_normaliser({1, 3, 9}, rng)};
+    operators::save_network(*network_on({9}, normalisation), file_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// The message with which the file is refused after a change to its content; "" when it is accepted.
+  template <typename Change>
+  std::string refusal(const Change& change) {
+    data::Safetensors content = data::read_safetensors(file_);
+    ordered_json config = ordered_json::parse(content.metadata.at("config"));
+    change(content, config);
+    content.metadata["config"] = config.dump();
+    data::write_safetensors(changed_, content);
+    try {
+      operators::load_operator(changed_);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  void expect_refusal(const std::string& words, const auto& change) {
+    const std::string message = refusal(change);
+    EXPECT_NE(std::string::npos, message.find(words)) << message << "\nwanted: " << words;
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("opshap_normalisers_" + std::to_string(getpid()));
+  fs::path file_ = folder_ / "model.safetensors", changed_ = folder_ / "changed.safetensors";
+};
+
+TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
+  const data::Safetensors content = data::read_safetensors(file_);
+  EXPECT_EQ(ordered_json::parse(R"({"input": {"eps": 1e-3}, "output": {"eps": 1e-3}})"),
+            ordered_json::parse(content.metadata.at("config"))["normalization"]);
+  EXPECT_EQ((std::vector<std::int64_t>{1, 2, 1}), content.tensors.at("in_normalizer.mean").shape);
+  EXPECT_EQ("F32", content.tensors.at("out_normalizer.std").dtype);
+  const auto plain = network_on({9}, {});
+  const auto loaded = operators::load_network(file_, torch::kFloat32);
+  for (const operators::Parameter& parameter : loaded->parameters()) {
+    const auto same = std::ranges::find(plain->parameters(), parameter.name, &operators::Parameter::name);
+    ASSERT_NE(plain->parameters().end(), same);
+    EXPECT_TRUE(torch::equal(same->value, parameter.value)) << parameter.name;
+  }
+  operators::save_network(*operators::load_network(file_, torch::kFloat32), changed_);
+  EXPECT_EQ(content.tensors.at("out_normalizer.mean").bytes,
+            data::read_safetensors(changed_).tensors.at("out_normalizer.mean").bytes);
+}
+
+TEST_F(NormaliserFiles, SayAllOrAreRefused) {
+  using Content = data::Safetensors;
+  EXPECT_EQ("", refusal([](Content&, ordered_json&) {}));
+  expect_refusal("in_normalizer.std (is missing",
+                 [](Content& content, ordered_json&) { content.tensors.erase("in_normalizer.std"); });
+  expect_refusal("in_normalizer.mean (the config of",
+                 [](Content&, ordered_json& config) { config["normalization"].erase("input"); });
+  expect_refusal("has no normalization.", [](Content&, ordered_json& config) { config.erase("normalization"); });
+  expect_refusal("normalization.output=",
+                 [](Content&, ordered_json& config) { config["normalization"]["output"] = {}; });
+  expect_refusal("e not negative",
+                 [](Content&, ordered_json& config) { config["normalization"]["output"]["eps"] = -1; });
+  expect_refusal("normalization={", [](Content&, ordered_json& config) { config["normalization"]["between"] = {}; });
+  expect_refusal("normalization=3", [](Content&, ordered_json& config) { config["normalization"] = 3; });
+  expect_refusal("out_normalizer.std=[1, 3, 1]", [](Content& content, ordered_json&) {
+    data::StoredTensor& tensor = content.tensors.at("out_normalizer.std");
+    tensor.shape = {1, 3, 1};
+    tensor.bytes.resize(12);
+  });
+  expect_refusal("in_normalizer.mean=[2, 1, 1]", [](Content& content, ordered_json&) {
+    for (const char* name : {"in_normalizer.mean", "in_normalizer.std"}) content.tensors.at(name).shape = {2, 1, 1};
+  });
+  const auto with_first = [](const char* name, float number) {
+    return [=](Content& content, ordered_json&) {
+      std::memcpy(content.tensors.at(name).bytes.data(), &number, sizeof number);
+    };
+  };
+  expect_refusal("in_normalizer.std=-1", with_first("in_normalizer.std", -1));
+  expect_refusal("out_normalizer.mean (", with_first("out_normalizer.mean", std::numeric_limits<float>::quiet_NaN()));
+  expect_refusal("divides by it plus eps=0", [&](Content& content, ordered_json& config) {
+    with_first("in_normalizer.std", 0)(content, config);
+    config["normalization"]["input"]["eps"] = 0;
+  });
+  EXPECT_EQ("", refusal(with_first("in_normalizer.std", 0))) << "a channel that never changes has eps alone";
+}
+
+}  // namespace
+}  // namespace opshap
