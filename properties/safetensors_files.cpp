@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -84,6 +86,29 @@ TEST(SafetensorsFiles, OfOtherProgramsNeedNoChecksum) {
   EXPECT_EQ(8U, found.tensors.at("w").bytes.size());
 }
 
+// Every number of both half precisions is a float32.
+TEST(SafetensorsFiles, HoldHalfPrecisionInSinglePrecision) {
+  const auto read = [](const std::string& dtype, const std::vector<std::uint16_t>& halves) {
+    const std::size_t bytes = 2 * halves.size();
+    std::string whole = file(
+        message(R"({"w":{"dtype":")", dtype, R"(","shape":[)", halves.size(), R"(],"data_offsets":[0,)", bytes, "]}}"),
+        bytes);
+    std::memcpy(whole.data() + whole.size() - bytes, halves.data(), bytes);
+    const data::StoredTensor found = parse(whole).tensors.at("w");
+    EXPECT_EQ("F32", found.dtype);
+    std::vector<float> numbers(found.bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), found.bytes.data(), found.bytes.size());
+    return numbers;
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ((std::vector<float>{1, -2, 65504, 0x1p-14F, 0x1p-24F, 1 + 0x1p-10F, infinity, -infinity}),
+            read("F16", {0x3C00, 0xC000, 0x7BFF, 0x0400, 0x0001, 0x3C01, 0x7C00, 0xFC00}));
+  EXPECT_EQ((std::vector<float>{1, -2, 1 + 0x1p-7F, infinity, 0x1p-133F}),
+            read("BF16", {0x3F80, 0xC000, 0x3F81, 0x7F80, 0x0001}));
+  EXPECT_TRUE(std::isnan(read("F16", {0x7E01}).front()) && std::isnan(read("BF16", {0x7FC0}).front()));
+  EXPECT_TRUE(std::signbit(read("F16", {0x8000}).front()));
+}
+
 TEST(SafetensorsFiles, NoticeEveryFlippedBit) {
   const std::string bytes = data::serialise_safetensors(example());
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
@@ -107,7 +132,7 @@ TEST(SafetensorsFiles, ThatBreakTheFormatAreRefused) {
       file(R"({"w":3})", 0),
       file(R"({"w":{"dtype":"F32","shape":[2]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"more":1}})", 8),
-      file(R"({"w":{"dtype":"F16","shape":[4],"data_offsets":[0,8]}})", 8),
+      file(R"({"w":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8),
       file(R"({"w":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8),

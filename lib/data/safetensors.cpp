@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -35,7 +37,35 @@ struct Format {
   std::size_t bytes;
 };
 
-constexpr Format formats[] = {{"F32", 4}, {"F64", 8}, {"C64", 8}, {"I64", 8}};
+constexpr Format formats[] = {{"F32", 4}, {"F64", 8}, {"C64", 8}, {"I64", 8}, {"F16", 2}, {"BF16", 2}};
+
+/// IEEE 754 binary16.
+float from_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
+  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 0x1F)
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+}
+
+/// The upper half of a float32.
+float from_brain(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+/// A tensor of half precision in float32; others stay.
+void widen(StoredTensor& tensor) {
+  if (tensor.dtype != "F16" && tensor.dtype != "BF16") return;
+  const auto widened = tensor.dtype == "F16" ? from_half : from_brain;
+  std::vector<std::byte> bytes(2 * tensor.bytes.size());
+  for (std::size_t i = 0; 2 * i < tensor.bytes.size(); ++i) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, tensor.bytes.data() + 2 * i, sizeof half);
+    const float single = widened(half);
+    std::memcpy(bytes.data() + 4 * i, &single, sizeof single);
+  }
+  tensor.dtype = "F32";
+  tensor.bytes = std::move(bytes);
+}
 
 std::string hexadecimal(std::uint32_t value) {
   char text[9];
@@ -100,6 +130,7 @@ class Reader {
       reached = entry.end;
       const auto part = data.subspan(entry.begin, entry.end - entry.begin);
       entry.tensor.bytes.assign(part.begin(), part.end());
+      widen(entry.tensor);
       content.tensors.emplace(std::move(entry.name), std::move(entry.tensor));
     }
     check(reached == data.size(), "there are data that belong to no tensor");
@@ -155,7 +186,7 @@ class Reader {
                                     [&](const Format& format) { return dtype == format.name; });
     require<DataError>(known != std::end(formats), "safetensors: file=", who_, " (", tensor, " has the type ",
                        dtype.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 20),
-                       "; F32, F64, C64 and I64 can be read). Convert it to float32.");
+                       "; F16, BF16, F32, F64, C64 and I64 can be read). Convert it to float32.");
     entry.tensor.dtype = known->name;
 
     const Json& shape = value["shape"];

@@ -29,8 +29,8 @@ struct Safetensors {
 /// bytes.
 ///
 /// Files written by us carry a CRC-32C of header and data in the metadata, so that any flipped bit is noticed; files
-/// without one are accepted. Throws DataError for anything that is not a complete, gapless file of F32, F64, C64 and
-/// I64 tensors.
+/// without one are accepted. Tensors of half precision, F16 and BF16, become F32, which holds all of their numbers.
+/// Throws DataError for anything that is not a complete, gapless file of F16, BF16, F32, F64, C64 and I64 tensors.
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& who);
 /// The bytes of a file with a checksum; the same content always gives the same bytes.
 std::string serialise_safetensors(const Safetensors& content);
