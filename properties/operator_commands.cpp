@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
@@ -60,6 +62,44 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
   EXPECT_NE(std::string::npos, run.out.find("grid [64]: taken, changes by 0 on twice as many points")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("grid [256]: not taken (")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("too many points")) << run.out;
+}
+
+// TorchScript's convolution in the plane takes [C, H, W] without a batch: a line of 16 channels looks right to it.
+TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce) {
+  torch::jit::Module module("model");
+  module.register_parameter("kernel", torch::arange(9, torch::kFloat32).view({1, 1, 3, 3}) / 9, false);
+  module.define(
+      "def forward(self, x: Tensor) -> Tensor:\n"
+      "    return torch.gelu(torch.conv2d(x, self.kernel, None, [1, 1], [1, 1]))\n");
+  module.save(path("cnn.pt"));
+  std::vector<double> values(256);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i));
+  data::write_npy(path("u.npy"), {{16, 16}, data::Dtype::float64, values});
+  const std::string question = "attribute --operator " + path("cnn.pt") + " --input " + path("u.npy") +
+                               " --query 8,8 --players 4 --method exact --json";
+  const Outcome run = opshap(question), trusted = opshap(question + " --trust");
+  ASSERT_EQ(0, run.code) << run.err;
+  ASSERT_EQ(0, trusted.code) << trusted.err;
+  EXPECT_EQ(4u, Json::parse(run.out)["values"].size());
+  const std::size_t note = run.err.find("is a TorchScript archive: code, which runs here with your rights");
+  ASSERT_NE(std::string::npos, note) << run.err;
+  EXPECT_EQ(std::string::npos, run.err.find("is a TorchScript archive", note + 1)) << "once";
+  EXPECT_EQ("", trusted.err);
+  const Outcome inspected = opshap("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
+  ASSERT_EQ(0, inspected.code) << inspected.err;
+  EXPECT_EQ(2, Json::parse(inspected.out)["dimension"]);
+  EXPECT_NE(std::string::npos, inspected.err.find("TorchScript archive: code")) << inspected.err;
+}
+
+TEST_F(OperatorCommands, InspectSaysTheShiftAndTheNormalisers) {
+  const auto network = operators::make_network(
+      operators::FnoConfig{.n_modes = {4, 4}, .hidden_channels = 6, .n_layers = 1}, torch::kFloat32);
+  network->set_normalisation({.input = {{.shape = {1, 1, 1, 1}, .mean = {3}, .std = {2}, .eps = 0}}, .output = {}});
+  operators::save_network(*network, path("fno.safetensors"));
+  const Outcome run = opshap("operator inspect " + path("fno.safetensors") + " --json");
+  ASSERT_EQ(0, run.code) << run.err;
+  EXPECT_EQ("fftshift", Json::parse(run.out)["inverse_shift"]);
+  EXPECT_EQ("input for all", Json::parse(run.out)["normalisers"]);
 }
 
 /// A file of weights as it comes from a state_dict, without a CONFIG.
@@ -206,6 +246,29 @@ TEST_F(ImportedOperators, AreRefusedForTensorsThatAreNoWeights) {
     const float bad = std::numeric_limits<float>::quiet_NaN();
     std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data(), &bad, sizeof bad);
   });
+}
+
+// As the state_dict of a data processor has them.
+TEST_F(ImportedOperators, KeepTheirNormalisers) {
+  write_bare("original.safetensors", [](data::Safetensors& content) {
+    for (const char* name : {"out_normalizer.mean", "out_normalizer.std"}) {
+      const float number = 2.5F;
+      data::StoredTensor& tensor = content.tensors[name];
+      tensor = {.shape = {1, 1, 1}, .dtype = "F32", .bytes = std::vector<std::byte>(sizeof number)};
+      std::memcpy(tensor.bytes.data(), &number, sizeof number);
+    }
+  });
+  expect_refusal(import(config), 3, "has no normalization.output");
+  Json said = Json::parse(config);
+  said["normalization"]["output"]["eps"] = 1e-7;
+  const Outcome run = opshap(import(said.dump()));
+  ASSERT_EQ(0, run.code) << run.err;
+  const data::Safetensors made = data::read_safetensors(path("made.safetensors"));
+  EXPECT_EQ(1e-7, Json::parse(made.metadata.at("config"))["normalization"]["output"]["eps"]);
+  EXPECT_EQ(made.tensors.at("out_normalizer.mean").bytes,
+            data::read_safetensors(path("bare.safetensors")).tensors.at("out_normalizer.mean").bytes);
+  write_bare("original.safetensors", [](data::Safetensors&) {});
+  expect_refusal(import(said.dump()), 3, "out_normalizer.mean (is missing");
 }
 
 TEST_F(ImportedOperators, ArePicklesNeverAndTorchScriptNotNeeded) {

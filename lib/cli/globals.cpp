@@ -21,6 +21,7 @@
 #include "core/stop.hpp"
 #include "core/threads.hpp"
 #include "core/whole_number.hpp"
+#include "core/trust.hpp"
 #include "peers/ending.hpp"
 #include "peers/sandbox.hpp"
 
@@ -84,6 +85,7 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_flag_callback(
       "--sandbox", [] { peers::set_sandbox(true); },
       "Start programs (peer:FOLDER) by bubblewrap, which hides the machine from them");
+      "--trust", [] { trust_code_of_files(); }, "No note when a file that is code, a TorchScript archive, is run");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");
   app.add_flag_callback(
       "-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "No progress");

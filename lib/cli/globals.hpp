@@ -22,8 +22,8 @@ struct Globals {
   std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
 };
 
-/// Adds --config, --seed, --threads, --device, --no-engine, --out, --json, -q, -v to the application. Values are stored
-/// in `globals`, threads and verbosity set at once.
+/// Adds --config, --seed, --threads, --device, --no-engine, --out, --trust, --json, -q, -v to the application. Values
+/// are stored in `globals`; threads, trust and verbosity are set at once.
 void add_globals(CLI::App& app, Globals& globals);
 
 /// Runs a program's main: parses, runs the chosen subcommand, turns every exception into its message on standard error

@@ -94,6 +94,9 @@ class Network {
   virtual torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
                                               const torch::Tensor& inclusion, const Domain& domain,
                                               std::int64_t point) const;
+  /// Called before gradients of these fields are computed. A model of which nothing is known looks once whether it has
+  /// them. Throws NumericalError.
+  virtual void check_gradients(const FieldBatch& /*fields*/, Query /*query*/) const {}
   /// Coalition engines for the network's device and precision. The parameters must not change any more.
   virtual EngineChoice engines() const;
   /// Numbers in the widest activation of one field on this domain.

@@ -64,6 +64,7 @@ class NetworkOperator final : public Operator {
   Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
     check(inputs);
     require_query(*this, inputs.domain, query);
+    if (inputs.batch > 0) network_->check_gradients(inputs, query);
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
                     .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {

@@ -1,17 +1,24 @@
 #include "operators/torch_script.hpp"
 
+#include <ATen/Context.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <iostream>
+#include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <optional>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/rng.hpp"
+#include "core/trust.hpp"
+#include "operators/script_model.hpp"
 
 namespace opshap::operators {
 
@@ -20,49 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 using torch::Tensor;
 
-const char* const extra_file = "opshap.json";
-constexpr int most_channels = 8;
-
-/// What a module says before its traceback ends: the last line that has words.
-std::string last_words(const std::string& text) {
-  std::string last, line;
-  for (const char c : text + '\n') {
-    if (c != '\n') {
-      line += c;
-      continue;
-    }
-    if (line.find_first_not_of(" ~^<-") != std::string::npos) last = line;
-    line.clear();
-  }
-  return last;
-}
-
-/// A field of few waves, the same function on every grid: [1, channels, shape...].
-Tensor smooth_field(const std::vector<int>& shape, int channels, const torch::TensorOptions& options) {
-  std::vector<std::int64_t> sizes = {1, channels};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  Tensor field = torch::zeros(sizes, torch::kFloat64);
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    std::vector<std::int64_t> along(sizes.size(), 1);
-    along[axis + 2] = shape[axis];
-    const Tensor turn = 2 * std::numbers::pi * torch::arange(shape[axis], torch::kFloat64) / shape[axis];
-    field += (0.5 * turn.sin() + 0.3 * (2 * turn).cos()).view(along);
-  }
-  return field.to(options);
-}
-
-struct Spaces {
-  int dimension = 1, in_channels = 1, out_channels = 1;
-  bool mesh = false;  ///< fields are [B, C, N] on the points of a mesh
-};
-
 class JitNetwork final : public ScriptNetwork {
  public:
-  JitNetwork(const fs::path& path, torch::jit::Module module, std::optional<Spaces> said,
-             const torch::TensorOptions& options)
-      : ScriptNetwork(options), who_(path.filename().string()), module_(std::move(module)) {
-    spaces_ = found(said);
-  }
+  JitNetwork(const fs::path& path, ScriptModel model, ScriptSpaces spaces, std::vector<std::int64_t> shape)
+      : ScriptNetwork(model.options()),
+        who_(path.filename().string()),
+        model_(std::move(model)),
+        spaces_(spaces),
+        shape_(std::move(shape)) {}
 
   NetworkConfig config() const override {
     nlohmann::ordered_json config = {{"model", "torch_script"},
@@ -83,21 +55,20 @@ class JitNetwork final : public ScriptNetwork {
   Tensor forward(const Tensor& fields, const Domain& domain) const override {
     require(domain.is_grid() != spaces_.mesh, describe(), ": domain=", domain.describe(), " (the model works on ",
             spaces_.mesh ? "meshes" : "grids", "). Give a field on one",
-            spaces_.mesh ? " by --mesh." : message(", or write \"mesh\": true into the archive's ", extra_file, "."));
+            spaces_.mesh ? " by --mesh." : message(", or write \"mesh\": true into the archive's ", spaces_file, "."));
     std::vector<std::int64_t> sizes = {fields.size(1), fields.size(2)};
     if (spaces_.mesh) {
       sizes.push_back(domain.points());
     } else {
       sizes.insert(sizes.end(), domain.shape().begin(), domain.shape().end());
     }
-    const Answer answer = ask(fields.permute({1, 2, 0}).reshape(sizes));
-    require(answer.failure.empty(), describe(), ": domain=", domain.describe(),
-            " (the model does not take it: ", answer.failure,
-            spaces_.mesh ? "). Give the mesh that it was made for."
-                         : "). Give fields on a grid that it takes; opshap operator inspect lists some.");
-    require<DataError>(answer.output.size(1) == spaces_.out_channels, describe(), ": channels=", answer.output.size(1),
-                       " (its answer has another number than it says). Correct out_channels in ", extra_file, ".");
-    return answer.output.reshape({fields.size(1), answer.output.size(1), domain.points()}).permute({2, 0, 1});
+    const Tensor input = fields.permute({1, 2, 0}).reshape(sizes);
+    std::vector<Tensor> outputs;
+    const std::int64_t together = spaces_.one_at_a_time ? 1 : input.size(0);
+    for (std::int64_t first = 0; first < input.size(0); first += together)
+      outputs.push_back(answer(input.narrow(0, first, together), domain));
+    const Tensor output = outputs.size() == 1 ? outputs.front() : torch::cat(outputs);
+    return output.reshape({fields.size(1), output.size(1), domain.points()}).permute({2, 0, 1});
   }
   Tensor forward_at(const Tensor& fields, const Domain& domain, std::int64_t point) const override {
     return forward(fields, domain).select(0, point);
@@ -105,79 +76,103 @@ class JitNetwork final : public ScriptNetwork {
   /// A guess at the width of the layers: 64 channels.
   std::int64_t activations(const Domain& domain) const override { return 64 * domain.points(); }
 
+  void check_gradients(const FieldBatch& fields, Query query) const override {
+    std::call_once(checked_, [&] { compare_with_differences(mean_of(fields), query); });
+  }
+
   std::vector<GridTest> test_grids() const override {
     if (spaces_.mesh) return {};
     const torch::NoGradGuard no_grad;
     std::vector<GridTest> tests;
     std::vector<Tensor> outputs;
-    const int least = spaces_.dimension == 1 ? 16 : 8, most = spaces_.dimension == 1 ? 256 : 64;
-    for (int points = least; points <= most; points *= 2) {
-      GridTest test{.shape = std::vector<int>(static_cast<std::size_t>(spaces_.dimension), points), .failure = {}};
-      const Answer answer = ask(smooth_field(test.shape, spaces_.in_channels, options()));
-      test.failure = answer.failure;
-      tests.push_back(test);
+    const auto test_on = [&](const std::vector<std::int64_t>& shape) {
+      const auto answer = model_.ask(smooth_field(shape, 1, spaces_.in_channels, options()));
+      tests.push_back({.shape = {shape.begin(), shape.end()}, .failure = answer.failure});
       outputs.push_back(answer.failure.empty() ? answer.output : Tensor());
-    }
+    };
+    const int least = spaces_.dimension == 1 ? 16 : 8, most = spaces_.dimension == 1 ? 256 : 64;
+    for (int points = least; points <= most; points *= 2)
+      test_on(std::vector<std::int64_t>(static_cast<std::size_t>(spaces_.dimension), points));
     for (std::size_t i = 0; i + 1 < tests.size(); ++i)
       if (outputs[i].defined() && outputs[i + 1].defined()) tests[i].change = change(outputs[i], outputs[i + 1]);
+    if (static_cast<int>(shape_.size()) == spaces_.dimension) test_on(shape_);
     return tests;
   }
 
  private:
-  struct Answer {
-    Tensor output;
-    std::string failure;  ///< empty where the output is a field on the input's grid
-  };
-
-  /// Memory that is not there is no failure of the model.
-  Answer ask(const Tensor& input) const {
-    const auto sizes_of = [](const Tensor& tensor) {
-      std::string text = "[";
-      for (const std::int64_t size : tensor.sizes()) text += message(text.size() > 1 ? ", " : "", size);
-      return text + "]";
-    };
-    try {
-      const torch::jit::IValue value = module_.get_method("forward")({input});
-      if (!value.isTensor()) return {.output = {}, .failure = "its answer is no tensor"};
-      const Tensor output = value.toTensor();
-      const bool fits = output.dim() == input.dim() && output.size(0) == input.size(0) && output.size(1) >= 1 &&
-                        output.sizes().slice(2) == input.sizes().slice(2) && output.is_floating_point();
-      if (!fits) return {.output = {}, .failure = message("its answer to ", sizes_of(input), " is ", sizes_of(output))};
-      return {.output = output.to(options()), .failure = {}};
-    } catch (const std::exception& failure) {
-      const std::string words = last_words(failure.what());
-      if (words.find("memory") != std::string::npos) throw;
-      return {.output = {}, .failure = words};
-    }
+  Tensor answer(const Tensor& input, const Domain& domain) const {
+    const ScriptModel::Answer answer = model_.ask(input);
+    require(answer.failure.empty(), describe(), ": domain=", domain.describe(),
+            " (the model does not take it: ", answer.failure,
+            spaces_.mesh ? "). Give the mesh that it was made for."
+                         : "). Give fields on a grid that it takes; opshap operator inspect lists some.");
+    require<DataError>(answer.output.size(1) == spaces_.out_channels, describe(), ": channels=", answer.output.size(1),
+                       " (its answer has another number than it says). Correct out_channels in ", spaces_file, ".");
+    return answer.output;
   }
 
-  /// The spaces that the archive says, or the only ones that the model takes.
-  Spaces found(const std::optional<Spaces>& said) const {
-    if (said && said->mesh) return *said;  // it may take one number of points only, so nothing can be tried
+  static FieldBatch mean_of(const FieldBatch& fields) {
+    FieldBatch mean = FieldBatch::zeros(fields.domain, 1, fields.channels);
+    for (std::int64_t index = 0; index < fields.batch; ++index)
+      for (std::size_t i = 0; i < mean.values.size(); ++i)
+        mean.values[i] += fields.field(index)[i] / static_cast<double>(fields.batch);
+    return mean;
+  }
+
+  /// The slope along one random direction of ±1, times the size of the field, against central differences with three
+  /// steps. The best of them counts: a large step sees the curvature, a small one the rounding.
+  void compare_with_differences(const FieldBatch& at, Query query) const {
+    const double epsilon = options().dtype() == torch::kFloat64 ? std::numeric_limits<double>::epsilon()
+                                                                : std::numeric_limits<float>::epsilon();
+    double size = 0;
+    for (const double value : at.values) size = std::max(size, std::abs(value));
+    if (size == 0) size = 1;
+    FieldBatch direction = FieldBatch::zeros(at.domain, 1, at.channels);
+    Rng rng(1, "gradient of an archive");
+    for (double& value : direction.values) value = rng.below(2) == 0 ? -size : size;
+
+    const auto value_of = [&](const Tensor& field) {
+      return forward_at(field, at.domain, query.point).select(1, query.channel).sum();
+    };
+    const Tensor field = to_tensor(at, 0, 1, options()), along = to_tensor(direction, 0, 1, options());
+    const Tensor gradient = gradient_of(value_of, field).to(torch::kFloat64);
+    const double slope = (gradient * along).sum().item<double>(),
+                 expected = gradient.norm().item<double>() * size;  // of a random direction
     const torch::NoGradGuard no_grad;
-    std::vector<Spaces> taken;
-    std::string failure, list;
-    for (int dimension = 1; dimension <= 2; ++dimension) {
-      for (int channels = 1; channels <= most_channels; ++channels) {
-        if (said && (said->dimension != dimension || said->in_channels != channels)) continue;
-        const std::vector<int> shape(static_cast<std::size_t>(dimension), dimension == 1 ? 64 : 32);
-        const Answer answer = ask(smooth_field(shape, channels, options()));
-        if (!answer.failure.empty()) {
-          failure = answer.failure;
-          continue;
-        }
-        taken.push_back(
-            {.dimension = dimension, .in_channels = channels, .out_channels = static_cast<int>(answer.output.size(1))});
-        list += message(list.empty() ? "" : ", ", channels, " channels on ", dimension, " axes");
-      }
+    double best = std::numeric_limits<double>::infinity(), nearest = 0;
+    bool agrees = false;
+    for (const double step : {1e-1, 1e-2, 1e-3}) {
+      const double above = value_of(field + step * along).item<double>(),
+                   below = value_of(field - step * along).item<double>();
+      const double difference = (above - below) / (2 * step), off = std::abs(difference - slope);
+      constexpr double layers = 16;  // that round
+      const double rounding = layers * epsilon * std::max(std::abs(above), std::abs(below)) / step;
+      agrees = agrees || off <= 0.1 * std::max(expected, std::abs(difference)) + rounding;
+      if (off < best) nearest = difference;
+      best = std::min(best, off);
     }
-    require<DataError>(!taken.empty(), "weights: file=", who_, " (the model takes no field ",
-                       said ? "of the kind that it names" : "of up to 8 channels on one or two axes", ": ", failure,
-                       "). Write a model that maps [B, C, n] or [B, C, nx, ny] to a field on the same grid.");
-    require<DataError>(taken.size() == 1, "weights: file=", who_, " (the model takes ", list,
-                       "). Say which is meant: torch.jit.save(model, path, _extra_files={\"", extra_file,
-                       "\": '{\"dimension\": 1, \"in_channels\": 1}'}).");
-    return taken.front();
+    require<NumericalError>(agrees, describe(), ": gradient=", slope,
+                            " (along a random direction; central differences of its values give ", nearest,
+                            " there, so LibTorch ", TORCH_VERSION,
+                            " does not differentiate this archive). Use a method that asks for values alone, such as "
+                            "permutation_antithetic, or write the model with other layers.");
+  }
+
+  template <typename Value>
+  Tensor gradient_of(const Value& value_of, const Tensor& at) const {
+    std::string failure = "its answer is cut off from its input, as by detach()";
+    try {
+      const torch::AutoGradMode with_grad(true);
+      const Tensor field = at.detach().clone().set_requires_grad(true), value = value_of(field);
+      if (value.requires_grad()) return torch::autograd::grad({value}, {field})[0];
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      failure = last_words(error.what());
+      if (failure.find("memory") != std::string::npos) throw;
+    }
+    throw NumericalError(message(describe(), ": gradient (the archive has none: ", failure,
+                                 "). Use a method that asks for values alone, such as permutation_antithetic."));
   }
 
   double change(const Tensor& coarse, const Tensor& fine) const {
@@ -188,39 +183,78 @@ class JitNetwork final : public ScriptNetwork {
   }
 
   std::string who_;
-  torch::jit::Module module_;
-  Spaces spaces_;
+  ScriptModel model_;
+  ScriptSpaces spaces_;
+  std::vector<std::int64_t> shape_;  ///< of a grid that the archive says it takes
+  mutable std::once_flag checked_;
 };
 
-std::optional<Spaces> spaces_said(const std::string& text, const std::string& who) {
-  if (text.empty()) return std::nullopt;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  const auto number = [&](const char* key, int most) {
-    const bool good = json.is_object() && json.contains(key) && json[key].is_number_integer() &&
-                      json[key].get<std::int64_t>() >= 1 && json[key].get<std::int64_t>() <= most;
-    require<DataError>(good, "weights: file=", who, " (its ", extra_file, " has no ", key, " from 1 to ", most,
-                       "). Write it as {\"dimension\": 1, \"in_channels\": 1}.");
-    return json[key].get<int>();
-  };
-  Spaces said{.dimension = number("dimension", 2), .in_channels = number("in_channels", most_channels)};
-  said.mesh = json.contains("mesh") && json["mesh"] == true;
-  if (said.mesh) said.out_channels = number("out_channels", most_channels);
-  return said;
+/// All floating-point parameters and buffers.
+std::vector<Tensor> floating_tensors(const torch::jit::Module& module) {
+  std::vector<Tensor> all;
+  for (const Tensor& parameter : module.parameters()) all.push_back(parameter);
+  for (const Tensor& buffer : module.buffers()) all.push_back(buffer);
+  std::erase_if(all, [](const Tensor& tensor) { return !tensor.is_floating_point() && !tensor.is_complex(); });
+  return all;
 }
 
 /// Module::to(torch::kFloat64) would make complex parameters real.
-void convert(torch::jit::Module& module, const torch::TensorOptions& options, const std::string& who) {
-  if (options.dtype() == torch::kFloat32) return;
+void widen(torch::jit::Module& module, const std::string& who) {
   const torch::NoGradGuard no_grad;
-  std::vector<Tensor> all;
-  for (const Tensor& parameter : module.parameters()) all.push_back(parameter);
+  std::vector<Tensor> all = floating_tensors(module);
   require(!all.empty(), "weights: file=", who,
           " (is a frozen model, whose constants stay float32). Use float32, or write it without torch.jit.freeze.");
-  for (const Tensor& buffer : module.buffers()) all.push_back(buffer);
-  for (Tensor& tensor : all) {
-    if (tensor.is_complex()) tensor.set_data(tensor.to(torch::kComplexDouble));
-    if (tensor.is_floating_point()) tensor.set_data(tensor.to(torch::kFloat64));
+  for (Tensor& tensor : all) tensor.set_data(tensor.to(tensor.is_complex() ? torch::kComplexDouble : torch::kFloat64));
+}
+
+bool is_double(const Tensor& tensor) {
+  return tensor.scalar_type() == torch::kFloat64 || tensor.scalar_type() == torch::kComplexDouble;
+}
+
+/// The model in the precision that was asked for, or in the one that it was written in where that is wider.
+std::unique_ptr<ScriptNetwork> network_of(const fs::path& path, torch::jit::Module module, const SaidSpaces& said,
+                                          const torch::TensorOptions& options, const std::vector<std::int64_t>& input) {
+  const std::string who = path.string();
+  const std::vector<Tensor> all = floating_tensors(module);
+  const auto in = [&](const torch::TensorOptions& precision) {
+    ScriptModel model(module, precision);
+    const ScriptSpaces spaces = found_spaces(model, said, input, path.filename().string());
+    return std::make_unique<JitNetwork>(path, std::move(model), spaces, said.shape);
+  };
+  const torch::TensorOptions wide = options.dtype(torch::kFloat64);
+  if (!all.empty() && std::ranges::all_of(all, is_double)) return in(wide);
+  if (options.dtype() == torch::kFloat64) {
+    widen(module, who);
+    return in(wide);
   }
+  try {
+    return in(options);
+  } catch (const DataError&) {
+    // The constants of a frozen model tell nobody what they are.
+    if (!all.empty() && std::ranges::none_of(all, is_double)) throw;
+    try {
+      return in(wide);
+    } catch (const DataError&) {
+    }
+    throw;
+  }
+}
+
+/// Whether the archive is one of torch.export, by the names of its parts.
+bool is_exported_program(const fs::path& path) {
+  const std::string bytes = read_file(path);
+  return std::ranges::any_of(std::array{"archive_format", "serialized_exported_program.json"},
+                             [&](const char* part) { return bytes.find(part) != std::string::npos; });
+}
+
+/// Once in a process.
+void say_that_it_is_code(const std::string& who) {
+  static std::once_flag said;
+  if (code_of_files_is_trusted()) return;
+  std::call_once(said, [&] {
+    std::cerr << "opshap: note: " << who << " is a TorchScript archive: code, which runs here with your rights. Give "
+              << "archives of people you trust; --trust leaves this note out.\n";
+  });
 }
 
 }  // namespace
@@ -238,9 +272,14 @@ bool is_torch_script(const fs::path& path) {
   return start[0] == 'P' && start[1] == 'K' && start[2] == 3 && start[3] == 4;
 }
 
-std::unique_ptr<ScriptNetwork> load_torch_script(const fs::path& path, const torch::TensorOptions& options) {
+std::unique_ptr<ScriptNetwork> load_torch_script(const fs::path& path, const torch::TensorOptions& options,
+                                                 const std::vector<std::int64_t>& input) {
   const std::string who = path.string();
-  torch::jit::ExtraFilesMap extra = {{extra_file, ""}};
+  say_that_it_is_code(who);
+  // oneDNN's gelu_backward of LibTorch 1.13 gives numbers from uninitialised memory where the incoming gradient lies in
+  // memory otherwise than the input, as that of one point of a plane does.
+  at::globalContext().setUserEnabledMkldnn(false);
+  torch::jit::ExtraFilesMap extra = {{spaces_file, ""}};
   std::optional<torch::jit::Module> module;
   std::string failure;
   try {
@@ -260,12 +299,15 @@ std::unique_ptr<ScriptNetwork> load_torch_script(const fs::path& path, const tor
       throw DataError(message("weights: file=", who, " (has the operation ", name, ", which LibTorch ", TORCH_VERSION,
                               " does not know). Write the model without it."));
     }
+    require<DataError>(!is_exported_program(path), "weights: file=", who,
+                       " (is an archive of torch.export, .pt2, which LibTorch ", TORCH_VERSION,
+                       " does not run). Write the model with torch.jit.trace and torch.jit.save, or serve it from its "
+                       "own program: --operator peer:FOLDER.");
     throw DataError(message("weights: file=", who, " (is no TorchScript archive that can be read: ",
                             failure.substr(0, failure.find('\n')), "). Write it again with torch.jit.save."));
   }
   module->eval();
-  convert(*module, options, who);
-  return std::make_unique<JitNetwork>(path, *std::move(module), spaces_said(extra.at(extra_file), who), options);
+  return network_of(path, *std::move(module), said_spaces(extra.at(spaces_file), who), options, input);
 }
 
 }  // namespace opshap::operators

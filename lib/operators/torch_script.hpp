@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -33,14 +34,21 @@ class ScriptNetwork : public Network {
 };
 
 /// The model of a TorchScript archive. The axes and input channels that it takes stand in the archive's extra file
-/// "opshap.json", {"dimension": 1, "in_channels": 2}, or are found by trying one and two axes with up to eight
-/// channels. With {"mesh": true, "dimension": 2, "in_channels": 2, "out_channels": 1} the model works on meshes of that
-/// dimension: [B, Cin, N] to [B, Cout, N], a value for each point. It is not told where the points lie.
+/// "opshap.json", {"dimension": 1, "in_channels": 2}, where "shape": [n] adds a grid that it takes, or they are found
+/// by asking the model, see found_spaces(); `input` is the shape of an array that it is to get. With {"mesh": true,
+/// "dimension": 2, "in_channels": 2, "out_channels": 1} the model works on meshes of that dimension: [B, Cin, N] to [B,
+/// Cout, N], a value for each point. It is not told where the points lie. A model whose weights are float64 is computed
+/// in float64.
 ///
-/// Throws DataError for an archive that is damaged, has operations that this LibTorch does not know (the first is
-/// named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for float64 of a
-/// frozen model, whose constants stay as they are.
-std::unique_ptr<ScriptNetwork> load_torch_script(const std::filesystem::path& path,
-                                                 const torch::TensorOptions& options);
+/// The archive is code, and runs: the first one of a process says so on standard error, unless
+/// code_of_files_is_trusted(). From then on the process does without oneDNN. The first gradient that is asked for is
+/// compared with central differences of the values, at the mean of the fields that are asked about. NumericalError is
+/// thrown where the best of three steps differs by more than a tenth of the gradient's size.
+///
+/// Throws DataError for an archive that is damaged or of torch.export, has operations that this LibTorch does not know
+/// (the first is named), takes several kinds of fields and does not say which, or none. Throws InvalidArgument for
+/// float64 of a frozen model, whose constants stay as they are.
+std::unique_ptr<ScriptNetwork> load_torch_script(const std::filesystem::path& path, const torch::TensorOptions& options,
+                                                 const std::vector<std::int64_t>& input = {});
 
 }  // namespace opshap::operators

@@ -41,9 +41,9 @@ void save_network(const Network& network, const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
-                                        Precision precision, bool engine) {
+                                        Precision precision, bool engine, const std::vector<std::int64_t>& input) {
   const torch::TensorOptions options = tensor_options(precision, device);
-  if (is_torch_script(path)) return as_operator(load_torch_script(path, options));
+  if (is_torch_script(path)) return as_operator(load_torch_script(path, options, input));
   return as_operator(load_network(path, options), engine);
 }
 

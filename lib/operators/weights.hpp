@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/operator.hpp"
 #include "operators/network_config.hpp"
@@ -19,13 +20,15 @@ void require_device(const std::string& device);
 /// which domain it learned; a file without it is of the unit interval or square. With normalisers, as
 /// take_normalisation() reads them, the operator is in physical units.
 ///
-/// Or the model of a TorchScript archive, as load_torch_script() has it.
+/// Or the model of a TorchScript archive, as load_torch_script() has it; `input` is the shape of an array that it is to
+/// get, where there is one.
 ///
 /// With `engine`, games of masked inputs use the coalition engine where it covers the network (Operator::coalition_path
 /// tells). Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes,
 /// and values that are not finite; EnvironmentError when the device is not there.
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
-                                        Precision precision = Precision::float32, bool engine = true);
+                                        Precision precision = Precision::float32, bool engine = true,
+                                        const std::vector<std::int64_t>& input = {});
 
 /// An untrained operator with parameters drawn as the Python reference does.
 std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed,

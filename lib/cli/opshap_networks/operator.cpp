@@ -36,6 +36,10 @@ struct RunOptions {
   std::string dtype = "float32";
 };
 
+struct InspectOptions {
+  std::filesystem::path weights, input;
+};
+
 struct ImportOptions {
   std::filesystem::path tensors;
   std::string config;  ///< JSON text, or the name of a file of it
@@ -62,8 +66,9 @@ void golden(const GoldenOptions& options, const Globals& globals) {
 }
 
 void run_operator(const RunOptions& options, const Globals& globals) {
-  const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype));
   const data::NpyArray input = data::read_npy(options.input);
+  const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype), true,
+                                           options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *op);
   FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed, mesh));
   const auto bad = std::ranges::find_if(outputs.values, [](double value) { return !std::isfinite(value); });
@@ -83,12 +88,14 @@ void run_operator(const RunOptions& options, const Globals& globals) {
 }
 
 /// What the file says of itself, and for a model of which nothing is known, what it makes of grids.
-nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std::string& device) {
+nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std::filesystem::path& input,
+                                 const std::string& device) {
   const torch::TensorOptions options = operators::tensor_options(operators::Precision::float32, device);
   nlohmann::ordered_json grids = nlohmann::ordered_json::array();
   std::unique_ptr<operators::Network> network;
   if (operators::is_torch_script(weights)) {
-    auto script = operators::load_torch_script(weights, options);
+    auto script = operators::load_torch_script(
+        weights, options, input.empty() ? std::vector<std::int64_t>{} : data::read_npy(input).shape);
     for (const operators::GridTest& test : script->test_grids()) {
       nlohmann::ordered_json row = {{"shape", test.shape}};
       if (!test.failure.empty()) row["failure"] = test.failure;
@@ -118,8 +125,8 @@ nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std
   return object;
 }
 
-void inspect(const std::filesystem::path& weights, const Globals& globals) {
-  const nlohmann::ordered_json object = inspected(weights, globals.device);
+void inspect(const InspectOptions& options, const Globals& globals) {
+  const nlohmann::ordered_json object = inspected(options.weights, options.input, globals.device);
   if (globals.json) return print_json(object);
   for (const auto& [key, value] : object.items()) {
     if (key != "grids") {
@@ -146,7 +153,7 @@ void import_file(const ImportOptions& options, const Globals& globals) {
   if (!options.config.empty())
     config = {options.config.find('{') == std::string::npos ? read_file(options.config) : options.config};
   operators::import_weights(options.tensors, config, globals.out);
-  inspect(globals.out, globals);
+  inspect({.weights = globals.out, .input = {}}, globals);
 }
 
 }  // namespace
@@ -186,10 +193,13 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
 
   auto* inspect_command = command->add_subcommand(
       "inspect", "What a file of weights holds; of a TorchScript archive also which grids its model takes");
-  const auto inspected_file = std::make_shared<std::filesystem::path>();
-  inspect_command->add_option("weights", *inspected_file, "Operator (.safetensors, or a TorchScript archive)")
+  const auto inspect_options = std::make_shared<InspectOptions>();
+  inspect_command
+      ->add_option("weights", inspect_options->weights, "Operator (.safetensors, or a TorchScript archive)")
       ->required();
-  inspect_command->callback([inspected_file, &globals] { inspect(*inspected_file, globals); });
+  inspect_command->add_option("--input", inspect_options->input,
+                              "With a TorchScript archive: a field that it takes (.npy), which says axes and channels");
+  inspect_command->callback([inspect_options, &globals] { inspect(*inspect_options, globals); });
 
   auto* import_command = command->add_subcommand(
       "import",

@@ -38,9 +38,18 @@ std::optional<std::filesystem::path> peer_folder(const std::filesystem::path& op
   return op.string().substr(prefix.size());
 }
 
-std::unique_ptr<Operator> wanted_operator(const GameOptions& options, const Globals& globals) {
+/// The operator that is to get the array. On a mesh the array says nothing of its axes.
+std::unique_ptr<Operator> wanted_operator(const GameOptions& options, const data::NpyArray& input,
+                                          const Globals& globals) {
   if (const auto folder = peer_folder(options.op)) return peers::peer_operator(*folder);
-  return operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine);
+  return operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine,
+                                  options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
+}
+
+/// What an error says without its advice.
+std::string without_advice(const std::string& text) {
+  const std::size_t end = text.rfind("). ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
 void read_players(const std::string& who, const GameOptions& options, const Domain& domain, ScenarioRule& rule) {
@@ -66,7 +75,7 @@ std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Opera
     op.apply(FieldBatch::zeros(mesh, 1, op.input_channels()));
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(message(op.describe(), ": --mesh=", file.string(), " (the operator refuses a ",
-                                  mesh.describe(), ": ", error.what(),
+                                  mesh.describe(), ": ", without_advice(error.what()),
                                   "). Give an operator that works on meshes, or a field on a grid."));
   }
   return mesh;
@@ -92,9 +101,9 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   require(!needs_query || !options.query.empty() || !options.query_at.empty(), who,
           ": --query (missing: --operator needs the point whose value is explained). Give --query or --query-at.");
   OperatorQuestion asked;
-  asked.op = wanted_operator(options, globals);
-  const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   const data::NpyArray array = data::read_npy(options.input);
+  asked.op = wanted_operator(options, array, globals);
+  const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);
   const int axes = mesh ? 1 : asked.op->dimension();
   asked.batched = several == Several::allowed && array.shape.size() == static_cast<std::size_t>(axes) + 2;

@@ -31,8 +31,7 @@ constexpr double reference_error = 0.01;
 constexpr std::int64_t reference_budget = 50000;
 
 /// The fields on the operator's domain, or on the one that was asked for.
-FieldBatch inputs_of(const OwnOperator& asked, const Operator& op) {
-  data::NpyArray array = data::read_npy(asked.inputs);
+FieldBatch inputs_of(const OwnOperator& asked, data::NpyArray array, const Operator& op) {
   // One channel needs no axis of its own, and one field alone cannot be meant.
   if (op.input_channels() == 1 && array.shape.size() == static_cast<std::size_t>(op.dimension()) + 1)
     array.shape.insert(array.shape.begin() + 1, 1);
@@ -139,8 +138,10 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
   require(globals.out.extension() == ".safetensors", "train: --out=", globals.out.string(),
           " (with --inputs the weights are one file). Give --out E.safetensors.");
   operators::require_fast_blas();
-  const auto op = operators::load_operator(asked.op, "cpu", operators::Precision::float32, globals.engine);
-  const FieldBatch inputs = inputs_of(asked, *op);
+  const data::NpyArray array = data::read_npy(asked.inputs);
+  const auto op =
+      operators::load_operator(asked.op, "cpu", operators::Precision::float32, globals.engine, array.shape);
+  const FieldBatch inputs = inputs_of(asked, array, *op);
   const std::vector<int> resolutions =
       asked.resolutions.empty() ? data::usual_resolutions(inputs.domain) : asked.resolutions;
   const data::Dataset data = data::of_inputs(inputs, resolutions, asked.samples);
