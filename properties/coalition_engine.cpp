@@ -84,6 +84,9 @@ struct Trial {
       config.n_modes.push_back(2 + static_cast<int>(rng.below(15)));
       shape.push_back(4 + static_cast<int>(rng.below(dimension == 1 ? most_points : 9)));
     }
+    if (dimension == 2)
+      config.domain_padding =
+          std::vector{0.25 * static_cast<double>(rng.below(4)), 0.25 * static_cast<double>(rng.below(4))};
     const std::uint64_t seed = rng.bits64();
     engine = operators::as_operator(doubled_network(config, seed, operators::Precision::float32));
     plain = operators::as_operator(doubled_network(config, seed, operators::Precision::float32), false);

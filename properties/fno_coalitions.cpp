@@ -45,6 +45,7 @@ operators::FnoConfig random_config(int dimension, Rng& rng) {
                               .out_channels = up_to(1, 3)};
   for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, 9));
   config.domain_padding = 0.25 * up_to(0, 3);
+  if (dimension == 2) config.domain_padding = std::vector{0.25 * up_to(0, 3), 0.25 * up_to(0, 3)};
   config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
   config.positional_embedding = up_to(0, 2) > 0 ? "grid" : "none";
   config.inverse_shift = up_to(0, 1) == 0 ? operators::InverseShift::fftshift : operators::InverseShift::ifftshift;

@@ -68,8 +68,8 @@ std::string describe(const Case& of) {
   text += ", modes";
   for (const int modes : of.modes) text += message(" ", modes);
   return text + message(", width ", of.width, ", layers ", of.layers, ", channels ", of.in_channels, " to ",
-                        of.out_channels, ", padding ", of.padding, of.both_sides ? " on both sides" : " at the end",
-                        of.inverse_fftshift ? ", fftshift; " : "; ");
+                        of.out_channels, ", padding ", of.padding.at(0),
+                        of.both_sides ? " on both sides" : " at the end", of.inverse_fftshift ? ", fftshift; " : "; ");
 }
 
 /// Every weight moved up or down by half a unit in its last place.
@@ -150,7 +150,7 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
             .layers = up_to(4),
             .in_channels = up_to(2),
             .out_channels = up_to(2),
-            .padding = 0.25 * static_cast<double>(rng.below(4)),
+            .padding = std::vector{0.25 * static_cast<double>(rng.below(4)), 0.25 * static_cast<double>(rng.below(4))},
             .both_sides = rng.below(2) == 0,
             .inverse_fftshift = rng.below(2) == 0};
     for (int axis = 0; axis < (plane ? 2 : 1); ++axis) {

@@ -225,6 +225,9 @@ TEST(FnoConfig, IsReadBackAsWritten) {
                                     .domain_padding = 0.25,
                                     .domain_padding_mode = "one-sided"};
   EXPECT_EQ(config, operators::FnoConfig::parse(config));
+  operators::FnoConfig of_axes = config;
+  of_axes.domain_padding = std::vector{0.1, 0.25};
+  EXPECT_EQ(of_axes, operators::FnoConfig::parse(of_axes));
   EXPECT_EQ(operators::FnoConfig{}, operators::FnoConfig::parse({"{}"}));
   EXPECT_EQ(0, operators::FnoConfig::parse({R"({"domain_padding": null})"}).domain_padding);
   EXPECT_EQ(0, operators::FnoConfig::parse({"{}"}).domain_padding);
@@ -240,6 +243,10 @@ TEST(FnoConfig, NamesWhatItRefuses) {
                                           R"({"n_layers": -1})",
                                           R"({"n_layers": 99999999999999999999})",
                                           R"({"domain_padding": -1})",
+                                          R"({"domain_padding": [0.1, 0.2]})",
+                                          R"({"n_modes": [4, 4], "domain_padding": [0.1, -1]})",
+                                          R"({"n_modes": [4, 4], "domain_padding": [0.1, 0.2, 0.3]})",
+                                          R"({"n_modes": [4, 4], "domain_padding": []})",
                                           R"({"domain_padding_mode": "both"})",
                                           R"({"model": 3})",
                                           R"({"in_channels": 1.5})",

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engines/padded_grid.hpp"
+
 namespace opshap::engines {
 
 /// The parameters of a trained FNO in one or two dimensions, in the layout of the Python reference's state_dict.
@@ -23,7 +25,7 @@ struct FnoWeights {
 
   std::vector<int> modes;  ///< per axis; its length is the dimension
   int width = 0, in_channels = 1, out_channels = 1;
-  double padding = 0;  ///< fraction of each axis
+  AxisFractions padding;
   bool both_sides = true;
   /// On an odd number of points on the first of two axes, what was computed for the frequency k comes out at k − 1
   /// there, as in neuraloperator up to 2.0.0.

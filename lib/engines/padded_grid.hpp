@@ -4,19 +4,34 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace opshap::engines {
+
+/// A fraction of each axis: one number for all axes, or one for each.
+class AxisFractions {
+ public:
+  AxisFractions(double all = 0) : fractions_{all} {}
+  AxisFractions(std::vector<double> of_axes) : fractions_(std::move(of_axes)) {}
+
+  double at(std::size_t axis) const { return fractions_.size() == 1 ? fractions_.front() : fractions_.at(axis); }
+  const std::vector<double>& all() const { return fractions_; }
+  bool operator==(const AxisFractions&) const = default;
+
+ private:
+  std::vector<double> fractions_;  ///< not empty
+};
 
 /// Where the points of a grid lie in the grid that an FNO works on, with its zero padding. A line is a plane with one
 /// row.
 class PaddedGrid {
  public:
-  /// `padding` is a fraction of each axis, added on both sides or at the end.
-  PaddedGrid(const std::vector<int>& shape, double padding, bool both_sides) : line_(shape.size() == 1) {
+  /// `padding` is added on both sides or at the end.
+  PaddedGrid(const std::vector<int>& shape, const AxisFractions& padding, bool both_sides) : line_(shape.size() == 1) {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const std::size_t to = axis + (line_ ? 1 : 0);
-      const std::int64_t added = std::lrint(padding * shape[axis]);  // half to even, as Python's round
+      const std::int64_t added = std::lrint(padding.at(axis) * shape[axis]);  // half to even, as Python's round
       shape_[to] = shape[axis];
       padded_[to] = shape[axis] + (both_sides ? 2 : 1) * added;
       before_[to] = both_sides ? added : 0;

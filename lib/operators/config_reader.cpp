@@ -62,10 +62,22 @@ double ConfigReader::fraction(const std::string& key, double absent, double most
   if (text == nullptr) return absent;
   const Json number = Json::parse(*text);
   if (number.is_null()) return 0;
-  if (!number.is_number()) reject(shown(key, *text), "needs a number, the same for all axes");
+  if (!number.is_number()) reject(shown(key, *text), "needs a number");
   const auto fraction = number.get<double>();
   if (!(fraction >= 0 && fraction <= most)) reject(shown(key, *text), message("needs a fraction in 0..", most));
   return fraction;
+}
+
+std::vector<double> ConfigReader::fractions(const std::string& key, const std::vector<double>& absent, double most) {
+  const std::string* text = value(key);
+  if (text == nullptr) return absent;
+  const Json found = Json::parse(*text);
+  if (!found.is_array()) return {fraction(key, 0, most)};
+  const bool fits = !found.empty() && found.size() <= 2 && std::ranges::all_of(found, [&](const Json& one) {
+    return one.is_number() && one.get<double>() >= 0 && one.get<double>() <= most;
+  });
+  if (!fits) reject(shown(key, *text), message("needs a fraction in 0..", most, ", or a list of one for each axis"));
+  return found.get<std::vector<double>>();
 }
 
 std::string ConfigReader::text(const std::string& key, const std::string& absent) {

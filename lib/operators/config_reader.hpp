@@ -24,8 +24,10 @@ class ConfigReader {
     int most = 1;
   };
   int whole(const std::string& key, int absent, Range range);
-  /// One number for all axes. null means 0.
+  /// One number. null means 0.
   double fraction(const std::string& key, double absent, double most);
+  /// One for all axes, or a list with one for each: one or two of them.
+  std::vector<double> fractions(const std::string& key, const std::vector<double>& absent, double most);
   std::string text(const std::string& key, const std::string& absent);
   std::string choice(const std::string& key, const std::string& absent, const std::vector<std::string>& choices);
   /// null is "none".

@@ -356,7 +356,6 @@ class Fno final : public Network {
 };
 
 constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
-constexpr double most_padding = 4;
 const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"},
                                quadratures = {"points", "volumes"};
 
@@ -378,7 +377,7 @@ class FnoArchitecture final : public Architecture {
                      .n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers}),
                      .in_channels = spaces.in_channels,
                      .out_channels = spaces.out_channels,
-                     .domain_padding = reader.fraction("padding", 0, most_padding),
+                     .domain_padding = read_padding(reader, "padding", static_cast<std::size_t>(spaces.dimension)),
                      .domain_padding_mode = reader.choice("padding_mode", "", padding_modes),
                      .positional_embedding = reader.choice("positional_embedding", "grid", embeddings),
                      .quadrature = reader.choice("quadrature", "points", quadratures),
@@ -411,7 +410,7 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
   config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
   config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
-  config.domain_padding = reader.fraction("domain_padding", config.domain_padding, most_padding);
+  config.domain_padding = read_padding(reader, "domain_padding", config.n_modes.size());
   config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
   config.quadrature = reader.choice("quadrature", config.quadrature, quadratures);
@@ -430,7 +429,7 @@ FnoConfig::operator NetworkConfig() const {
                                    {"n_layers", n_layers},
                                    {"in_channels", in_channels},
                                    {"out_channels", out_channels},
-                                   {"domain_padding", domain_padding},
+                                   {"domain_padding", padding_json(domain_padding)},
                                    {"domain_padding_mode", domain_padding_mode}};
   if (!knows_places()) object["positional_embedding"] = nullptr;
   if (knows_volumes()) object["quadrature"] = quadrature;

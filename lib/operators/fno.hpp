@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/padded_grid.hpp"
 #include "operators/fno_options.hpp"
 #include "operators/inverse_shift.hpp"
 #include "operators/network_config.hpp"
@@ -17,7 +18,7 @@ struct FnoConfig {
   int n_layers = 4;
   int in_channels = 1;
   int out_channels = 1;
-  double domain_padding = 0;                      ///< fraction of each axis, 0 for none
+  engines::AxisFractions domain_padding = 0;
   std::string domain_padding_mode = "symmetric";  ///< "symmetric" (both sides) or "one-sided" (end only)
   /// "grid": the network gets each point's place i/n on each axis as further channels. "none" is null in a CONFIG.
   std::string positional_embedding = "grid";

@@ -1,8 +1,26 @@
 #include "operators/grid_padding.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+
 namespace opshap::operators {
 
 using torch::Tensor;
+
+engines::AxisFractions read_padding(ConfigReader& reader, const std::string& key, std::size_t axes) {
+  constexpr double most = 4;
+  std::vector<double> found = reader.fractions(key, {0}, most);
+  if (found.size() > 1 && found.size() != axes)
+    reader.reject(message(key, "=", padding_json(found).dump()),
+                  message("needs one number, or one for each of the ", axes, axes == 1 ? " axis" : " axes"));
+  return found;
+}
+
+nlohmann::ordered_json padding_json(const engines::AxisFractions& padding) {
+  if (padding.all().size() == 1) return padding.all().front();
+  return padding.all();
+}
 
 GridPadding::GridPadding(const Domain& domain, PaddingRule rule)
     : axes_(domain.axes()),
@@ -53,7 +71,7 @@ std::vector<AxisQuadrature> GridPadding::volume_quadratures() const {
   for (std::size_t axis = 0; axis < shape_.size(); ++axis)
     rules.push_back(volume_quadrature(axes_[axis], {.before = before_[axis],
                                                     .behind = padded_[axis] - shape_[axis] - before_[axis],
-                                                    .length = rule_.fraction * (rule_.both_sides ? 2 : 1)}));
+                                                    .length = rule_.fraction.at(axis) * (rule_.both_sides ? 2 : 1)}));
   return rules;
 }
 

@@ -1,21 +1,30 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "core/domain.hpp"
 #include "engines/padded_grid.hpp"
 #include "operators/axis_quadrature.hpp"
 #include "operators/box.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
 
 /// How a network pads the grid of its fields with zeros.
 struct PaddingRule {
-  double fraction = 0;     ///< of each axis; rounded half to even to whole points
-  bool both_sides = true;  ///< or at the end alone
+  engines::AxisFractions fraction;  ///< rounded half to even to whole points
+  bool both_sides = true;           ///< or at the end alone
 };
+
+/// The padding of a CONFIG or a profile: one fraction for all axes, or a list with one for each. Throws as ConfigReader.
+engines::AxisFractions read_padding(ConfigReader& reader, const std::string& key, std::size_t axes);
+/// As read_padding() reads it.
+nlohmann::ordered_json padding_json(const engines::AxisFractions& padding);
 
 /// Where the fields of a domain lie in the padded grid that the blocks of a network work on. Tensors are points first,
 /// [points, B, C].

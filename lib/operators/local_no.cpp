@@ -30,7 +30,6 @@ using torch::Tensor;
 
 constexpr int axes = 2, most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024,
               most_points = 1 << 15;
-constexpr double most_padding = 4;
 const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"};
 
 /// The configuration, with the names and defaults of neuraloperator's LocalNO. What its constructor has no default for
@@ -41,7 +40,7 @@ struct LocalNoConfig {
   int n_layers = 4;
   int in_channels = 1;
   int out_channels = 1;
-  double domain_padding = 0;
+  engines::AxisFractions domain_padding = 0;
   std::string domain_padding_mode = "symmetric";
   std::string positional_embedding = "grid";
   InverseShift inverse_shift = InverseShift::fftshift;
@@ -80,7 +79,7 @@ struct LocalNoConfig {
     config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
     config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
     config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
-    config.domain_padding = reader.fraction("domain_padding", config.domain_padding, most_padding);
+    config.domain_padding = read_padding(reader, "domain_padding", axes);
     config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
     config.positional_embedding =
         reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
@@ -104,7 +103,7 @@ struct LocalNoConfig {
                                      {"n_layers", n_layers},
                                      {"in_channels", in_channels},
                                      {"out_channels", out_channels},
-                                     {"domain_padding", domain_padding},
+                                     {"domain_padding", padding_json(domain_padding)},
                                      {"domain_padding_mode", domain_padding_mode},
                                      {inverse_shift_key, to_string(inverse_shift)},
                                      {"disco_layers", disco_layers},
@@ -340,7 +339,7 @@ class LocalNoArchitecture final : public Architecture {
     config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
     config.in_channels = spaces.in_channels;
     config.out_channels = spaces.out_channels;
-    config.domain_padding = reader.fraction("padding", 0, most_padding);
+    config.domain_padding = read_padding(reader, "padding", axes);
     config.domain_padding_mode = reader.choice("padding_mode", "symmetric", padding_modes);
     config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);
     config.read_local_branches(reader);

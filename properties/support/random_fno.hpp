@@ -10,6 +10,7 @@
 #include "core/field.hpp"
 #include "core/rng.hpp"
 #include "engines/fno_weights.hpp"
+#include "engines/padded_grid.hpp"
 
 namespace opshap {
 
@@ -17,7 +18,7 @@ namespace opshap {
 struct FnoCase {
   std::vector<int> shape, modes;
   int width = 64, layers = 4, in_channels = 1, out_channels = 1;
-  double padding = 0.5;
+  engines::AxisFractions padding = 0.5;
   bool both_sides = true, inverse_fftshift = false;
 };
 
