@@ -65,8 +65,8 @@ struct Frequency {
                     ///< rows that the two give to
 };
 
-/// The complex products of one kept frequency, or of a pair that give to the same rows, for `count` fields, by three real
-/// products each.
+/// The complex products of one kept frequency, or of a pair that give to the same rows, for `count` fields, by three
+/// real products each.
 struct Mixing {
   const Frequency* frequencies = nullptr;
   int size = 1;                       ///< 1 or 2

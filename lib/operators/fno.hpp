@@ -35,7 +35,8 @@ struct FnoConfig {
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
   static FnoConfig parse(const NetworkConfig& config);
-  /// Every key with its value; InverseShift alone where it matters, on two axes. Implicit: a FnoConfig is one kind of CONFIG.
+  /// Every key with its value; InverseShift alone where it matters, on two axes. Implicit: a FnoConfig is one kind of
+  /// CONFIG.
   operator NetworkConfig() const;
 
   bool operator==(const FnoConfig&) const = default;

@@ -21,7 +21,8 @@ struct PaddingRule {
   bool both_sides = true;           ///< or at the end alone
 };
 
-/// The padding of a CONFIG or a profile: one fraction for all axes, or a list with one for each. Throws as ConfigReader.
+/// The padding of a CONFIG or a profile: one fraction for all axes, or a list with one for each. Throws as
+/// ConfigReader.
 engines::AxisFractions read_padding(ConfigReader& reader, const std::string& key, std::size_t axes);
 /// As read_padding() reads it.
 nlohmann::ordered_json padding_json(const engines::AxisFractions& padding);

@@ -8,9 +8,9 @@ namespace opshap::operators {
 ///
 /// Weights are stored by frequency with 0 in the middle of the first axis, so the spectrum is shifted before it is
 /// mixed, and back afterwards. neuraloperator up to 2.0.0 shifts it back by the same function, fftshift. Where the
-/// number of points on the first axis is odd, that is one place too far: what was computed for the frequency k comes out
-/// at k − 1, in every layer. Weights that were trained so need it. Later versions have ifftshift there, the inverse. The
-/// two agree on even numbers of points, and in one dimension there is nothing to shift.
+/// number of points on the first axis is odd, that is one place too far: what was computed for the frequency k comes
+/// out at k − 1, in every layer. Weights that were trained so need it. Later versions have ifftshift there, the
+/// inverse. The two agree on even numbers of points, and in one dimension there is nothing to shift.
 enum class InverseShift { fftshift, ifftshift };
 
 /// The key of a CONFIG that says it.

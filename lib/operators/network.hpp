@@ -133,18 +133,19 @@ NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces);
 /// Draws all parameters, each from its own stream.
 void initialise(Network& network, std::uint64_t seed);
 
-/// Reads config, domain, normalisers and parameters. Throws DataError for missing and unexpected tensors (listed), wrong shapes,
-/// parameters that are not finite, and constants that are not those of the config.
+/// Reads config, domain, normalisers and parameters. Throws DataError for missing and unexpected tensors (listed),
+/// wrong shapes, parameters that are not finite, and constants that are not those of the config.
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options);
-/// Writes config, domain and normalisers (where there are any), parameters and constants as a safetensors file, in one step.
+/// Writes config, domain and normalisers (where there are any), parameters and constants as a safetensors file, in one
+/// step.
 void save_network(const Network& network, const std::filesystem::path& path);
 
 /// How many fields of this domain make a good chunk: their widest activation fills a core's second-level cache (larger
 /// chunks are slower), or 256 MiB of a GPU.
 std::int64_t cached_batch(const Network& network, const Domain& domain);
 
-/// The network with its normalisers, from now on only read, behind the interface of core; with `engine` masked inputs go to the coalition
-/// engine where it covers the network.
+/// The network with its normalisers, from now on only read, behind the interface of core; with `engine` masked inputs
+/// go to the coalition engine where it covers the network.
 std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine = true);
 
 /// Fields first..first+count-1 as [points, count, C] of the options' dtype and device: the one place where numbers are

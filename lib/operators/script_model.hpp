@@ -63,9 +63,10 @@ inline constexpr const char* spaces_file = "opshap.json";
 ///
 /// `input` is the shape of an array that the user wants to give it, or empty: [n], [C, n], [nx, ny], [C, nx, ny], or a
 /// batch of such. It decides the axes, the channels and the grid. Without it one and two axes are tried, with few
-/// channels and with as many as the sizes of its parameters suggest. A model has to answer to batches of one, of two and
-/// of three: an unbatched convolution in the plane takes a batch of one line for a channel, but not all three. A model
-/// that takes batches of one alone is asked field by field. Throws DataError where it takes no field, or several kinds.
+/// channels and with as many as the sizes of its parameters suggest. A model has to answer to batches of one, of two
+/// and of three: an unbatched convolution in the plane takes a batch of one line for a channel, but not all three. A
+/// model that takes batches of one alone is asked field by field. Throws DataError where it takes no field, or several
+/// kinds.
 ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, const std::vector<std::int64_t>& input,
                           const std::string& who);
 
