@@ -17,9 +17,11 @@
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/fno.hpp"
+#include "operators/golden.hpp"
 #include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
+#include "support/operator_golden.hpp"
 
 namespace opshap {
 namespace {
@@ -167,6 +169,31 @@ TEST(FilesOfNeuraloperator, ThatNameTheirPaddingArePadded) {
   EXPECT_LT(distance_from_neuraloperator("padded.safetensors", "padded"), float32_layers);
   // Both networks have the same weights, so the padding alone is what tells them apart.
   EXPECT_GT(distance_from_neuraloperator("padded.safetensors", "plain"), 100 * float32_layers);
+}
+
+// On an odd first axis the two shifts differ by far more than rounding, in every architecture that has them.
+TEST(OddAxes, AreThoseOfNeuraloperatorWithEitherShift) {
+  const std::string folder = OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/odd";
+  for (const nlohmann::ordered_json& each : nlohmann::ordered_json::parse(read_file(folder + ".json"))) {
+    const auto name = each["name"].get<std::string>();
+    const auto output_of = [&](nlohmann::ordered_json config) {
+      const FieldBatch output = operators::golden_output(
+          {config.dump()}, each["shape"].get<std::vector<std::int64_t>>(), operators::Precision::float64);
+      return output.values;  // one field of one channel, so the order is the reference's
+    };
+    const auto with = [&](const char* shift) {
+      nlohmann::ordered_json config = each["config"];
+      config["inverse_shift"] = shift;
+      return output_of(config);
+    };
+    const auto expected = [&](const std::string& shift) {
+      return data::read_npy(folder + "_" + name + "_" + shift + ".npy").reals(name);
+    };
+    EXPECT_LT(l2_distance(expected("fftshift"), with("fftshift")), float32_layers) << name;
+    EXPECT_LT(l2_distance(expected("ifftshift"), with("ifftshift")), float32_layers) << name;
+    EXPECT_EQ(with("fftshift"), output_of(each["config"])) << name << ": what a CONFIG means that does not say it";
+    EXPECT_GT(l2_distance(expected("fftshift"), with("ifftshift")), 100 * float32_layers) << name;
+  }
 }
 
 /// The first config with a shift in it: of the network, or of the one inside of a density.
