@@ -94,6 +94,26 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   EXPECT_EQ(2, again.code) << "the folder beside it is of another seed";
 }
 
+TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
+  const std::string weights = (run_ / "explainer" / "model.safetensors").string();
+  data::write_npy(path("u.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.5)});
+  data::write_npy(path("zeros.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.0)});
+  data::write_npy(path("tenths.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.1)});
+  const auto ask = [&](const std::string& op, const std::string& more) {
+    return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + weights + " --query 16 --json " +
+           more;
+  };
+  const Outcome right = opshap(ask(backbone(), "--baseline " + path("zeros.npy")));
+  EXPECT_EQ(0, right.code) << right.err;
+  EXPECT_EQ("", right.err) << "a field of zeros is the baseline zero";
+  expect_refusal(ask(backbone(), "--baseline " + path("tenths.npy")), 2, "baseline 0.1 instead of zero");
+  expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
+  expect_refusal(ask(weights, ""), 2, "operator ");
+  const Outcome forced = opshap(ask(backbone(), "--force --baseline " + path("tenths.npy")));
+  EXPECT_EQ(0, forced.code) << forced.err;
+  EXPECT_NE(std::string::npos, forced.err.find("was trained for something else: baseline 0.1 instead of zero"));
+}
+
 TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {
   const std::string start = "train explainer --operator " + backbone();
   expect_refusal(start + " --out " + path("e.safetensors"), 2, "--data");

@@ -65,6 +65,7 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options) {
       .add_option("--explainer", options.explainer,
                   "With --operator: a trained explainer (safetensors) that explains in place of --method")
       ->excludes(method);
+  add_force(command, options.force);
   command.add_option(
       "--figure", options.figure,
       "With --operator: draw input, output, attribution and query point (.svg, .pdf or .png), with the numbers in a "

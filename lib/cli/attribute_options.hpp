@@ -22,6 +22,7 @@ struct AttributeOptions : GameOptions {
   std::optional<int> nodes;         ///< --nodes of a quadrature
   std::optional<std::string> rule;  ///< --rule of the quadrature
   bool minimum_norm = false;        ///< --minimum-norm of a least-squares method
+  bool force = false;               ///< --force: an explainer that was trained for something else
   bool sorted = false;              ///< --sort: the table begins with the largest value
 };
 

@@ -33,6 +33,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options) {
   command.add_option("--against", options.against,
                      "An earlier comparison (its results.jsonl or its folder): who got better or worse since then? "
                      "Exit code 1 when a method got worse");
+  add_force(command, options.force);
   add_reference_settings(command, options.reference);
   add_shard(command, options.shard);
 }

@@ -17,6 +17,7 @@ struct CompareOptions : GameOptions {
   std::vector<std::string> methods;         ///< --methods; "all" stands for every registered estimator
   std::string budgets;                      ///< --budgets, in the grammar of parse_budgets()
   int repeats = 10;                         ///< --repeats
+  bool force = false;                       ///< --force: explainers that were trained for something else
   bool minimum_norm = false;                ///< --minimum-norm of the least-squares methods
   std::string shard = "0/1";                ///< --shard
   evaluation::ReferenceSettings reference;  ///< how well the truth must be known where there is no closed form

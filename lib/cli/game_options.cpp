@@ -82,6 +82,10 @@ void add_game_options(CLI::App& command, GameOptions& options) {
   command.add_option("--partition", options.partition, "With --operator: player of each point, integer .npy");
 }
 
+void add_force(CLI::App& command, bool& force) {
+  command.add_flag("--force", force, "Take an explainer that was trained for another operator, baseline or rule");
+}
+
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require(command.count("--game") > 0, command.get_name(),
           ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");

@@ -34,6 +34,9 @@ struct GameOptions {
 /// Adds them to the subcommand.
 void add_game_options(CLI::App& command, GameOptions& options);
 
+/// --force, of commands that take a trained explainer.
+void add_force(CLI::App& command, bool& force);
+
 /// A game with what is known of it beforehand.
 struct NamedGame {
   std::string name;  ///< "unanimity_sum", "game.json"

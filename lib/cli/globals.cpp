@@ -20,8 +20,8 @@
 #include "core/shortage.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
-#include "core/whole_number.hpp"
 #include "core/trust.hpp"
+#include "core/whole_number.hpp"
 #include "peers/ending.hpp"
 #include "peers/sandbox.hpp"
 
@@ -85,6 +85,7 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_flag_callback(
       "--sandbox", [] { peers::set_sandbox(true); },
       "Start programs (peer:FOLDER) by bubblewrap, which hides the machine from them");
+  app.add_flag_callback(
       "--trust", [] { trust_code_of_files(); }, "No note when a file that is code, a TorchScript archive, is run");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");
   app.add_flag_callback(

@@ -9,7 +9,8 @@ namespace opshap::cli {
 
 namespace {
 
-constexpr std::string_view checked[] = {"--config", "--seed", "--device", "--no-engine", "--out", "--json"};
+constexpr std::string_view checked[] = {"--config", "--seed", "--device",  "--no-engine",
+                                        "--out",    "--json", "--sandbox", "--trust"};
 
 bool uses(const OptionUse& row, std::string_view option) {
   const std::string padded = message(' ', row.options, ' ');
@@ -55,26 +56,26 @@ const std::vector<OptionUse>& option_uses() {
       {"data preview", "--out --json"},
       {"pde solve", "--out --json"},
       {"train backbone", "--out --seed --config --device --json"},
-      {"train explainer", "--out --seed --config --device --no-engine --json"},
-      {"attribute", "--out --seed --json"},
-      {"attribute --operator", "--out --seed --device --no-engine --json"},
-      {"reference", "--out --seed --json"},
-      {"reference --operator", "--out --seed --device --no-engine --json"},
-      {"compare", "--out --seed --json"},
-      {"compare --operator", "--out --seed --device --no-engine --json"},
-      {"compare --suite", "--out --seed --device --no-engine --json"},
-      {"evaluate", "--out --seed --config --device --no-engine --json"},
+      {"train explainer", "--out --seed --config --device --no-engine --json --trust"},
+      {"attribute", "--out --seed --json --sandbox"},
+      {"attribute --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"reference", "--out --seed --json --sandbox"},
+      {"reference --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"compare", "--out --seed --json --sandbox"},
+      {"compare --operator", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"compare --suite", "--out --seed --device --no-engine --json --sandbox --trust"},
+      {"evaluate", "--out --seed --config --device --no-engine --json --sandbox --trust"},
       {"operator golden", "--device --json"},
-      {"operator run", "--out --device --json"},
-      {"operator inspect", "--device --json"},
+      {"operator run", "--out --device --json --trust"},
+      {"operator inspect", "--device --json --trust"},
       {"operator import", "--out --device --json"},
       {"study amortisation", "--out --seed --config --device --no-engine --json"},
       {"study queries", "--out --seed --config --device --no-engine --json"},
-      {"reproduce", "--out --seed --config --device --no-engine --json"},
+      {"reproduce", "--out --seed --config --device --no-engine --json --sandbox --trust"},
       {"merge", "--json"},
       {"report", "--out --json"},
       {"peer new", "--json"},
-      {"peer check", "--seed --json"}};
+      {"peer check", "--seed --json --sandbox"}};
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/partition.hpp"
+#include "core/trained_for.hpp"
 
 namespace opshap {
 
@@ -23,6 +24,8 @@ class Explainer {
   virtual bool any_query() const { return false; }
   /// Points per axis of the grids that it was trained on; empty where nobody said.
   virtual std::vector<int> trained_at() const { return {}; }
+  /// What it was trained for, as its weights say it; empty for weights that do not.
+  virtual TrainedFor trained_for() const { return {}; }
   /// Attribution densities of the output at the query, [B, 1, points], before normalisation. What the query's own cell
   /// is worth beside the density is in that point's density, over the volume of the point.
   virtual FieldBatch densities(const FieldBatch& inputs, Query query) const = 0;

@@ -26,6 +26,9 @@ class Operator {
 
   /// Registry name and the facts that tell two operators apart, for reports: "fno 1D, width 64, 16 modes, 4 layers".
   virtual std::string describe() const = 0;
+  /// What knows the operator again, whatever its file is called: a checksum over configuration and tensors, or over the
+  /// files of a model that nothing else is known of. Empty where there is none. Cost: a pass over all weights.
+  virtual std::string checksum() const { return {}; }
   virtual int dimension() const = 0;
   virtual int input_channels() const = 0;
   virtual int output_channels() const = 0;

@@ -142,6 +142,7 @@ Dataset read_dataset(const std::filesystem::path& path) try {
 
   Dataset set;
   set.pde = metadata.at("pde").get<std::string>();
+  if (metadata.contains("parameters")) set.parameters = metadata["parameters"].dump();
   set.resolutions = metadata.at("request").at("resolutions").get<std::vector<int>>();
   const auto inputs = values<float>(file, "/u0", samples * field_size(spaces.input));
   const auto targets = values<float>(file, "/target", samples * field_size(spaces.output));

@@ -23,7 +23,8 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 struct Dataset {
   static constexpr int schema_version = 1;
 
-  std::string pde;  ///< registry name of the problem, or what import_dataset() calls a set from elsewhere
+  std::string pde;              ///< registry name of the problem, or what import_dataset() calls a set from elsewhere
+  std::string parameters = {};  ///< of the problem, as JSON; empty where nobody says
   /// [samples, C, points], on the domain that the file names.
   FieldBatch inputs, targets;
   std::vector<pde::Channel> input_channels = {}, target_channels = {};

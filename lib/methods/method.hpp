@@ -45,6 +45,8 @@ class Method {
   virtual std::optional<Guarantees> guarantees() const { return std::nullopt; }
   /// Whether it spends the budget that it is given. The others take what they need.
   bool uses_budget() const;
+  /// What a trained explainer was trained for; empty where nobody says.
+  virtual TrainedFor trained_for() const { return {}; }
   /// Whether it explains every point of the output; an explainer that was trained for one point does not.
   virtual bool any_query() const { return true; }
   /// A remark on its answer to this question; empty where there is nothing to say.

@@ -19,6 +19,7 @@ class OfExplainer final : public Method {
   std::string checksum() const override { return checksum_; }
   std::string_view access() const override { return "amortised"; }
   bool any_query() const override { return explainer_->any_query(); }
+  TrainedFor trained_for() const override { return explainer_->trained_for(); }
   std::string remark(const Question& question) const override {
     const std::vector<int> known = explainer_->trained_at();
     const std::vector<int> shape = shape_of(scenario_of(name(), question).input.domain);

@@ -84,6 +84,13 @@ class Network {
   const Normalisation& normalisation() const { return normalisation_; }
   void set_normalisation(Normalisation normalisation) { normalisation_ = std::move(normalisation); }
 
+  /// What the network was trained for, where it is an explainer. It travels with the weights.
+  const TrainedFor& trained_for() const { return trained_for_; }
+  void set_trained_for(TrainedFor facts) { trained_for_ = std::move(facts); }
+
+  /// What knows its configuration, normalisers and parameters again.
+  virtual std::string checksum() const;
+
   /// [points, B, Cin] to [points, B, Cout], points in the order of the domain.
   virtual torch::Tensor forward(const torch::Tensor& fields, const Domain& domain) const = 0;
   /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
@@ -117,6 +124,7 @@ class Network {
   bool fused_;
   std::optional<Domain> native_domain_;
   Normalisation normalisation_;
+  TrainedFor trained_for_;
   std::vector<Parameter> parameters_;
   std::vector<Constant> constants_;
 };

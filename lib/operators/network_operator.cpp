@@ -25,6 +25,7 @@ class NetworkOperator final : public Operator {
   }
 
   std::string describe() const override { return network_->describe(); }
+  std::string checksum() const override { return network_->checksum(); }
   int dimension() const override { return network_->dimension(); }
   int input_channels() const override { return network_->input_channels(); }
   int output_channels() const override { return network_->output_channels(); }

@@ -157,6 +157,7 @@ class PhysicalOperator final : public Operator {
   std::string describe() const override {
     return message(inner_->describe(), ", normalised: ", normalisation_.describe());
   }
+  std::string checksum() const override { return inner_->checksum(); }
   int dimension() const override { return inner_->dimension(); }
   int input_channels() const override { return inner_->input_channels(); }
   int output_channels() const override { return inner_->output_channels(); }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
@@ -17,6 +18,8 @@ namespace opshap::operators {
 namespace {
 
 constexpr const char* domain_key = "domain";
+/// Before the name of each fact of Network::trained_for().
+constexpr std::string_view trained_for_prefix = "trained_for.";
 
 /// All of them, up to a length that only a file made to annoy has.
 std::string list(const std::set<std::string>& entries) {
@@ -156,6 +159,10 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   if (const auto domain = content.metadata.find(domain_key); domain != content.metadata.end())
     network->set_native_domain(stored_domain(domain->second, who));
   network->set_normalisation(std::move(normalisation));
+  TrainedFor facts;
+  for (const auto& [key, value] : content.metadata)
+    if (key.starts_with(trained_for_prefix)) facts.emplace(key.substr(trained_for_prefix.size()), value);
+  network->set_trained_for(std::move(facts));
   for (Parameter& parameter : network->parameters()) set_parameter(parameter, *stored.at(parameter.name), who);
   for (const Constant& constant : network->constants())
     if (const auto found = stored.find(constant.name); found != stored.end())
@@ -172,7 +179,18 @@ data::Safetensors content_of(const Network& network) {
   for (const Constant& constant : network.constants())
     content.tensors.emplace(constant.name, stored_tensor(constant.value));
   put_normalisation(network.normalisation(), content);
+  for (const auto& [fact, value] : network.trained_for())
+    content.metadata[std::string(trained_for_prefix) + fact] = value;
   return content;
+}
+
+std::string Network::checksum() const {
+  const data::Safetensors content = content_of(*this);
+  std::string bytes = nlohmann::json::parse(content.metadata.at(stored_config_key)).dump();  // with sorted keys
+  for (const auto& [name, tensor] : content.tensors)
+    bytes.append(message(' ', name, ' ', tensor.dtype, ' ', shape_text(tensor.shape), ' '))
+        .append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+  return xxh64(bytes);
 }
 
 }  // namespace opshap::operators

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
@@ -32,10 +33,12 @@ class JitNetwork final : public ScriptNetwork {
   JitNetwork(const fs::path& path, ScriptModel model, ScriptSpaces spaces, std::vector<std::int64_t> shape)
       : ScriptNetwork(model.options()),
         who_(path.filename().string()),
+        checksum_(xxh64(read_file(path))),
         model_(std::move(model)),
         spaces_(spaces),
         shape_(std::move(shape)) {}
 
+  std::string checksum() const override { return checksum_; }
   NetworkConfig config() const override {
     nlohmann::ordered_json config = {{"model", "torch_script"},
                                      {"dimension", spaces_.dimension},
@@ -182,7 +185,7 @@ class JitNetwork final : public ScriptNetwork {
     return size > 0 ? (coarse - common).norm().item<double>() / size : 0;
   }
 
-  std::string who_;
+  std::string who_, checksum_;
   ScriptModel model_;
   ScriptSpaces spaces_;
   std::vector<std::int64_t> shape_;  ///< of a grid that the archive says it takes

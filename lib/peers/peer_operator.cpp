@@ -72,6 +72,7 @@ class PeerOperator final : public Operator {
     const std::string version = program_->questions.version();
     return message(program_->questions.name(), version.empty() ? "" : " ", version, ", ", program_->dimension, "D");
   }
+  std::string checksum() const override { return program_->questions.plugin().checksum; }
   int dimension() const override { return program_->dimension; }
   int input_channels() const override { return program_->inputs; }
   int output_channels() const override { return program_->outputs; }

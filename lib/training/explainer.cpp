@@ -144,6 +144,11 @@ TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& ba
   const auto network = operators::make_network(explainer_config(recipe, data), torch::kFloat32);
   if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, seed + 1);  // not the backbone's own initial weights
+  TrainedFor facts = trained_for(backbone, recipe.scenario);
+  if (recipe.any_query) facts["query"] = "any";
+  facts["problem"] = data.parameters.empty() ? data.pde : message(data.pde, " ", data.parameters);
+  facts["data"] = data.content_hash;
+  network->set_trained_for(std::move(facts));
 
   const auto draw = [&](const Material& from, const Batch& batch, Target::Use use, std::int64_t epoch) {
     if (batch.members.empty()) return Target::Labels{};

@@ -42,6 +42,7 @@ std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& option
   require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm,
           "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
   auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
+  require_trained_for("attribute", *explainer, options.explainer, *asked.op, asked.rule, options.force);
   require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.queries);
   return explainer;
 }

@@ -16,12 +16,13 @@ void add_network_compare(CLI::App& app, const Globals& globals) {
   command->callback([command, options, &globals] {
     if (!options->suite.empty()) {
       const Suite suite = load_suite(options->suite, options->op);
-      run_suite(*command, globals, *options, suite, network_environment(globals), operator_entries(globals));
+      run_suite(*command, globals, *options, suite, network_environment(globals),
+                operator_entries(options->force, globals));
       return;
     }
     const OperatorGame found = wanted_operator_game(*command, *options, globals);
     run_compare(globals, *options, found.named, network_environment(globals),
-                explainer_kinds(*found.op, *found.named.scenario, globals));
+                explainer_kinds(*found.op, *found.named.scenario, found.rule, options->force, globals));
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
+#include "cli/game_options.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/problem_profiles.hpp"
 #include "cli/shard_option.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::filesystem::path> explainers;
   std::string profile = "smoke";
   std::string shard = "0/1";
+  bool force = false;
 };
 
 /// By its own name where there is one alone, else by those of the files, which then must differ.
@@ -64,6 +66,9 @@ void run(const Options& options, const Globals& globals) {
   const auto backbone =
       operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
   const auto explainers = trained_explainers(options, *backbone, globals);
+  const ScenarioRule rule = data::rule_for(profile.evaluation.scenario, data);
+  for (std::size_t i = 0; i < explainers.size(); ++i)
+    require_trained_for("evaluate", *explainers[i], options.explainers[i], *backbone, rule, options.force);
   const nlohmann::ordered_json settings = settings_of(options, profile, data, explainers);
   runs::Manifest manifest(globals.out, part,
                           beginning("evaluate", "opshap.evaluation/1", globals, network_environment(globals),
@@ -93,6 +98,7 @@ void add_network_evaluate(CLI::App& app, const Globals& globals) {
   command->add_option("--explainer", options->explainers, "Explainers (.safetensors); several are told apart by name")
       ->required();
   command->add_option("--profile", options->profile, "Profile whose [evaluation] is used")->capture_default_str();
+  add_force(*command, options->force);
   add_shard(*command, options->shard);
   command->callback([options, &globals] { run(*options, globals); });
 }

@@ -1,5 +1,6 @@
 #include "cli/opshap_networks/explainer.hpp"
 
+#include <iostream>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -25,6 +26,22 @@ data::Dataset explainer_data(data::Dataset data, const Profile& profile, const t
   return data::with_unlabelled(
       std::move(data), *profile.data.problem(), seed,
       {.count = recipe.unlabelled, .points = recipe.resolutions.back(), .shares = recipe.unlabelled_shares});
+}
+
+void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
+                         const Operator& op, const ScenarioRule& rule, bool force) {
+  const TrainedFor known = explainer.trained_for();
+  const std::string name = weights.filename().string();
+  if (known.empty()) {
+    std::cerr << who << ": note: " << name
+              << " does not say what it was trained for, so nobody can tell whether it fits. Train it again.\n";
+    return;
+  }
+  const std::string other = differences(known, trained_for(op, rule));
+  if (other.empty()) return;
+  require(force, who, ": --explainer=", name, " (was trained for something else: ", other,
+          "). Ask what it was trained for, train another one, or give --force.");
+  std::cerr << who << ": note: " << name << " was trained for something else: " << other << ".\n";
 }
 
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,

@@ -31,4 +31,10 @@ data::Dataset explainer_data(data::Dataset data, const Profile& profile, const t
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                       const Domain& domain, const std::vector<std::int64_t>& queries);
 
+/// Refuses an explainer that was trained for another operator, baseline, rule of players, masked channels or output
+/// channel than those of the question; with `force` a remark on standard error says so. One that does not say what it
+/// was trained for is taken with a remark. Throws InvalidArgument.
+void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
+                         const Operator& op, const ScenarioRule& rule, bool force);
+
 }  // namespace opshap::cli

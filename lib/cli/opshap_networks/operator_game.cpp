@@ -141,6 +141,7 @@ OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& op
   found.named.name = program ? found.op->coalition_path() : options.op.filename().string();
   found.named.game = games::cell_mask_game(*found.op, scenario);
   found.named.rule = asked.rule.describe();
+  found.rule = asked.rule;
   found.named.foreign = program;
   found.named.scenario = std::make_unique<Scenario>(std::move(scenario));
   return found;

@@ -17,7 +17,8 @@ namespace opshap::cli {
 /// An operator with the game of its prediction at one point. The game refers to the operator.
 struct OperatorGame {
   std::unique_ptr<Operator> op;
-  NamedGame named;  ///< by the weights' file name
+  NamedGame named;    ///< by the weights' file name
+  ScenarioRule rule;  ///< that made the game of the input
 };
 
 /// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes

@@ -24,7 +24,7 @@ std::vector<int> grid_of(const SuiteGame& game, int dimension) {
   return {side, side};
 }
 
-SuiteEntry entry_of(const SuiteGame& game, const Globals& globals) {
+SuiteEntry entry_of(const SuiteGame& game, bool force, const Globals& globals) {
   SuiteEntry entry;
   entry.op = operators::load_operator(game.op->file, globals.device, operators::Precision::float32, globals.engine);
   const pde::Problem& problem = pde::find(game.op->problem);
@@ -42,22 +42,24 @@ SuiteEntry entry_of(const SuiteGame& game, const Globals& globals) {
                  .game = games::cell_mask_game(*entry.op, scenario),
                  .rule = rule.describe(),
                  .scenario = std::make_unique<Scenario>(std::move(scenario))};
-  entry.kinds = explainer_kinds(*entry.op, *entry.named.scenario, globals);
+  entry.kinds = explainer_kinds(*entry.op, *entry.named.scenario, rule, force, globals);
   return entry;
 }
 
 }  // namespace
 
-methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, const Globals& globals) {
-  return {{"explainer", [&](const std::string& file) {
+methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, const ScenarioRule& rule, bool force,
+                               const Globals& globals) {
+  return {{"explainer", [&, rule, force](const std::string& file) {
              auto explainer = trained_explainer(file, op, globals.device, std::filesystem::path(file).stem());
+             require_trained_for("compare", *explainer, file, op, rule, force);
              require_explains("compare", *explainer, file, scenario.input.domain, {scenario.query.point});
              return explainer;
            }}};
 }
 
-OperatorEntries operator_entries(const Globals& globals) {
-  return [&globals](const SuiteGame& game) { return entry_of(game, globals); };
+OperatorEntries operator_entries(bool force, const Globals& globals) {
+  return [&globals, force](const SuiteGame& game) { return entry_of(game, force, globals); };
 }
 
 }  // namespace opshap::cli
