@@ -329,7 +329,8 @@ TEST_F(PeerCommands, HugeAnswersRankLastAndEndTheComparison) {
                                  ",peer:" + largest + " --budgets 4n --repeats 3 --json --out " + path("run"));
   ASSERT_TRUE(outcome.code == 0 || outcome.code == 5) << outcome.err;
   std::map<std::string, double> ranks;
-  for (const json& method : json::parse(outcome.out)["ranks"]) {
+  const json found = json::parse(outcome.out);
+  for (const json& method : found["ranks"]) {
     ASSERT_TRUE(method["rank"].is_number()) << method;
     ranks[method["method"].get<std::string>()] = method["rank"].get<double>();
   }

@@ -30,7 +30,13 @@ void require_same(const nlohmann::json& file, const char* key, double value, dou
 
 StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game) {
   const std::string who = path == "-" ? "standard input" : path.string();
-  const auto file = strict_json<nlohmann::json>(read_file(path), who);
+  nlohmann::json file;
+  try {
+    file = strict_json<nlohmann::json>(read_file(path), "text");
+  } catch (const DataError& error) {
+    throw DataError(message(who, ": key=values (missing: this is no attribution; ", error.what(),
+                            "). Give what `opshap attribute --json` printed."));
+  }
   require<DataError>(file.is_object() && file.contains("values") && file["values"].is_array(), who,
                      ": key=values (missing: this is no attribution). Give what `opshap attribute --json` printed.");
   StoredAttribution found{.method = "unknown", .values = {}};

@@ -178,9 +178,11 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, asked.game(), kinds);
   Json settings = settings_of(options, plan, named.rule);
   std::optional<runs::Manifest> manifest;
-  if (!folder.empty())
-    manifest.emplace(folder, beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
-                     runs::equal_to(settings));
+  if (!folder.empty()) {
+    runs::Beginning start = beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}});
+    start.makes_lost_rows = true;
+    manifest.emplace(folder, start, runs::equal_to(settings));
+  }
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
                                  "not determine the values.\n"

@@ -57,7 +57,7 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
           ": --out=", path.parent_path().string(),
           " (holds a run of other settings, another seed or another version of a program). Choose another folder, or "
           "remove this one.");
-  require_rows_to_go_on(path.parent_path(), json, beginning.who);
+  if (!beginning.makes_lost_rows) require_rows_to_go_on(path.parent_path(), json, beginning.who);
   // What a run says of itself is said by the program that ends it.
   json.update(beginning.subject);
   Json sitting = {{"time", now_utc()}, {"commit", beginning.commit}, {"dirty", beginning.dirty}};

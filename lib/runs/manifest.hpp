@@ -26,6 +26,7 @@ struct Beginning {
   bool dirty = false;                  ///< it had uncommitted changes
   nlohmann::ordered_json environment;  ///< processor, threads, libraries
   nlohmann::ordered_json subject;      ///< what is run, as further keys; `settings` must be one of them
+  bool makes_lost_rows = false;        ///< rows that are missing are made again, so that they are no damage
 };
 
 /// Whether a run that stored these settings is the one that begins. Settings of another version, which cannot be read,
@@ -44,8 +45,8 @@ SameSettings equal_to(nlohmann::ordered_json settings);
 /// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
 /// one)}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
 /// run whose last stage has ended has rows: the number of rows of each of its files, and its checksum
-/// (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of, started, commit, dirty,
-/// seconds, environment, resumed}.
+/// (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of, started, commit,
+/// dirty, seconds, environment, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when

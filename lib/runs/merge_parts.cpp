@@ -257,9 +257,9 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
   return merged;
 }
 
-/// How many parts a call before put together that came as far as to take parts/ away; else 0.
-std::int64_t merged_before(const fs::path& run) {
-  if (is_there(run / "parts") || !is_there(run / "manifest.json")) return 0;
+/// How many parts a call put together that was killed while it removed them, as `leaving`; else 0.
+std::int64_t merged_before(const fs::path& run, const fs::path& leaving) {
+  if (is_there(run / "parts") || !is_there(leaving) || !is_there(run / "manifest.json")) return 0;
   const Json manifest = read_manifest(run / "manifest.json");
   return manifest.contains("parts") && manifest["parts"].is_array()
              ? static_cast<std::int64_t>(manifest["parts"].size())
@@ -270,11 +270,11 @@ std::int64_t merged_before(const fs::path& run) {
 
 std::int64_t merge_parts(const fs::path& run, const std::vector<fs::path>& others) {
   require<DataError>(is_folder(run) || !others.empty(), "merge: folder=", run.string(),
-                     " (is not a folder). Name the folder of a run that was done with --shard.");
+                     " (has no parts: it is no folder). Name the folder of a run that was done with --shard.");
   std::optional<FolderLock> lock;
   if (is_folder(run)) lock.emplace(run, "merge");
   const fs::path leaving = temporary_name(run / "parts.merged"), staged = run / "parts.tmp";
-  if (const std::int64_t merged = others.empty() ? merged_before(run) : 0; merged > 0) {
+  if (const std::int64_t merged = others.empty() ? merged_before(run, leaving) : 0; merged > 0) {
     fs::remove_all(leaving);
     fs::remove_all(staged);
     return merged;

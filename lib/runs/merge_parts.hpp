@@ -14,7 +14,7 @@ namespace opshap::runs {
 /// machines and stay as they are; parts/ of `run` is removed at the end. units/ and results.jsonl are joined in the
 /// order of the parts. Any other file must be the same in all of them. The run's manifest.json books the parts and adds
 /// their seconds to its stages; a run that has none gets that of part 0. A call that was killed can be made again,
-/// wherever it was killed; one that was not changes nothing then. Returns the number of parts.
+/// wherever it was killed. Returns the number of parts.
 ///
 /// Throws DataError for folders without parts and for manifests or units that are damaged. Throws InvalidArgument for a
 /// part that is missing, not finished, there twice, or of another number of parts, settings, seed, commit or numerical
