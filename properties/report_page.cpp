@@ -117,6 +117,25 @@ TEST_F(ReportFolder, ThePageStandsAlone) {
   }
 }
 
+// A method that diverges, or a program that answers anything.
+TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
+  const SyntheticRun made;
+  for (const double size : {1e300, 1.7e308, 5e-324}) {
+    for (const std::size_t every : {1, 7}) {
+      runs::Results results = made.results();
+      for (std::size_t i = 0; i < results.attributions.size(); i += every) {
+        runs::AttributionRow& row = results.attributions[i];
+        if (row.method == "permutation") row.nrmse = Measured::of(size);
+        if (row.method == "kernel_shap_paired") row.game_seconds = row.estimator_seconds = size;
+        if (row.method == "operator_shap") row.r2 = row.pearson = Measured::of(-size);
+        if (row.method == "integrated_gradients") row.reference_error = size;
+      }
+      const std::string page = report(results, made.manifest());
+      EXPECT_NE(std::string::npos, page.find("</html>")) << size;
+    }
+  }
+}
+
 TEST_F(ReportFolder, EveryTextOfTheRunIsEscaped) {
   const SyntheticRun made;
   const std::string attack = "</script><script>alert('x')</script>&\"";

@@ -45,6 +45,14 @@ TEST(Quantiles, OfOneValueAreThatValue) {
   EXPECT_EQ(7, one.q75);
 }
 
+TEST(Quantiles, OfAnySizeAreNumbers) {
+  constexpr double largest = std::numeric_limits<double>::max(), infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(0, statistics::quantile({-largest, largest}, 0.5));
+  EXPECT_EQ(infinity, statistics::quantile({1, infinity, infinity, infinity}, 0.5));
+  EXPECT_EQ(infinity, statistics::quantile({1, infinity}, 0.5));
+  EXPECT_EQ(largest, statistics::mean(std::vector<double>{largest, largest}).value);
+}
+
 TEST(Quantiles, RefuseWhatHasNone) {
   EXPECT_THROW(statistics::quartiles({}), InvalidArgument);
   EXPECT_THROW(statistics::quantile({1, 2}, 1.5), InvalidArgument);

@@ -105,18 +105,30 @@ double PairedScores::median(const Series& series, statistics::Draw& draw) const 
     if (!net_) scores[i] = std::max(scores[i], 0.0);
   }
   for (const std::size_t input : draw.inputs) drawn.push_back(scores[input]);
+  // An error beyond all numbers may have moved a score to nowhere.
+  if (std::ranges::any_of(drawn, [](double score) { return std::isnan(score); })) return std::nan("");
   return to_score(median_of(drawn));
 }
 
 statistics::Interval PairedScores::interval(const Function& function) const {
-  return statistics::bootstrap(
-      inputs(),
-      [&](statistics::Draw& draw) {
-        std::vector<double> medians;
-        for (const Series& series : series_) medians.push_back(median(series, draw));
-        return function(medians);
-      },
-      interval_seed);
+  bool has_undefined = false;
+  const auto bootstrapped = [&](double in_place_of_undefined) {
+    return statistics::bootstrap(
+        inputs(),
+        [&](statistics::Draw& draw) {
+          std::vector<double> medians;
+          for (const Series& series : series_) medians.push_back(median(series, draw));
+          const double found = function(medians);
+          has_undefined = has_undefined || std::isnan(found);
+          return std::isnan(found) ? in_place_of_undefined : found;
+        },
+        interval_seed);
+  };
+  // What is undefined, as the ratio of two infinite errors, may lie anywhere.
+  const double infinity = std::numeric_limits<double>::infinity();
+  statistics::Interval interval = bootstrapped(infinity);
+  if (has_undefined) interval.low = bootstrapped(-infinity).low;
+  return interval;
 }
 
 double ratio(double a, double b) {

@@ -11,7 +11,11 @@ namespace opshap::statistics {
 Mean mean(std::span<const double> sample) {
   require(!sample.empty(), "mean: sample=0 values (has no mean). Give at least one.");
   const auto count = static_cast<double>(sample.size());
-  const double value = std::accumulate(sample.begin(), sample.end(), 0.0) / count;
+  double value = std::accumulate(sample.begin(), sample.end(), 0.0) / count;
+  if (!std::isfinite(value)) {  // the sum may be beyond all numbers where the mean is none of them
+    value = 0;
+    for (const double x : sample) value += x / count;
+  }
   double squares = 0;
   for (const double x : sample) squares += (x - value) * (x - value);
   const double error =

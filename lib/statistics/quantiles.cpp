@@ -21,7 +21,10 @@ double quantile_of_sorted(const std::vector<double>& sample, double p) {
   const auto below = static_cast<std::size_t>(position);
   const double fraction = position - static_cast<double>(below);
   if (fraction == 0) return sample[below];
-  return sample[below] + fraction * (sample[below + 1] - sample[below]);
+  const double low = sample[below], high = sample[below + 1];
+  if (low == high) return low;  // also where both are infinite
+  const double step = high - low;
+  return std::isfinite(step) ? low + fraction * step : (1 - fraction) * low + fraction * high;
 }
 
 }  // namespace
