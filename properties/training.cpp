@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/file.hpp"
+#include "core/folder_lock.hpp"
 #include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
@@ -295,6 +296,20 @@ TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
       R"({"modes": 6, "widht": 12, "width": 12, "layers": 2, "padding": 0, "padding_mode": "symmetric"})";
   EXPECT_THROW(training::train_backbone(unknown, small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
   EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+TEST_F(Training, OfOneProcessAtATimeGoesIntoAFolder) {
+  make_folder(folder_ / "a");
+  {
+    const FolderLock held(folder_ / "a", "test");
+    EXPECT_THROW(training::train_backbone(small_backbone(1), small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "a"));
+  }
+  training::train_backbone(small_backbone(1), small_data(16, 4), 1, folder_ / "a");
+  for (const char* text : {"[]", "{\"identity\":[]}", "{\"identity\":\"x\",\"seconds\":\"y\"}", "[[[[", "{"}) {
+    write_file(folder_ / "a" / "summary.json", std::string_view(text));
+    EXPECT_THROW(training::train_backbone(small_backbone(1), small_data(16, 4), 1, folder_ / "a"), DataError) << text;
+  }
 }
 
 TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {

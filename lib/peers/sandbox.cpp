@@ -50,6 +50,8 @@ bool is_in_system(const fs::path& path) {
 std::set<fs::path> readable_of(const Plugin& plugin) {
   std::set<fs::path> paths(plugin.readable.begin(), plugin.readable.end());
   const fs::path program = found_in_path(plugin.command.front(), plugin.folder);
+  require<EnvironmentError>(is_file(program), "peer: command=", plugin.command.front(), " (is not there, in ",
+                            plugin.folder.string(), "). Install it, or correct the command in plugin.toml.");
   std::error_code unknown;
   // An interpreter of a virtual environment is a link, and both ends have a part of it.
   for (const fs::path& file : {program, fs::canonical(program, unknown)}) {
