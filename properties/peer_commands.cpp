@@ -224,6 +224,27 @@ TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
   EXPECT_EQ(3u, attribution["standard_errors"].size());
 }
 
+// What a program says of its errors is held against the spread of its values.
+TEST_F(PeerCommands, CheckFindsStandardErrorsThatAreWrong) {
+  if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  ASSERT_EQ(0, opshap("peer new " + path("mine")).code);
+  const std::string right = read_file(path("mine/estimator.py")), errors = "np.sqrt(variance / orderings)";
+  const std::size_t at = right.find(errors);
+  ASSERT_NE(std::string::npos, at);
+  const auto outcome_of = [&](const std::string& claimed) {
+    file("mine/estimator.py", std::string(right).replace(at, errors.size(), claimed));
+    for (const json& check : json::parse(opshap("peer check --json " + path("mine")).out).at("checks")) {
+      if (check.at("law") == "has the standard errors that its values have")
+        return check.at("outcome").get<std::string>();
+    }
+    return std::string("no such check");
+  };
+  EXPECT_EQ("pass", outcome_of(errors));
+  for (const char* wrong : {"100 * np.sqrt(variance / orderings)", "np.sqrt(variance / orderings) / 30",
+                            "0 * np.sqrt(variance / orderings)", "np.sqrt(variance)"})
+    EXPECT_EQ("fail", outcome_of(wrong)) << wrong;
+}
+
 TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
   ASSERT_EQ(0, opshap("peer new " + path("weights")).code);  // for its copy of the package
@@ -238,6 +259,7 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
     ASSERT_EQ(0, outcome.code) << outcome.err;
     const json found = json::parse(outcome.out);
     EXPECT_EQ("peer:weights", found["path"]);
+    EXPECT_TRUE(found["noise"].is_null());
     const auto values = found["values"].get<std::vector<double>>();
     const std::vector<double> wanted = {1, -2, 4, 0.5};
     for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -246,6 +268,32 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
   expect_refusal("attribute --game peer:" + path("weights") + " --players 4 --method exact", 2, "--players");
   expect_refusal("attribute --game " + game() + " --budget 4 --method peer:" + path("weights"), 2,
                  "--game peer:FOLDER");
+}
+
+// Another value at each call: an enumeration of it is no exact result, and no method is to blame.
+TEST_F(PeerCommands, AGameWithNoiseIsFoundOutAndNothingIsCalledExact) {
+  if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
+  ASSERT_EQ(0, opshap("peer new " + path("noisy")).code);  // for its copy of the package
+  file("noisy/plugin.toml", "name = 'noisy'\nrole = 'game'\ncommand = ['python3', 'game.py']\n");
+  file("noisy/game.py",
+       "from opshap_peer import game\nimport numpy as np\nrng = np.random.default_rng(1)\n"
+       "game(4)(lambda masks: masks.sum(1) + 0.1 * rng.normal(size=len(masks))).serve()\n");
+  const std::string game = " --game peer:" + path("noisy") + " --json";
+  const Outcome attributed = opshap("attribute --method exact" + game);
+  ASSERT_EQ(0, attributed.code) << attributed.err;
+  const json exact = json::parse(attributed.out);
+  EXPECT_FALSE(exact.at("exact"));
+  EXPECT_EQ(16, exact.at("evaluations"));
+  EXPECT_EQ(1, exact.at("repeated")) << "outside of the evaluations";
+  EXPECT_GT(exact.at("noise").at("relative"), 1e-6);
+  EXPECT_NE(std::string::npos, attributed.err.find("attribute: noise=")) << attributed.err;
+  const Outcome reference = opshap("reference" + game);
+  EXPECT_EQ(1, reference.code) << reference.err;
+  EXPECT_EQ("noisy", json::parse(reference.out).at("method"));
+  const Outcome compared = opshap("compare --methods exact,permutation --budgets 8 --repeats 2" + game);
+  EXPECT_EQ(0, compared.code) << compared.err;
+  EXPECT_EQ("noisy", json::parse(compared.out).at("truth").at("method"));
+  EXPECT_EQ(std::string::npos, compared.err.find("bug")) << compared.err;
 }
 
 // A program with the model y_x = (u_x + 2 u_{x-1})^2: one square of a sum, whose Shapley values are each summand times

@@ -37,7 +37,7 @@ class RunFolders : public ::testing::Test {
   }
 
   fs::path folder_ = fs::temp_directory_path() / ("opshap_runs_" + std::to_string(getpid()));
-  runs::SameSettings same_ = runs::equal_to({{"n", 3}});
+  runs::OtherSettings same_ = runs::equal_to({{"n", 3}});
 };
 
 TEST_F(RunFolders, AUnitIsMadeOnce) {
@@ -111,7 +111,12 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
 
   const std::string before = read_file(folder_ / "manifest.json");
   EXPECT_THROW(runs::Manifest(folder_, beginning(2), same_), InvalidArgument);
-  EXPECT_THROW(runs::Manifest(folder_, beginning(), runs::equal_to({{"n", 4}})), InvalidArgument);
+  try {
+    runs::Manifest(folder_, beginning(), runs::equal_to({{"n", 4}}));
+    ADD_FAILURE() << "other settings";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string::npos, std::string(error.what()).find("n: 3, and now 4")) << error.what();
+  }
   runs::Beginning other = beginning();
   other.schema = "opshap.test/2";
   EXPECT_THROW(runs::Manifest(folder_, other, same_), DataError);

@@ -207,7 +207,7 @@ TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) 
   const std::string rows = read_file(path("scores/results.jsonl"));
   EXPECT_EQ(0, opshap(both).code) << "done is done";
   expect_refusal(command, 2, "other settings");
-  expect_refusal(both + " --seed 7", 2, "another seed");
+  expect_refusal(both + " --seed 7", 2, "seed: 42, and now 7");
   expect_refusal(command + " " + weights("explainer"), 2, "same file name");
   EXPECT_EQ(rows, read_file(path("scores/results.jsonl")));
 }

@@ -23,6 +23,24 @@ std::string now_utc() {
   return text;
 }
 
+/// The first place where two texts of JSON differ, in words that fit into a message.
+std::string first_difference(const Json& then, const Json& now, const std::string& path) {
+  constexpr std::size_t longest = 120;
+  if (then == now) return "";
+  if (then.is_object() && now.is_object()) {
+    for (const auto& [key, value] : now.items()) {
+      const std::string name = path.empty() ? key : path + "." + key;
+      if (!then.contains(key)) return message(name, ": not there, and now ", value.dump().substr(0, longest));
+      if (std::string found = first_difference(then[key], value, name); !found.empty()) return found;
+    }
+    for (const auto& [key, value] : then.items())
+      if (!now.contains(key))
+        return message(path.empty() ? key : path + "." + key, ": ", value.dump().substr(0, longest), ", and now none");
+  }
+  return message(path.empty() ? "settings" : path, ": ", then.dump().substr(0, longest), ", and now ",
+                 now.dump().substr(0, longest));
+}
+
 Json new_manifest(const Beginning& beginning) {
   Json json = {{"schema", beginning.schema}};
   json.update(beginning.subject);
@@ -42,7 +60,7 @@ bool are_seconds(const Json& found) {
   return found.is_object() && std::ranges::all_of(found, [](const Json& value) { return value.is_number(); });
 }
 
-Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const SameSettings& same) {
+Json found_manifest(const std::filesystem::path& path, const Beginning& beginning, const OtherSettings& other) {
   const std::string who = message(beginning.who, ": path=", path.string());
   Json json = strict_json<Json>(read_file(path), who);
   const auto is_list_of = [&json](const char* key, bool (*right)(const Json&)) {
@@ -53,10 +71,11 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
                          is_list_of("resumed", [](const Json& found) { return found.is_array(); }),
                      who, " (is not a manifest of schema ", beginning.schema,
                      "). Choose another --out, or remove the folder.");
-  require(same(json["settings"]) && json.value("seed", Json()) == beginning.seed, beginning.who,
-          ": --out=", path.parent_path().string(),
-          " (holds a run of other settings, another seed or another version of a program). Choose another folder, or "
-          "remove this one.");
+  std::string differs = other(json["settings"]);
+  if (json.value("seed", Json()) != beginning.seed)
+    differs += message(differs.empty() ? "" : "; ", "seed: ", json.value("seed", Json()), ", and now ", beginning.seed);
+  require(differs.empty(), beginning.who, ": --out=", path.parent_path().string(),
+          " (holds a run of other settings: ", differs, "). Choose another folder, or remove this one.");
   if (!beginning.makes_lost_rows) require_rows_to_go_on(path.parent_path(), json, beginning.who);
   // What a run says of itself is said by the program that ends it.
   json.update(beginning.subject);
@@ -78,21 +97,21 @@ Beginning of_part(Beginning beginning, const std::filesystem::path& run, const P
 
 }  // namespace
 
-SameSettings equal_to(Json settings) {
-  return [wanted = std::move(settings)](const Json& found) { return found == wanted; };
+OtherSettings equal_to(Json settings) {
+  return [wanted = std::move(settings)](const Json& found) { return first_difference(found, wanted, ""); };
 }
 
-Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same)
+Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other)
     : path_((make_folder(folder), folder / "manifest.json")),
       lock_(folder, beginning.who),
       log_(folder / "log.jsonl"),
-      json_(is_there(path_) ? found_manifest(path_, beginning, same) : new_manifest(beginning)) {
+      json_(is_there(path_) ? found_manifest(path_, beginning, other) : new_manifest(beginning)) {
   write();
 }
 
 Manifest::Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning,
-                   const SameSettings& same)
-    : Manifest(part.folder(run), part.whole() ? beginning : of_part(beginning, run, part), same) {}
+                   const OtherSettings& other)
+    : Manifest(part.folder(run), part.whole() ? beginning : of_part(beginning, run, part), other) {}
 
 void Manifest::took_at_least(const std::string& stage, double seconds) {
   Json& booked = json_["seconds"];

@@ -29,12 +29,12 @@ struct Beginning {
   bool makes_lost_rows = false;        ///< rows that are missing are made again, so that they are no damage
 };
 
-/// Whether a run that stored these settings is the one that begins. Settings of another version, which cannot be read,
-/// are not.
-using SameSettings = std::function<bool(const nlohmann::ordered_json& settings)>;
+/// In what a run that stored these settings differs from the one that begins, in words: "budgets: [64], and now [128]".
+/// Empty where it is the same run. Settings of another version, which cannot be read, are others.
+using OtherSettings = std::function<std::string(const nlohmann::ordered_json& settings)>;
 
 /// The same numbers, words and lists.
-SameSettings equal_to(nlohmann::ordered_json settings);
+OtherSettings equal_to(nlohmann::ordered_json settings);
 
 /// What ran, where, and how: manifest.json of a run's folder, and log.jsonl beside it. Everything that a reported
 /// number needs beside it.
@@ -52,10 +52,10 @@ class Manifest {
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
   /// the folder's manifest is of another schema or its rows have changed since they were written, and InvalidArgument
   /// when it is that of a run with other settings or another seed, and when another process is at work there.
-  Manifest(const std::filesystem::path& folder, const Beginning& beginning, const SameSettings& same);
+  Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other);
   /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
   /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.
-  Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning, const SameSettings& same);
+  Manifest(const std::filesystem::path& run, const Part& part, const Beginning& beginning, const OtherSettings& other);
 
   /// Does a stage of the run and returns what it returns. Its wall time is added to the manifest, also when it is
   /// stopped or fails. The log gets a line before and one after.

@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/departures.hpp"
@@ -59,16 +60,28 @@ nlohmann::ordered_json subject(const Profile& profile) {
   return subject;
 }
 
-/// Whether a run that stored these settings is one of this profile with the same programs. Settings that cannot be read
+/// The first line in which two settled profiles differ, with the table that it stands in; empty where none does.
+std::string other_line(const std::string& then, const std::string& now) {
+  std::istringstream before(then), after(now);
+  std::string table, line;
+  for (std::string old; std::getline(after, line);) {
+    if (!std::getline(before, old)) old = "nothing";
+    if (line.starts_with("[")) table = line + " ";
+    if (old != line) return message(table, old, ", and now ", line);
+  }
+  return before.peek() == std::istringstream::traits_type::eof() ? "" : "it has further settings";
+}
+
+/// In what a run that stored these settings is none of this profile with the same programs. Settings that cannot be read
 /// are another version's. Runs of before did not store the programs, and are taken as they are.
-runs::SameSettings run_of(const Profile& profile) {
+runs::OtherSettings run_of(const Profile& profile) {
   const nlohmann::ordered_json programs = evaluation::programs(profile.evaluation);
-  return [wanted = identity(profile), programs](const nlohmann::ordered_json& settings) {
+  return [wanted = identity(profile), programs](const nlohmann::ordered_json& settings) -> std::string {
+    if (settings.value("peers", programs) != programs) return "a program has changed since then";
     try {
-      return settings.value("peers", programs) == programs &&
-             identity(parse_profile(settings.value("toml", ""), "manifest.json")) == wanted;
-    } catch (const Error&) {
-      return false;
+      return other_line(identity(parse_profile(settings.value("toml", ""), "manifest.json")), wanted);
+    } catch (const Error& error) {
+      return message("this version cannot read them: ", error.what());
     }
   };
 }
