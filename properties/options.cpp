@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cli/departures.hpp"
@@ -178,6 +179,20 @@ TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
   expect_refusal("attribute --game " + game() + " --budget 8", 2, "--method");
   const Outcome words = opshap("attribute --game unanimity_sum --players 20 --sort");
   EXPECT_NE(std::string::npos, words.out.find("chosen by opshap")) << words.out;
+}
+
+TEST_F(Options, HelpFitsTheTerminalAndHasSharedOptionsAndExamples) {
+  const Outcome help = shell("COLUMNS=80 " OPSHAP_BINARY_DIR "/opshap attribute --help");
+  ASSERT_EQ(0, help.code) << help.err;
+  std::istringstream lines(help.out);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("  opshap ")) {
+      EXPECT_LE(line.size(), 80u) << line;  // examples are to be pasted whole
+    }
+  for (const char* part : {"--seed", "--out", "Examples:", "opshap attribute --game game.json"})
+    EXPECT_NE(std::string::npos, help.out.find(part)) << part;
+  EXPECT_NE(std::string::npos, opshap("--version").out.find("commit"));
+  EXPECT_NE(std::string::npos, opshap("list").out.find("estimators\n"));
 }
 
 TEST(Names, AreSuggestedOnlyWhereOneIsNear) {

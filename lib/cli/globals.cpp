@@ -11,6 +11,7 @@
 #include <limits>
 #include <system_error>
 
+#include "cli/help.hpp"
 #include "cli/option_uses.hpp"
 #include "cli/program_folder.hpp"
 #include "core/error.hpp"
@@ -73,6 +74,7 @@ void take_whole_numbers(CLI::App& app) {
 }  // namespace
 
 void add_globals(CLI::App& app, Globals& globals) {
+  shape_help(app);
   app.fallthrough();
   app.require_subcommand(1);
   app.add_option("--config", globals.config, "TOML file whose values override the profile's");

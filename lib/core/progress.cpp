@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -25,6 +26,14 @@ std::string duration(double seconds) {
     std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole / 60 % 60);
   }
   return text;
+}
+
+/// "[######..............] ", a letter for each twentieth.
+std::string bar(std::int64_t done, std::int64_t total) {
+  constexpr std::int64_t letters = 20;
+  const std::int64_t full = total > 0 ? std::clamp<std::int64_t>(letters * done / total, 0, letters) : letters;
+  return "[" + std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(letters - full), '.') + "] ";
 }
 
 }  // namespace
@@ -72,10 +81,10 @@ void Progress::show(const std::string& note, bool last) {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double rate = elapsed > 0 ? static_cast<double>(done_ - skipped_) / elapsed : 0;
   const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
-  std::fprintf(stderr, "%s%s %lld/%lld %s, %.3g/s, %s %s%s%s%s", terminal_ ? "\r\033[K" : "", label_.c_str(),
-               static_cast<long long>(done_), static_cast<long long>(total_), unit_.c_str(), rate,
-               duration(last ? elapsed : left).c_str(), last ? "in all" : "left", note.empty() ? "" : ", ",
-               note.c_str(), terminal_ ? "" : "\n");
+  std::fprintf(stderr, "%s%s %s%lld/%lld %s, %.3g/s, %s %s%s%s%s", terminal_ ? "\r\033[K" : "", label_.c_str(),
+               terminal_ ? bar(done_, total_).c_str() : "", static_cast<long long>(done_),
+               static_cast<long long>(total_), unit_.c_str(), rate, duration(last ? elapsed : left).c_str(),
+               last ? "in all" : "left", note.empty() ? "" : ", ", note.c_str(), terminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 

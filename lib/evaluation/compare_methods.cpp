@@ -13,6 +13,7 @@
 #include "core/stop.hpp"
 #include "evaluation/attempt.hpp"
 #include "metrics/registry.hpp"
+#include "peers/ending.hpp"
 
 namespace opshap::evaluation {
 

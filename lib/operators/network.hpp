@@ -11,6 +11,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "core/trained_for.hpp"
 #include "operators/coalition_engines.hpp"
 #include "operators/network_config.hpp"
 #include "operators/normalisation.hpp"

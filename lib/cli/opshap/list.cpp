@@ -228,9 +228,12 @@ void add_list(CLI::App& app, const Globals& globals) {
   const auto kind = std::make_shared<std::string>();
   command
       ->add_option("KIND", *kind,
-                   "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites")
-      ->required();
+                   "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites");
   command->callback([kind, &globals] {
+    if (kind->empty()) {
+      for (const Listing& listing : listings()) std::cout << listing.kind << '\n';
+      return;
+    }
     const Json entries = find_listing(*kind).entries();
     if (globals.json) {
       print_json({{"kind", *kind}, {"entries", entries}});

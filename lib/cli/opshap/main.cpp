@@ -5,6 +5,8 @@
 #include <new>
 
 #include "cli/commands.hpp"
+#include "cli/version.hpp"
+#include "core/error.hpp"
 #include "core/process_start.hpp"
 
 int main(int argc, char** argv) try {
@@ -15,7 +17,8 @@ int main(int argc, char** argv) try {
       "Shapley attributions for neural operators: verify the theory, reproduce the paper, compare estimators, explain "
       "your own operator",
       "opshap");
-  app.set_version_flag("--version", OPSHAP_VERSION);
+  app.set_version_flag("--version", opshap::message(OPSHAP_VERSION, " (commit ", version::commit,
+                                                    version::dirty ? ", with uncommitted changes)" : ")"));
   add_globals(app, globals);
 #define COMMAND(name) add_##name(app, globals);
 #define NETWORK_COMMAND(name, summary)
