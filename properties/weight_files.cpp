@@ -196,6 +196,39 @@ TEST(OddAxes, AreThoseOfNeuraloperatorWithEitherShift) {
   }
 }
 
+// By the names that their state_dicts have in neuraloperator 2.0.0, whatever the config says.
+TEST_F(WeightFiles, OfModelsThatAreNotHereAreNamedForWhatTheyAre) {
+  const auto with_tensor = [this](const std::string& name) {
+    return refusal([&](data::Safetensors& content) { content.tensors[name] = content.tensors.begin()->second; });
+  };
+  const std::vector<std::pair<std::string, std::string>> names = {{"fno_blocks.0.convs.0.bias", "UNO"},
+                                                                  {"horizontal_skips.0.conv.weight", "UNO"},
+                                                                  {"attention_layers.0.Key.convs.0.bias", "CODANO"},
+                                                                  {"gno.channel_mlp.fcs.0.weight", "FNOGNO"}};
+  for (const auto& [name, model] : names) {
+    const std::string message = with_tensor(name);
+    EXPECT_NE(std::string::npos, message.find("holds the tensors of neuraloperator's " + model)) << message;
+    EXPECT_NE(std::string::npos, message.find("peer:FOLDER")) << message;
+  }
+  // Two modes of four on the last axis, where an FNO has three.
+  const std::string sphere = refusal([](data::Safetensors& content) {
+    for (auto& [name, tensor] : content.tensors) {
+      if (!name.ends_with("weight.tensor")) continue;
+      tensor.bytes.resize(tensor.bytes.size() / 3 * 2);
+      tensor.shape[3] = 2;
+    }
+  });
+  EXPECT_NE(std::string::npos, sphere.find("holds the tensors of neuraloperator's SFNO")) << sphere;
+  for (const char* name : {"uno", "SFNO", "CODANO"}) {
+    try {
+      operators::make_network({message(R"({"model": ")", name, R"("})")}, torch::kFloat32);
+      ADD_FAILURE() << name;
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("peer:FOLDER")) << error.what();
+    }
+  }
+}
+
 /// The first config with a shift in it: of the network, or of the one inside of a density.
 std::string shift_of(const operators::NetworkConfig& config) {
   const auto json = nlohmann::ordered_json::parse(config.json);

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "operators/config_reader.hpp"
+#include "operators/foreign_models.hpp"
 
 namespace opshap::operators {
 
@@ -21,6 +22,7 @@ std::unique_ptr<Architecture> architecture(const std::string& wanted) {
   if (wanted == #name) return name();
 #include "operators/registry.def"
 #undef OPERATOR
+  refuse_foreign_name(wanted);
   throw_unknown_name("operator", wanted, names());
 }
 

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
+#include "operators/foreign_models.hpp"
 #include "operators/inverse_shift.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/registry.hpp"
@@ -144,6 +145,7 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
   const torch::NoGradGuard no_grad;
   Normalisation normalisation = take_normalisation(content, who);
   keep_weights(content, who);
+  refuse_foreign_tensors(content, who);
   expand_factors(content, who);
   const auto said = content.metadata.find(stored_config_key);
   require<DataError>(said != content.metadata.end(), "weights: file=", who,

@@ -291,6 +291,10 @@ std::unique_ptr<ScriptNetwork> load_torch_script(const fs::path& path, const tor
     failure = error.what();
   }
   if (!module) {
+    require<DataError>(!is_exported_program(path), "weights: file=", who,
+                       " (is an archive of torch.export, .pt2, which LibTorch ", TORCH_VERSION,
+                       " does not run). Write the model with torch.jit.trace and torch.jit.save, or serve it from its "
+                       "own program: --operator peer:FOLDER.");
     require<DataError>(
         failure.find("constants.pkl") == std::string::npos, "weights: file=", who,
         " (is a pickle of torch.save, which can run any code when it is read). Export the model: python3 "
@@ -302,10 +306,6 @@ std::unique_ptr<ScriptNetwork> load_torch_script(const fs::path& path, const tor
       throw DataError(message("weights: file=", who, " (has the operation ", name, ", which LibTorch ", TORCH_VERSION,
                               " does not know). Write the model without it."));
     }
-    require<DataError>(!is_exported_program(path), "weights: file=", who,
-                       " (is an archive of torch.export, .pt2, which LibTorch ", TORCH_VERSION,
-                       " does not run). Write the model with torch.jit.trace and torch.jit.save, or serve it from its "
-                       "own program: --operator peer:FOLDER.");
     throw DataError(message("weights: file=", who, " (is no TorchScript archive that can be read: ",
                             failure.substr(0, failure.find('\n')), "). Write it again with torch.jit.save."));
   }
