@@ -62,6 +62,7 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
   EXPECT_NE(std::string::npos, run.out.find("grid [64]: taken, changes by 0 on twice as many points")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("grid [256]: not taken (")) << run.out;
   EXPECT_NE(std::string::npos, run.out.find("too many points")) << run.out;
+  EXPECT_NE(std::string::npos, run.out.find("parameters: 1\nreal_numbers: 1\n")) << run.out;
 }
 
 // TorchScript's convolution in the plane takes [C, H, W] without a batch: a line of 16 channels looks right to it.
@@ -88,6 +89,7 @@ TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce)
   const Outcome inspected = opshap("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
   ASSERT_EQ(0, inspected.code) << inspected.err;
   EXPECT_EQ(2, Json::parse(inspected.out)["dimension"]);
+  EXPECT_EQ((std::vector<int>{16, 16}), Json::parse(inspected.out)["grids"][1]["shape"]);
   EXPECT_NE(std::string::npos, inspected.err.find("TorchScript archive: code")) << inspected.err;
 }
 

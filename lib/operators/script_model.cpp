@@ -92,7 +92,8 @@ class Trial {
       if (!one.defined()) continue;
       const ScriptSpaces spaces{.dimension = each.dimension,
                                 .in_channels = static_cast<int>(each.channels),
-                                .out_channels = static_cast<int>(one.size(1))};
+                                .out_channels = static_cast<int>(one.size(1)),
+                                .shape = each.shape};
       const auto same = [&](std::int64_t batch) {
         const Tensor several = answer(each, batch);
         return several.defined() && several.size(1) == one.size(1);
@@ -170,9 +171,15 @@ ScriptModel::Answer ScriptModel::ask(const Tensor& input) const {
 
 Shape ScriptModel::parameter_sizes() const {
   std::set<std::int64_t> sizes;
-  for (const Tensor& parameter : module_.parameters())
+  for (const Tensor& parameter : parameters())
     for (const std::int64_t size : parameter.sizes()) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
+}
+
+std::vector<Tensor> ScriptModel::parameters() const {
+  std::vector<Tensor> all;
+  for (const Tensor& parameter : module_.parameters()) all.push_back(parameter);
+  return all;
 }
 
 SaidSpaces said_spaces(const std::string& text, const std::string& who) {

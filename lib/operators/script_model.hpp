@@ -34,6 +34,7 @@ class ScriptModel {
   const torch::TensorOptions& options() const { return options_; }
   /// The sizes of its parameters' axes, each once.
   std::vector<std::int64_t> parameter_sizes() const;
+  std::vector<torch::Tensor> parameters() const;
 
  private:
   torch::jit::Module module_;
@@ -43,8 +44,9 @@ class ScriptModel {
 /// The fields that a model takes.
 struct ScriptSpaces {
   int dimension = 1, in_channels = 1, out_channels = 1;
-  bool mesh = false;           ///< fields are [B, C, N] on the points of a mesh
-  bool one_at_a_time = false;  ///< it takes batches of one alone
+  bool mesh = false;                     ///< fields are [B, C, N] on the points of a mesh
+  bool one_at_a_time = false;            ///< it takes batches of one alone
+  std::vector<std::int64_t> shape = {};  ///< of the grid that it was tried on
 };
 
 /// What an archive says of its fields in its extra file; 0 and empty where it is silent.

@@ -30,13 +30,12 @@ using torch::Tensor;
 
 class JitNetwork final : public ScriptNetwork {
  public:
-  JitNetwork(const fs::path& path, ScriptModel model, ScriptSpaces spaces, std::vector<std::int64_t> shape)
+  JitNetwork(const fs::path& path, ScriptModel model, ScriptSpaces spaces)
       : ScriptNetwork(model.options()),
         who_(path.filename().string()),
         checksum_(xxh64(read_file(path))),
         model_(std::move(model)),
-        spaces_(spaces),
-        shape_(std::move(shape)) {}
+        spaces_(std::move(spaces)) {}
 
   std::string checksum() const override { return checksum_; }
   NetworkConfig config() const override {
@@ -83,6 +82,8 @@ class JitNetwork final : public ScriptNetwork {
     std::call_once(checked_, [&] { compare_with_differences(mean_of(fields), query); });
   }
 
+  std::vector<Tensor> weights() const override { return model_.parameters(); }
+
   std::vector<GridTest> test_grids() const override {
     if (spaces_.mesh) return {};
     const torch::NoGradGuard no_grad;
@@ -98,7 +99,8 @@ class JitNetwork final : public ScriptNetwork {
       test_on(std::vector<std::int64_t>(static_cast<std::size_t>(spaces_.dimension), points));
     for (std::size_t i = 0; i + 1 < tests.size(); ++i)
       if (outputs[i].defined() && outputs[i + 1].defined()) tests[i].change = change(outputs[i], outputs[i + 1]);
-    if (static_cast<int>(shape_.size()) == spaces_.dimension) test_on(shape_);
+    const std::vector<int> tried(spaces_.shape.begin(), spaces_.shape.end());
+    if (!tried.empty() && std::ranges::find(tests, tried, &GridTest::shape) == tests.end()) test_on(spaces_.shape);
     return tests;
   }
 
@@ -188,7 +190,6 @@ class JitNetwork final : public ScriptNetwork {
   std::string who_, checksum_;
   ScriptModel model_;
   ScriptSpaces spaces_;
-  std::vector<std::int64_t> shape_;  ///< of a grid that the archive says it takes
   mutable std::once_flag checked_;
 };
 
@@ -221,8 +222,8 @@ std::unique_ptr<ScriptNetwork> network_of(const fs::path& path, torch::jit::Modu
   const std::vector<Tensor> all = floating_tensors(module);
   const auto in = [&](const torch::TensorOptions& precision) {
     ScriptModel model(module, precision);
-    const ScriptSpaces spaces = found_spaces(model, said, input, path.filename().string());
-    return std::make_unique<JitNetwork>(path, std::move(model), spaces, said.shape);
+    ScriptSpaces spaces = found_spaces(model, said, input, path.filename().string());
+    return std::make_unique<JitNetwork>(path, std::move(model), std::move(spaces));
   };
   const torch::TensorOptions wide = options.dtype(torch::kFloat64);
   if (!all.empty() && std::ranges::all_of(all, is_double)) return in(wide);

@@ -25,12 +25,14 @@ struct GridTest {
 };
 
 /// A model of which nothing is known but its answers, from a TorchScript archive: [B, Cin, n] to [B, Cout, n], or with
-/// two axes. It has no parameters here, no closure and no engine; gradients are LibTorch's.
+/// two axes. It has no parameters to train here, no closure and no engine; gradients are LibTorch's.
 class ScriptNetwork : public Network {
  public:
   using Network::Network;
-  /// Its answers to a smooth field on grids of 16 to 256 points, or 8² to 64².
+  /// Its answers to a smooth field on grids of 16 to 256 points, or 8² to 64², and on the one that it was tried on.
   virtual std::vector<GridTest> test_grids() const = 0;
+  /// The tensors that its archive calls parameters.
+  virtual std::vector<torch::Tensor> weights() const = 0;
 };
 
 /// The model of a TorchScript archive. The axes and input channels that it takes stand in the archive's extra file

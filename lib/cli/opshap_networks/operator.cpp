@@ -93,6 +93,7 @@ nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std
   const torch::TensorOptions options = operators::tensor_options(operators::Precision::float32, device);
   nlohmann::ordered_json grids = nlohmann::ordered_json::array();
   std::unique_ptr<operators::Network> network;
+  std::vector<torch::Tensor> weights_of;
   if (operators::is_torch_script(weights)) {
     auto script = operators::load_torch_script(
         weights, options, input.empty() ? std::vector<std::int64_t>{} : data::read_npy(input).shape);
@@ -102,18 +103,20 @@ nlohmann::ordered_json inspected(const std::filesystem::path& weights, const std
       if (test.change >= 0) row["change_to_twice_as_many"] = test.change;
       grids.push_back(row);
     }
+    weights_of = script->weights();
     network = std::move(script);
   } else {
     network = operators::load_network(weights, options);
+    for (const operators::Parameter& parameter : network->parameters()) weights_of.push_back(parameter.value);
   }
   std::int64_t numbers = 0;
-  for (const operators::Parameter& parameter : network->parameters()) numbers += parameter.value.numel();
+  for (const torch::Tensor& tensor : weights_of) numbers += tensor.numel() * (tensor.is_complex() ? 2 : 1);
   nlohmann::ordered_json object = {{"operator", network->describe()},
                                    {"config", nlohmann::ordered_json::parse(network->config().json)},
                                    {"dimension", network->dimension()},
                                    {"in_channels", network->input_channels()},
                                    {"out_channels", network->output_channels()},
-                                   {"parameters", network->parameters().size()},
+                                   {"parameters", weights_of.size()},
                                    {"real_numbers", numbers},
                                    {"mean_field", network->has_mean_field()}};
   if (network->native_domain()) object["domain"] = network->native_domain()->describe();
@@ -194,8 +197,7 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   auto* inspect_command = command->add_subcommand(
       "inspect", "What a file of weights holds; of a TorchScript archive also which grids its model takes");
   const auto inspect_options = std::make_shared<InspectOptions>();
-  inspect_command
-      ->add_option("weights", inspect_options->weights, "Operator (.safetensors, or a TorchScript archive)")
+  inspect_command->add_option("weights", inspect_options->weights, "Operator (.safetensors, or a TorchScript archive)")
       ->required();
   inspect_command->add_option("--input", inspect_options->input,
                               "With a TorchScript archive: a field that it takes (.npy), which says axes and channels");
