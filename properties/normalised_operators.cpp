@@ -335,6 +335,12 @@ TEST_F(NormaliserFiles, SayAllOrAreRefused) {
     with_first("in_normalizer.std", 0)(content, config);
     config["normalization"]["input"]["eps"] = 0;
   });
+  const std::string deep =
+      R"({"normalization": {}, "more": )" + std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  data::Safetensors content = data::read_safetensors(file_);
+  content.metadata["config"] = deep + "}";
+  data::write_safetensors(changed_, content);
+  EXPECT_THROW(operators::load_operator(changed_), DataError);
   EXPECT_EQ("", refusal(with_first("in_normalizer.std", 0))) << "a channel that never changes has eps alone";
 }
 

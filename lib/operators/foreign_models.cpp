@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string_view>
 
 #include "core/error.hpp"
@@ -37,18 +38,27 @@ bool is_of_the_sphere(const data::Safetensors& content) {
          weight->second.shape[3] == modes / 2;
 }
 
+/// Whether it is "fno_blocks.<number>.convs." and more: each block of a UNO is a network of blocks.
+bool has_numbered_blocks(std::string_view name) {
+  constexpr std::string_view blocks = "fno_blocks.";
+  if (!name.starts_with(blocks)) return false;
+  name.remove_prefix(blocks.size());
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits > 0 && name.substr(digits).starts_with(".convs.");
+}
+
 /// "" where it is none of them.
 std::string foreign_model(const data::Safetensors& content) {
-  const auto has = [&](const char* names) {
-    const std::regex pattern(names);
-    return std::ranges::any_of(content.tensors, [&](const auto& entry) {
-      return std::regex_search(entry.first, pattern, std::regex_constants::match_continuous);
-    });
+  const auto any = [&](const auto& of_name) {
+    return std::ranges::any_of(content.tensors, [&](const auto& entry) { return of_name(entry.first); });
   };
-  if (has("horizontal_skips\\.|fno_blocks\\.[0-9]+\\.convs\\.")) return "UNO";
-  if (has("attention_layers\\.")) return "CODANO";
-  if (has("gno\\.")) return "FNOGNO";
-  if (has("base_model\\.") && has("residual_model\\.")) return "UQNO";
+  const auto has = [&](const char* start) {
+    return any([start](const std::string& name) { return name.starts_with(start); });
+  };
+  if (has("horizontal_skips.") || any(has_numbered_blocks)) return "UNO";
+  if (has("attention_layers.")) return "CODANO";
+  if (has("gno.")) return "FNOGNO";
+  if (has("base_model.") && has("residual_model.")) return "UQNO";
   return is_of_the_sphere(content) ? "SFNO" : "";
 }
 

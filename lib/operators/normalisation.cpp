@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/stored_network.hpp"
 
 namespace opshap::operators {
@@ -304,8 +305,10 @@ Normalisation take_normalisation(data::Safetensors& content, const std::string& 
   Normalisation normalisation;
   ordered_json said = ordered_json::object();
   if (const auto config = content.metadata.find(stored_config_key); config != content.metadata.end()) {
-    ordered_json object = ordered_json::parse(config->second, nullptr, false);
-    if (object.is_object() && object.contains(config_key)) {
+    // It refuses what is nested deeper than can be written again.
+    const bool known = ConfigReader(NetworkConfig{config->second}).has(config_key);
+    if (known) {
+      ordered_json object = ordered_json::parse(config->second);
       said = object[config_key];
       object.erase(config_key);
       config->second = object.dump();
