@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -131,8 +132,9 @@ Survived survive(const char* reader, const std::vector<std::string>& seeds, cons
   return survived;
 }
 
-/// Without waiting for the disk, as thousands of small files would.
+/// Without waiting for the disk, as thousands of small files would: also a file that is cut off is flushed at once.
 inline void put(const std::string& path, const std::string& text) {
+  std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
