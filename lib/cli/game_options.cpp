@@ -40,8 +40,9 @@ NamedGame member_of_family(const CLI::App& command, const GameOptions& options) 
 void add_game_options(CLI::App& command, GameOptions& options) {
   command.add_option(
       "--game", options.game,
-      "Game file: {\"players\":n,\"values\":[2^n numbers]} (index bit i = player i) or\n"
-      "{\"players\":n,\"terms\":[{\"coalition\":[i,..],\"coefficient\":c},..],\"empty\":v0}; - is standard input;\n"
+      "Game file: {\"players\": n, \"values\": [2^n numbers]} (index bit i = player i) or\n"
+      "{\"players\": n, \"terms\": [{\"coalition\": [i, ..], \"coefficient\": c}, ..], \"empty\": v0}; - is standard "
+      "input;\n"
       "a family of `opshap list games`, with --players and --game-seed;\n"
       "or peer:FOLDER, a program in any language");
   command.add_option("--game-seed", options.game_seed, "With a family: which of its random games")
