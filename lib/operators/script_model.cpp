@@ -81,9 +81,12 @@ class Trial {
  public:
   Trial(const ScriptModel& model, const SaidSpaces& said) : model_(model), said_(said) {}
 
-  /// The kinds that it takes in batches of any size, or else those that it takes one at a time.
-  std::vector<std::pair<Candidate, ScriptSpaces>> taken(const std::vector<Candidate>& candidates) {
-    std::vector<std::pair<Candidate, ScriptSpaces>> any, single;
+  using Kinds = std::vector<std::pair<Candidate, ScriptSpaces>>;
+  struct Taken {
+    Kinds in_batches, one_at_a_time;
+  };
+  Taken taken(const std::vector<Candidate>& candidates) {
+    Taken taken;
     for (const Candidate& each : candidates) {
       if (each.channels > most_channels || (said_.dimension > 0 && said_.dimension != each.dimension) ||
           (said_.in_channels > 0 && said_.in_channels != each.channels))
@@ -99,12 +102,12 @@ class Trial {
         return several.defined() && several.size(1) == one.size(1);
       };
       if (same(2) && same(3)) {
-        any.emplace_back(each, spaces);
+        taken.in_batches.emplace_back(each, spaces);
       } else {
-        single.emplace_back(each, spaces).second.one_at_a_time = true;
+        taken.one_at_a_time.emplace_back(each, spaces).second.one_at_a_time = true;
       }
     }
-    return any.empty() ? single : any;
+    return taken;
   }
   const std::string& failure() const { return failure_; }
 
@@ -217,12 +220,19 @@ ScriptSpaces found_spaces(const ScriptModel& model, const SaidSpaces& said, cons
         .dimension = said.dimension, .in_channels = said.in_channels, .out_channels = said.out_channels, .mesh = true};
   const torch::NoGradGuard no_grad;
   Trial trial(model, said);
-  auto taken = trial.taken(candidates_of(input));
-  if (taken.empty()) taken = trial.taken(candidates_without_channels(input));
-  std::string failure = trial.failure();
-  // Another input is refused later, by what the model takes.
-  if (taken.empty()) taken = trial.taken(usual_candidates(model, said));
-  if (failure.empty()) failure = trial.failure();
+  // Batches tell more than the input does: a model of planes takes a line as a plane of one row, one at a time. Another
+  // input than the model takes is refused later, by what it takes.
+  std::string failure;
+  Trial::Kinds taken, one_at_a_time;
+  for (const auto& candidates :
+       {candidates_of(input), candidates_without_channels(input), usual_candidates(model, said)}) {
+    if (!taken.empty()) break;
+    Trial::Taken found = trial.taken(candidates);
+    taken = std::move(found.in_batches);
+    if (one_at_a_time.empty()) one_at_a_time = std::move(found.one_at_a_time);
+    if (failure.empty()) failure = trial.failure();
+  }
+  if (taken.empty()) taken = std::move(one_at_a_time);
   if (taken.empty() && said.out_channels > 0)
     return {.dimension = said.dimension, .in_channels = said.in_channels, .out_channels = said.out_channels};
   require<DataError>(
