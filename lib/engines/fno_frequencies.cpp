@@ -1,6 +1,9 @@
 // Which rows of the two axes make a kept frequency of an FNO, and which get what becomes of it.
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
 #include <map>
 #include <numbers>
 

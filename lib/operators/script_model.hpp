@@ -3,8 +3,8 @@
 #include <torch/script.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operators/torch.hpp"
