@@ -139,8 +139,7 @@ void train_own_operator(const OwnOperator& asked, const Globals& globals) {
           " (with --inputs the weights are one file). Give --out E.safetensors.");
   operators::require_fast_blas();
   const data::NpyArray array = data::read_npy(asked.inputs);
-  const auto op =
-      operators::load_operator(asked.op, "cpu", operators::Precision::float32, globals.engine, array.shape);
+  const auto op = operators::load_operator(asked.op, "cpu", operators::Precision::float32, globals.engine, array.shape);
   const FieldBatch inputs = inputs_of(asked, array, *op);
   const std::vector<int> resolutions =
       asked.resolutions.empty() ? data::usual_resolutions(inputs.domain) : asked.resolutions;
