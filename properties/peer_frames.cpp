@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "core/coalitions.hpp"
 #include "core/rng.hpp"
@@ -75,15 +76,18 @@ TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
 }
 
 TEST(PeerFrames, ADeepHeaderIsRefusedAndNotRepeated) {
-  for (const char* opening : {"[", "{\"a\":"}) {
+  for (const auto& [opening, closing] : {std::pair("[", "]"), std::pair("{\"a\":[", "]}")}) {
     std::string header = R"({"type":"eval","id":)";
-    for (int depth = 0; depth < 150000; ++depth) header += opening;
+    for (int depth = 0; depth < 100000; ++depth) header += opening;
+    for (int depth = 0; depth < 100000; ++depth) header += closing;
+    header += '}';
     peers::FrameReader reader;
     reader.feed(header + "\n");
     try {
       reader.next();
       ADD_FAILURE() << "was read";
     } catch (const peers::Malformed& error) {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find("depth=17")) << error.what();
       EXPECT_LT(std::string(error.what()).size(), 400u);
     }
   }
