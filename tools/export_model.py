@@ -7,9 +7,19 @@ that the model was trained with.
     from export_model import export
     export(model, "fno.safetensors")
 
-or, for a state_dict saved with torch.save:
+or, for a state_dict or checkpoint saved with torch.save:
 
     python3 export_model.py state_dict.pt fno.safetensors
+
+A model that was trained on normalised fields is exported with its normalisers, and then takes and gives fields in
+physical units:
+
+    export(model, "fno.safetensors", in_normalizer=x_normalizer, out_normalizer=y_normalizer)
+    export(processor.wrap(model), "fno.safetensors")          (neuraloperator's DefaultDataProcessor)
+
+They are UnitGaussianNormalizer, for each channel, each point or all, or {"mean": array, "std": array, "eps": number}.
+In the file they stand beside the weights, which stay as they are. A state_dict has their means and deviations, but not
+their eps: `normalization={"input": {"eps": 1e-7}, "output": {"eps": 1e-7}}` says it. That is neuraloperator's default.
 
 The configuration is that of the live model, or that of the state_dict's `_metadata`, where neuraloperator keeps the
 constructor's arguments. A setting that `opshap` does not have is refused by name. Factorised weights (TFNO) are
@@ -28,104 +38,43 @@ square before the mesh came into the model. Without it the mesh is in the unit s
 The configuration of an MWT1d is in the shapes of its tensors. Its last input channel is the place i/N, which `opshap`
 gives it by itself. A model without one needs `positional_embedding=None` in words.
 
-A model of another class, or one with a setting that is refused, may still be saved as it is:
-`torch.jit.save(torch.jit.script(model), "model.pt")`. `opshap` takes that archive where it takes a file of weights. It
-then knows nothing of the model but its answers and their gradients. Choose export() where it works: the file can be
-trained on, runs in float64, has the mean field, and goes to the coalition engines.
+What wraps the weights is taken off: {"model": ...}, {"state_dict": ...}, {"model_state_dict": ...}, Lightning, and the
+prefixes `module.`, `_orig_mod.` and `model.`. A live model is run on two grids and compared with what the written file
+gives. Where they differ (a forward() of your own, a hook, a changed part), nothing is written. An MWT1d is not
+compared, because neuraloperator does not have it.
 
-`load_into(model, path)` gives the weights of a file to a live model, with `load_state_dict(strict=True)`.
-`live_model(path)` makes the model of neuraloperator that the file is of. `load(path)` gives the bare arrays. Complex
-tensors are float32 with a last dimension of 2 in the file.
+In the plane the file says how the spectrum is shifted back, which matters on an odd number of points. Up to 2.0.0
+neuraloperator has fftshift there, the default for a state_dict; `inverse_shift="ifftshift"` is for one that was trained
+with a later version. A live model is tried both ways.
+
+A model of another class, or one with a setting that is refused, is served from its own program, `--operator
+peer:FOLDER`: `torch_operator(model, dimension=2).serve()` is all that it needs. A model without padding may also be
+traced for one grid, after it was called once: `torch.jit.save(torch.jit.trace(model, u), "model.pt")`. `opshap` then
+knows nothing of the model but its answers and their gradients. Choose export() where it works: the file can be trained
+on, runs in float64, has the mean field, and goes to the coalition engines.
+
+`load_into(model, path)` gives the weights of a file to a live model, with `load_state_dict(strict=True)`, and its
+normalisers to a processor. `live_model(path)` makes the model of neuraloperator that the file is of, in physical units
+where the file has normalisers. `load(path)` gives the bare arrays. Complex tensors are float32 with a last dimension of
+2 in the file.
 """
 
 import argparse
-import dataclasses
 import json
+import os
+import pathlib
 import struct
+import sys
+import tempfile
 
 import numpy
+from exported_file import SHIFTS, installed_shift, is_weight, live_model, load, load_into, place_of  # noqa: F401
+from exported_settings import MODELS
+from live_comparison import difference
+from wrapped_model import (
+    ANY_MODEL, SIDES, is_live, open_checkpoint, open_live, open_state_dict, plain_normaliser,
+)
 
-
-@dataclasses.dataclass(frozen=True)
-class Model:
-    """What a class of neuraloperator is for `opshap`. Settings have the names of the CONFIG."""
-
-    leading: tuple  # the constructor's first parameters, which may be given by position
-    required: tuple  # settings without a default
-    defaults: dict  # settings that the file always names
-    options: dict = dataclasses.field(default_factory=dict)  # settings that the file names where they differ from this
-    values: dict = dataclasses.field(default_factory=dict)  # what a setting may be, where it is one of a few
-    fixed: dict = dataclasses.field(default_factory=dict)  # settings with one value in `opshap`, which is the default
-    renamed: dict = dataclasses.field(default_factory=dict)  # the constructor's name of a setting, where it is another
-
-    def knows(self, key):
-        return key in self.required or key in self.defaults or key in self.options or key == "domain_padding_mode"
-
-
-SPECTRAL = {
-    "resolution_scaling_factor": None, "separable": False, "preactivation": False, "conv_module": "SpectralConv",
-}
-EMBEDDINGS = ("grid", None)
-TRANSFORMS = ("linear", "nonlinear")
-SKIPS = ("linear", "identity", "soft-gating", None)
-
-MODELS = {
-    "fno": Model(
-        leading=("n_modes", "in_channels", "out_channels", "hidden_channels", "n_layers"),
-        required=("n_modes", "in_channels", "out_channels", "hidden_channels"),
-        defaults={"n_layers": 4, "domain_padding": 0},
-        options={
-            "lifting_channel_ratio": 2, "projection_channel_ratio": 2, "positional_embedding": "grid", "norm": None,
-            "use_channel_mlp": True, "channel_mlp_expansion": 0.5, "channel_mlp_skip": "soft-gating",
-            "fno_skip": "linear", "stabilizer": None, "non_linearity": "gelu",
-        },
-        values={
-            "positional_embedding": EMBEDDINGS, "norm": (None, "instance_norm", "group_norm", "batch_norm"),
-            "stabilizer": (None, "tanh"), "channel_mlp_skip": SKIPS, "fno_skip": SKIPS,
-            "non_linearity": ("gelu", "relu", "tanh", "silu"),
-        },
-        fixed={"complex_data": False, "fno_block_precision": "full", **SPECTRAL},
-    ),
-    "local_no": Model(
-        leading=("n_modes", "in_channels", "out_channels", "hidden_channels", "default_in_shape", "n_layers"),
-        required=("n_modes", "in_channels", "out_channels", "hidden_channels", "default_in_shape"),
-        defaults={"n_layers": 4, "domain_padding": 0, "disco_layers": True, "diff_layers": True},
-        options={"positional_embedding": "grid"},
-        values={"positional_embedding": EMBEDDINGS},
-        fixed={
-            "disco_kernel_shape": [2, 4], "radius_cutoff": None, "domain_length": [2, 2], "disco_groups": 1,
-            "disco_bias": True, "conv_padding_mode": "periodic", "fin_diff_kernel_size": 3, "mix_derivatives": True,
-            "lifting_channel_ratio": 2, "projection_channel_ratio": 2, "non_linearity": "gelu", "norm": None,
-            "complex_data": False, "use_channel_mlp": False, "local_no_skip": "linear",
-            "local_no_block_precision": "full", "stabilizer": None, **SPECTRAL,
-        },
-    ),
-    "gino": Model(
-        leading=("in_channels", "out_channels", "latent_feature_channels", "projection_channel_ratio", "gno_coord_dim"),
-        required=("in_channels", "out_channels", "n_modes", "latent_shape"),
-        defaults={
-            "hidden_channels": 64, "n_layers": 4, "in_radius": 0.033, "out_radius": 0.033, "in_transform": "linear",
-            "out_transform": "linear", "fno_in_channels": 3, "mesh_box": [0, 1, 0, 1],
-        },
-        values={"in_transform": TRANSFORMS, "out_transform": TRANSFORMS},
-        fixed={
-            "latent_feature_channels": None, "projection_channel_ratio": 4, "gno_coord_dim": 2,
-            "gno_weighting_function": None, "in_gno_pos_embed_type": "transformer",
-            "out_gno_pos_embed_type": "transformer", "fno_lifting_channel_ratio": 2, "gno_embed_channels": 32,
-            "gno_embed_max_positions": 10000, "in_gno_channel_mlp_hidden_layers": [80, 80, 80],
-            "out_gno_channel_mlp_hidden_layers": [512, 256], "gno_channel_mlp_non_linearity": "gelu",
-            "out_gno_tanh": None, "fno_block_precision": "full", "fno_use_channel_mlp": True,
-            "fno_channel_mlp_expansion": 0.5, "fno_non_linearity": "gelu", "fno_stabilizer": None, "fno_norm": None,
-            "fno_skip": "linear", "fno_channel_mlp_skip": "soft-gating",
-            **{f"fno_{name}": value for name, value in SPECTRAL.items()},
-        },
-        renamed={
-            "fno_n_modes": "n_modes", "fno_hidden_channels": "hidden_channels", "fno_n_layers": "n_layers",
-            "in_gno_radius": "in_radius", "out_gno_radius": "out_radius", "in_gno_transform_type": "in_transform",
-            "out_gno_transform_type": "out_transform",
-        },
-    ),
-}
 # Settings that change nothing once the weights are expanded, or outside of a training.
 WITHOUT_EFFECT = (
     "channel_mlp_dropout", "factorization", "rank", "fixed_rank_modes", "implementation", "decomposition_kwargs",
@@ -145,19 +94,24 @@ def _kind(state_dict):
         return "fno"
     first = ", ".join(sorted(name for name in state_dict if name != "_metadata")[:3])
     raise ValueError(
-        f"export: tensors={first}, ... (the model is none of FNO, TFNO, LocalNO, GINO and MWT1d). "
-        "Save it as it is: torch.jit.save(torch.jit.script(model), PATH); opshap takes such an archive too."
+        f"export: tensors={first}, ... (the model is none of FNO, TFNO, LocalNO, GINO and MWT1d). Where one of them is "
+        f"inside and does all of the work, give it alone. Otherwise: {ANY_MODEL}"
     )
 
 
 def _padding(value):
-    """One fraction for all axes; 0 for none."""
-    fractions = set(value) if isinstance(value, (list, tuple)) else {value or 0}
-    if len(fractions) != 1:
-        raise ValueError(
-            f"export: domain_padding={value} (opshap pads all axes by one fraction). Train a model with one fraction."
-        )
-    return float(fractions.pop())
+    """One fraction for all axes, or one for each; 0 for none."""
+    if not isinstance(value, (list, tuple)):
+        return float(value or 0)
+    fractions = [float(one) for one in value]
+    return fractions if len(set(fractions)) > 1 else fractions[0]
+
+
+def _is_unit_grid(value):
+    """Whether a positional embedding of neuraloperator is the one that "grid" makes."""
+    boundaries = getattr(value, "grid_boundaries", None)
+    return type(value).__name__ in ("GridEmbedding2D", "GridEmbeddingND") and boundaries is not None and all(
+        list(pair) == [0, 1] for pair in boundaries)
 
 
 def _activation(function):
@@ -170,6 +124,8 @@ def _plain(key, value):
     """A setting as JSON has it."""
     if key == "domain_padding":
         return _padding(value)
+    if key == "positional_embedding" and _is_unit_grid(value):
+        return "grid"
     if isinstance(value, (list, tuple)):
         return [_plain("", entry) for entry in value]
     if isinstance(value, numpy.generic):
@@ -186,13 +142,13 @@ def _settings(model, arguments, who):
         if key in model.fixed and value != model.fixed[key]:
             raise ValueError(
                 f"export: {name}={value} in {who} (opshap has {name}={model.fixed[key]} alone). "
-                "Train a model with that setting, or save this one by torch.jit.save."
+                f"Train a model with that setting. {ANY_MODEL}"
             )
         if value not in model.values.get(key, (value,)):
             known = ", ".join(str(one) for one in model.values[key])
             raise ValueError(
                 f"export: {name}={value} in {who} (opshap has {known}). "
-                "Train a model with one of these, or save this one by torch.jit.save."
+                f"Train a model with one of these. {ANY_MODEL}"
             )
         if model.knows(key):
             found[key] = value
@@ -208,7 +164,7 @@ def _settings(model, arguments, who):
 def _arguments(model_or_state_dict, leading):
     """(the constructor's arguments by name, where they are from). Attributes are what forward() uses, also where they
     were changed after construction."""
-    live = hasattr(model_or_state_dict, "state_dict")
+    live = is_live(model_or_state_dict)
     known = getattr(model_or_state_dict, "_init_kwargs", {}) if live else model_or_state_dict.get("_metadata") or {}
     who = "the model" if live else "_metadata"
     positions = known.get("args", ())
@@ -244,11 +200,21 @@ def _of_shapes(model, state_dict, positional_embedding="grid"):
     }
 
 
+def _shift(value):
+    if value not in SHIFTS:
+        raise ValueError(
+            f"export: inverse_shift={value} (opshap has fftshift and ifftshift). Say fftshift for a model that was "
+            "trained with neuraloperator <= 2.0.0."
+        )
+    return value
+
+
 def configuration(model_or_state_dict, **config):
     """The CONFIG that the file gets: what the model or its `_metadata` says, and `config` for what they do not say."""
-    state_dict = model_or_state_dict.state_dict() if hasattr(model_or_state_dict, "state_dict") else model_or_state_dict
+    state_dict = model_or_state_dict.state_dict() if is_live(model_or_state_dict) else model_or_state_dict
     kind = _kind(state_dict)
     config = {key: value for key, value in config.items() if (key, value) != ("model", kind)}
+    shift = _shift(config.pop("inverse_shift", SHIFTS[0]))
     if kind == "mwt":
         return _of_shapes(model_or_state_dict, state_dict, **config)
     model = MODELS[kind]
@@ -266,7 +232,10 @@ def configuration(model_or_state_dict, **config):
     if missing:
         raise ValueError(f"export: {', '.join(missing)} (neither the model nor the caller says). Give it by name.")
     used = {key: value for key, value in found.items() if key not in model.options or value != model.options[key]}
-    return {"model": kind, **model.defaults, **used}
+    settings = {"model": kind, **model.defaults, **used}
+    if len(settings["n_modes"]) == 2:
+        settings["inverse_shift"] = shift
+    return settings
 
 
 def _expanded(arrays):
@@ -290,22 +259,12 @@ def _expanded(arrays):
     return dense
 
 
-def _place(tensor):
-    """Tensors of one place are one tensor under two names."""
-    return tensor.data_ptr(), tuple(tensor.shape), tensor.dtype
-
-
-def _is_weight(name, value):
-    """Beside the tensors there are the constructor's arguments, and how many batches a norm has seen in training."""
-    return name != "_metadata" and hasattr(value, "detach") and not name.endswith("num_batches_tracked")
-
-
 def _arrays(state_dict):
     """Name to float32 array, complex ones as [..., 2]. Of two names for one tensor the first in order is kept."""
-    tensors = {name: state_dict[name].detach() for name in sorted(state_dict) if _is_weight(name, state_dict[name])}
+    tensors = {name: state_dict[name].detach() for name in sorted(state_dict) if is_weight(name, state_dict[name])}
     first = {}
     for name, tensor in tensors.items():
-        first.setdefault(_place(tensor), name)
+        first.setdefault(place_of(tensor), name)
     arrays = {}
     for name in first.values():
         tensor = tensors[name].cpu().resolve_conj().contiguous()
@@ -320,11 +279,7 @@ def _arrays(state_dict):
     return arrays
 
 
-def export(model_or_state_dict, path, **config):
-    """Writes weights and configuration. `config` has settings in words, for what the model itself does not say."""
-    settings = configuration(model_or_state_dict, **config)
-    live = hasattr(model_or_state_dict, "state_dict")
-    arrays = _arrays(model_or_state_dict.state_dict() if live else model_or_state_dict)
+def _write(path, settings, arrays):
     header = {"__metadata__": {"config": json.dumps(settings)}}
     offset = 0
     for name in sorted(arrays):
@@ -340,90 +295,143 @@ def export(model_or_state_dict, path, **config):
             out.write(arrays[name].tobytes())
 
 
-def load(path):
-    """(configuration, name to array) of a file that `opshap` or export() wrote."""
-    types = {"F32": "<f4", "F64": "<f8"}
-    with open(path, "rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
-        data = file.read()
-    metadata = header.pop("__metadata__", {})
-    arrays = {
-        name: numpy.frombuffer(data[slice(*entry["data_offsets"])], types[entry["dtype"]]).reshape(entry["shape"])
-        for name, entry in header.items()
-    }
-    return json.loads(metadata.get("config", "{}")), arrays
+def _normalisers(found, given, normalization):
+    """{"in_normalizer": {"mean", "std", "eps"}, ...} of what the model or state_dict has and what the caller gave."""
+    made = {}
+    for side, name in SIDES.items():
+        one = given.get(name)
+        if one is not None and name in found:
+            raise ValueError(
+                f"export: {name} (is given by name, and by the processor or state_dict too). Leave out the one by name."
+            )
+        if one is None and name in found:
+            one = found[name]
+            if isinstance(one, dict) and "eps" not in one:
+                eps = (normalization or {}).get(side, {}).get("eps")
+                if eps is None:
+                    raise ValueError(
+                        f"export: {name} (is in the state_dict, which does not have its eps). Say it: normalization="
+                        f'{{"{side}": {{"eps": 1e-7}}}}; 1e-7 is what neuraloperator takes where nothing is said.'
+                    )
+                one = {**one, "eps": eps}
+        if one is not None:
+            made[name] = plain_normaliser(name, one)
+    return made
 
 
-def load_into(model, path):
-    """Gives a live model the weights of a file that `opshap` or export() wrote, with load_state_dict(strict=True).
+def export(model_or_state_dict, path, in_normalizer=None, out_normalizer=None, normalization=None, **config):
+    """Writes weights, normalisers and configuration.
 
-    Throws where the file lacks a tensor of the model, has one that the model does not have, or has another shape. A
-    model with factorised weights cannot be loaded into: the file has the tensors that the factors make up.
+    Takes a live model, a processor of neuraloperator that has one, a state_dict, or what torch.load() gave. `config`
+    has settings in words, for what the model itself does not say. Without normalisers it says on stderr that none were
+    given. Throws where the file would give another output than the live model, and then leaves no file.
     """
-    import torch
-
-    known = model.state_dict()
-    tensors = {}
-    for name, array in load(path)[1].items():
-        tensor = torch.from_numpy(array.copy())
-        tensors[name] = torch.view_as_complex(tensor) if name in known and known[name].is_complex() else tensor
-    loaded = {_place(known[name]): tensor for name, tensor in tensors.items() if name in known}
-    for name, value in known.items():
-        if not _is_weight(name, value):
-            tensors[name] = value
-        elif name not in tensors and _place(value) in loaded:  # a further name of a tensor that the file has
-            tensors[name] = loaded[_place(value)]
-    differences = {"missing": sorted(set(known) - set(tensors)), "unexpected": sorted(set(tensors) - set(known))}
-    if any(differences.values()):
-        lists = "; ".join(f"{what}: {', '.join(names)}" for what, names in differences.items() if names)
-        raise ValueError(
-            f"load_into: file={path} (does not fit the live {type(model).__name__}; {lists}). "
-            "Make the model with the file's configuration and dense weights."
+    opened = open_checkpoint(model_or_state_dict)
+    if is_live(opened):
+        network, outer, found, processor = open_live(opened)
+        state_dict = network.state_dict()
+    else:
+        outer = processor = None
+        state_dict, found = open_state_dict(opened)
+        network = state_dict
+    settings = configuration(network, **config)
+    _refuse_sphere(settings, state_dict)
+    made = _normalisers(found, {"in_normalizer": in_normalizer, "out_normalizer": out_normalizer}, normalization)
+    if settings["model"] == "gino" and any(one["mean"].size > 1 for one in made.values()):
+        raise ValueError(f"export: model=gino (has normalisers that are more than one number for all). {ANY_MODEL}")
+    arrays = _arrays(state_dict)
+    for name, one in made.items():
+        arrays.update({f"{name}.mean": one["mean"], f"{name}.std": one["std"]})
+    if made:
+        sides = {side: {"eps": made[name]["eps"]} for side, name in SIDES.items() if name in made}
+        settings["normalization"] = sides
+    elif settings["model"] != "gino":
+        print(
+            "export: no in_normalizer and no out_normalizer were given. The file takes and gives fields as the network "
+            "itself does. If it was trained on normalised fields, give its normalisers, or its processor.",
+            file=sys.stderr,
         )
-    model.load_state_dict(tensors, strict=True)
+    path = pathlib.Path(path)
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # renamed once it is known to be right
+    os.close(handle)
+    try:
+        if outer is None or not _can_be_rebuilt(settings):
+            _write(part, settings, arrays)
+        else:
+            _write_what_agrees(part, settings, arrays, outer, network, processor, "inverse_shift" in config)
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
 
 
-def live_model(path):
-    """The FNO, LocalNO or GINO of neuraloperator that a file is of, with its weights, to be used or trained on."""
-    import neuralop.models
-    from torch.nn import functional
+def _refuse_sphere(settings, state_dict):
+    """The last axis of a transform on the sphere keeps m/2 of m modes, where FNO's keeps m/2 + 1."""
+    weight = state_dict.get("fno_blocks.convs.0.weight.tensor")
+    modes = settings.get("n_modes", [])
+    if settings["model"] == "fno" and len(modes) == 2 and modes[1] % 2 == 0 and weight is not None \
+            and weight.shape[-1] == modes[1] // 2:
+        raise ValueError(f"export: model=SFNO (its layers are on the sphere, which opshap does not have). {ANY_MODEL}")
 
-    config, _ = load(path)
-    names = {"fno": "FNO", "local_no": "LocalNO", "gino": "GINO"}
-    kind = config.pop("model", "fno")
-    if kind not in names:
-        raise ValueError(
-            f"live_model: model={kind} (neuraloperator has no such class). Make the model and call load_into()."
-        )
-    if config.pop("domain_padding_mode", "symmetric") != "symmetric" or config.pop("quadrature", "points") != "points":
-        raise ValueError(
-            f"live_model: file={path} (pads at one end, or counts points by their volumes; neuraloperator 2.0.0 does "
-            "neither). Use it with opshap."
-        )
-    back = {key: name for name, key in MODELS[kind].renamed.items()}
-    of_forward = ("latent_shape", "mesh_box")  # the caller gives these to forward(), not to the constructor
-    arguments = {back.get(key, key): value for key, value in config.items() if key not in of_forward}
-    if "non_linearity" in arguments:
-        named = {"gelu": functional.gelu, "relu": functional.relu, "tanh": functional.tanh, "silu": functional.silu}
-        arguments["non_linearity"] = named[arguments["non_linearity"]]
-    if kind == "gino":
-        arguments.update(gno_coord_dim=2, gno_use_open3d=False, gno_use_torch_scatter=False)
-    model = getattr(neuralop.models, names[kind])(**arguments).eval()
-    load_into(model, path)
-    return model
+
+def _can_be_rebuilt(settings):
+    """Whether neuraloperator 2.0.0 has the model."""
+    return settings["model"] != "mwt" and settings.get("domain_padding_mode", "symmetric") == "symmetric"
+
+
+def _write_what_agrees(part, settings, arrays, outer, network, processor, shift_was_said):
+    """Writes the file whose model has the live model's output, of the two shifts. Throws where neither has."""
+    shifts = [settings.get("inverse_shift")]
+    if shifts[0] and not shift_was_said:
+        shifts = sorted(SHIFTS, key=lambda shift: shift != installed_shift())
+    reasons = []
+    for shift in shifts:
+        if shift:
+            settings["inverse_shift"] = shift
+        _write(part, settings, arrays)
+        try:
+            rebuilt = live_model(part)
+        except (ValueError, RuntimeError, TypeError) as error:
+            reasons.append(f"the file does not make such a model again: {str(error).splitlines()[-1].strip()}")
+            continue
+        reason = difference(outer, network, processor, rebuilt, settings)
+        if not reason:
+            return
+        reasons.append(reason)
+    raise ValueError(
+        f"export: model={type(network).__name__} ({reasons[0]}). Export it without that. Otherwise: {ANY_MODEL}"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("state_dict")
+    parser.add_argument("state_dict", help="what torch.save wrote: a state_dict, a checkpoint, a model or a processor")
     parser.add_argument("out")
     parser.add_argument("--config", default="{}", help="settings in words, a JSON object: n_modes, in_channels, ...")
+    parser.add_argument(
+        "--inverse-shift", choices=SHIFTS,
+        help="how the spectrum is shifted back: fftshift in neuraloperator <= 2.0.0 (the default), ifftshift later",
+    )
+    parser.add_argument(
+        "--normalizers", metavar="FILE", help="what torch.save wrote of a DefaultDataProcessor: it has the normalisers",
+    )
     arguments = parser.parse_args()
     import torch
 
-    state_dict = torch.load(arguments.state_dict, map_location="cpu", weights_only=False)
-    export(state_dict, arguments.out, **json.loads(arguments.config))
+    def read(path):
+        return torch.load(path, map_location="cpu", weights_only=False)
+
+    words = json.loads(arguments.config)
+    if arguments.inverse_shift:
+        words["inverse_shift"] = arguments.inverse_shift
+    if arguments.normalizers:
+        processor = read(arguments.normalizers)
+        words.update({name: getattr(processor, name, None) for name in SIDES.values()})
+    try:
+        export(read(arguments.state_dict), arguments.out, **words)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
