@@ -134,8 +134,9 @@ def plain_normaliser(name, given):
     lacking = [key for key in ("mean", "std", "eps") if get(key) is None]
     if lacking:
         raise ValueError(
-            f"export: {name}={type(given).__name__} (has no {', '.join(lacking)}). Give a fitted UnitGaussianNormalizer, "
-            'or {"mean": array, "std": array, "eps": number}; neuraloperator\'s eps is 1e-7 where nothing was said.'
+            f"export: {name}={type(given).__name__} (has no {', '.join(lacking)}). Give a fitted "
+            'UnitGaussianNormalizer, or {"mean": array, "std": array, "eps": number}; neuraloperator has an eps of '
+            "1e-7 where nothing is said."
         )
     made = {"mean": _numbers(get("mean")), "std": _numbers(get("std")), "eps": float(get("eps"))}
     numbers = numpy.concatenate([made["mean"].ravel(), made["std"].ravel(), [made["eps"]]])
@@ -157,7 +158,8 @@ def require_formula(name, given, made):
     """Throws where the object does something else than a UnitGaussianNormalizer of its numbers."""
     import torch
 
-    mean, scale = (torch.as_tensor(part) for part in (made["mean"].astype(float), made["std"].astype(float) + made["eps"]))
+    mean = torch.from_numpy(made["mean"].astype(float))
+    scale = torch.from_numpy(made["std"].astype(float)) + made["eps"]
     device = given.mean.device if is_tensor(given.mean) else "cpu"
     for sign in (-1.0, 0.5):
         x = (mean + sign * scale).float().to(device)
@@ -174,8 +176,8 @@ def require_formula(name, given, made):
 def physical_model(model, normalisers):
     """A torch module in physical units around a network: (x - mean)/(std + eps) before it, the inverse behind it.
 
-    Its normalisers are neuraloperator's, at in_normalizer and out_normalizer (None where there is none), and the network
-    is at model. Other attributes are those of the network.
+    Its normalisers are neuraloperator's, at in_normalizer and out_normalizer (None where there is none), and the
+    network is at model. Other attributes are those of the network.
     """
     import torch
     from neuralop.data.transforms.normalizers import UnitGaussianNormalizer
