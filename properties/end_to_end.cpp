@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/npy.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
@@ -78,6 +81,35 @@ TEST_F(EndToEnd, ShapleyValuesAreThoseOfAllCoalitionsInPython) {
     expect_same(fixture, "shapley_values", attributed(fixture, "exact"));
     expect_same(fixture, "shapley_values", attributed(fixture, "exact --no-engine"));
   }
+}
+
+// Models of neuraloperator's own tutorial, with its normalisers: fields, baselines and values in physical units.
+TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
+  const std::filesystem::path models = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/normalised_models";
+  const auto numbers = [&](const std::string& name) {
+    const data::NpyArray array = data::read_npy(models / name);
+    return array.reals(name);
+  };
+  int tried = 0;
+  for (const Json& fixture : Json::parse(read_file(models / "cases.json"))) {
+    const std::string name = fixture.at("name"), stem = (models / name).string();
+    std::string query;
+    for (const Json& index : fixture.at("query")) query += (query.empty() ? "" : ",") + index.dump();
+    const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
+                            stem + ".b.npy --query " + query + " --players " + fixture.at("players").dump() +
+                            " --method exact --json";
+    const std::vector<double> exact = numbers(name + ".exact.npy");
+    // Python computes in float64, we in float32: 5e-5 of the largest value is what users may rely on.
+    const Tolerance tolerance{.bound = 5e-5 * largest(exact), .reason = "float32"};
+    for (const char* path : {"", " --no-engine"}) {
+      const Outcome outcome = opshap(ask + path);
+      ASSERT_EQ(0, outcome.code) << outcome.err;
+      EXPECT_EQ("", mismatch(exact, Json::parse(outcome.out).at("values").get<std::vector<double>>(), tolerance))
+          << name << path;
+    }
+    ++tried;
+  }
+  EXPECT_EQ(3, tried);
 }
 
 TEST_F(EndToEnd, IntegratedGradientsAreThoseOfPython) {
