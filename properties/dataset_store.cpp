@@ -414,6 +414,17 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
                }),
                DataError);
   EXPECT_THROW(damaged([](Opened& set) { set.metadata = "{}"; }), DataError);
+  // The problem's name becomes that of a folder.
+  for (const nlohmann::ordered_json& name : {nlohmann::ordered_json("../../x"), nlohmann::ordered_json("/tmp/x"),
+                                             nlohmann::ordered_json(""), nlohmann::ordered_json(7)}) {
+    EXPECT_THROW(damaged([&name](Opened& set) {
+                   auto metadata = nlohmann::ordered_json::parse(set.metadata);
+                   metadata["pde"] = name;
+                   set.metadata = metadata.dump();
+                 }),
+                 DataError)
+        << name;
+  }
   EXPECT_THROW(damaged([](Opened& set) {
                  auto metadata = nlohmann::ordered_json::parse(set.metadata);
                  metadata["schema_version"] = 2;
