@@ -100,8 +100,8 @@ TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
   data::write_npy(path("zeros.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.0)});
   data::write_npy(path("tenths.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.1)});
   const auto ask = [&](const std::string& op, const std::string& more) {
-    return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + weights + " --query 16 --json " +
-           more;
+    return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + weights +
+           " --query 16 --json " + more;
   };
   const Outcome right = opshap(ask(backbone(), "--baseline " + path("zeros.npy")));
   EXPECT_EQ(0, right.code) << right.err;

@@ -153,7 +153,7 @@ std::vector<std::string> some_rows() {
                                    .reference = "exact"};
   const runs::ValuesRow values{
       .pde = "p", .players = 2, .method = "m", .budget = 4, .values = {1, 2}, .standard_errors = {0, 1}};
-  const runs::OperatorRow op{.pde = "p", .points = 2, .relative_errors = {0.5}};
+  const runs::OperatorRow op{.pde = "p", .points = 2, .relative_errors = {Measured::of(0.5)}};
   const runs::FieldsRow fields{
       .pde = "p", .sample = 0, .x = {0, 0.5}, .input = {1, 2}, .solution = {1, 2}, .prediction = {1, 2}, .shape = {2}};
   return {without_checksum(to_json_line(attribution)) + "\n", without_checksum(to_json_line(values)) + "\n",
@@ -199,7 +199,7 @@ TEST_F(HostileFiles, ManifestsAreTakenOrRefused) {
                                   .subject = {{"settings", {{"n", 3}}}}};
   survive("manifest that goes on", {manifest}, [&](const std::string& text) {
     put(folder_ / "manifest.json", text);
-    runs::Manifest(folder_, beginning, [](const Json&) { return true; });
+    runs::Manifest(folder_, beginning, [](const Json&) { return std::string(); });
   });
 }
 

@@ -73,8 +73,7 @@ auto Hdf5Source::guarded(const std::string& object, const Work& work) const try 
 Hdf5Source::Hdf5Source(const std::filesystem::path& path) : name_(path.string()) {
   silence();
   register_lzf();
-  require<DataError>(is_file(path), "hdf5: file=", name_,
-                     " (is not a file). Name the file to read.");
+  require<DataError>(is_file(path), "hdf5: file=", name_, " (is not a file). Name the file to read.");
   require<DataError>(std::ifstream(path).good(), "hdf5: file=", name_,
                      " (cannot be opened). Check that you may read it.");
   require<DataError>(H5Fis_hdf5(name_.c_str()) > 0, "hdf5: file=", name_,

@@ -25,8 +25,7 @@ struct Fields {
   std::vector<float> values;
 
   static Fields read(const std::filesystem::path& path) {
-    require<DataError>(is_file(path), "data import: file=", path.string(),
-                       " (is not a file). Name a .npy file.");
+    require<DataError>(is_file(path), "data import: file=", path.string(), " (is not a file). Name a .npy file.");
     const NpyArray array = read_npy(path);
     const std::vector<double>& reals = array.reals("data import: file=" + path.string());
     require<DataError>(array.shape.size() >= 2 && array.shape.size() <= 4 &&

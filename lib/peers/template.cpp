@@ -81,8 +81,7 @@ void write_template(std::string_view language, const std::filesystem::path& fold
           suggestion(language, template_languages()), " See `opshap peer new --help`.");
   const std::string name = folder.filename().string();
   require(is_plugin_name(name), "peer: name=", name, " (must be 1 to 64 of a-z, 0-9, _ and -). Choose another one.");
-  require(!is_there(folder), "peer: folder=", folder.string(),
-          " (is there already). Choose another one.");
+  require(!is_there(folder), "peer: folder=", folder.string(), " (is there already). Choose another one.");
   for (const TemplateFile& file : found->files) {
     const std::string text = replaced(std::string(file.text), "{{name}}", name);
     write_file(folder / file.path, replaced(text, "{{function}}", function_of(name)));

@@ -226,9 +226,8 @@ void add_list(CLI::App& app, const Globals& globals) {
                                      "What there is, by kind: estimators, games, pdes, operators, metrics, studies, "
                                      "figures, claims, profiles, suites");
   const auto kind = std::make_shared<std::string>();
-  command
-      ->add_option("KIND", *kind,
-                   "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites");
+  command->add_option("KIND", *kind,
+                      "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites");
   command->callback([kind, &globals] {
     if (kind->empty()) {
       for (const Listing& listing : listings()) std::cout << listing.kind << '\n';
