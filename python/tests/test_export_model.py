@@ -112,6 +112,7 @@ class StateDicts(Exports):
         _, config, stderr = self.written(both, normalization=said, **WORDS)
         self.assertEqual((said, ""), (config["normalization"], stderr))
         arrays = load(self.file)[1]
+        self.assertEqual({*state_dict(), *NORMALISERS}, set(arrays))
         np.testing.assert_array_equal(NORMALISERS["out_normalizer.std"], arrays["out_normalizer.std"])
         np.testing.assert_array_equal(state_dict()["lifting.fcs.0.weight"], arrays["lifting.fcs.0.weight"])
         self.assertIn("y_normalizer.mean", self.refused({**state_dict(), "y_normalizer.mean": tensor(1)}, **WORDS))
