@@ -2,7 +2,7 @@
 """Writes a trained Python model as the safetensors file that `opshap` reads, and reads such a file back.
 
 It knows FNO, TFNO, LocalNO and GINO of neuraloperator, and the multiwavelet MWT1d. It needs only the torch and numpy
-that the model was trained with.
+that the model was trained with, and the files beside it.
 
     from export_model import export
     export(model, "fno.safetensors")
@@ -60,6 +60,7 @@ where the file has normalisers. `load(path)` gives the bare arrays. Complex tens
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -345,25 +346,39 @@ def export(model_or_state_dict, path, in_normalizer=None, out_normalizer=None, n
     if made:
         sides = {side: {"eps": made[name]["eps"]} for side, name in SIDES.items() if name in made}
         settings["normalization"] = sides
-    elif settings["model"] != "gino":
+    with _whole_file(path) as part:
+        if outer is None or not _can_be_rebuilt(settings):
+            _write(part, settings, arrays)
+        else:
+            _write_what_agrees(part, settings, arrays, outer, network, processor, "inverse_shift" in config)
+    if not made:
         print(
             "export: no in_normalizer and no out_normalizer were given. The file takes and gives fields as the network "
             "itself does. If it was trained on normalised fields, give its normalisers, or its processor.",
             file=sys.stderr,
         )
-    path = pathlib.Path(path)
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # renamed once it is known to be right
+
+
+@contextlib.contextmanager
+def _whole_file(path):
+    """Another name to write under. It becomes `path` at the end, and goes where the work throws."""
+    path = pathlib.Path(os.path.realpath(path))  # a link stays, and its target is replaced
+    regular = path.is_file() or not path.exists()
+    if not path.parent.is_dir() or path.is_dir():
+        raise ValueError(f"export: path={path} (is a folder, or in one that does not exist). Name a file in a folder.")
+    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent if regular else None)
     os.close(handle)
     try:
-        if outer is None or not _can_be_rebuilt(settings):
-            _write(part, settings, arrays)
-        else:
-            _write_what_agrees(part, settings, arrays, outer, network, processor, "inverse_shift" in config)
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
+        yield part
+        if regular:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(part, 0o666 & ~mask)
+            os.replace(part, path)
+        else:  # a device or a pipe is written into
+            path.write_bytes(pathlib.Path(part).read_bytes())
+    finally:
+        pathlib.Path(part).unlink(missing_ok=True)
 
 
 def _refuse_sphere(settings, state_dict):

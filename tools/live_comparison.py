@@ -3,8 +3,8 @@
 import contextlib
 import copy
 
-# Both compute in single precision. Of 40 random models the largest difference was 8e-6 of the outputs' range; a changed
-# part makes more than 1e-2.
+# Both compute in single precision. Of 56 models with random options the largest difference was 3e-6 of the outputs'
+# range. The smallest change that was tried, modes that were lowered in one layer, makes more than 1e-2.
 TOLERANCE = 1e-4
 
 

@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -161,6 +162,24 @@ class StateDicts(Exports):
         self.assertEqual((before, [self.file]), (self.file.read_bytes(), list(self.file.parent.iterdir())))
 
 
+    def test_go_where_a_link_points_and_into_pipes(self):
+        plain = self.written(state_dict(), **WORDS)[0]
+        link, pipe = self.file.with_name("link"), self.file.with_name("pipe")
+        link.symlink_to("target")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDWR)  # the file is far smaller than what a pipe holds
+        for path in (link, pipe):
+            with contextlib.redirect_stderr(io.StringIO()):
+                export(state_dict(), path, **WORDS)
+        self.assertTrue(link.is_symlink() and pipe.is_fifo())
+        self.assertEqual(plain, link.with_name("target").read_bytes())
+        self.assertEqual(plain, os.read(reader, len(plain) + 1))
+        os.close(reader)
+        for path in (self.file.parent, self.file.parent / "none" / "model.safetensors"):
+            with self.assertRaisesRegex(ValueError, "export: path="):
+                export(state_dict(), path, **WORDS)
+
+
 @unittest.skipUnless(HAS_NEURALOP, "neuraloperator is not installed")
 class LiveModels(Exports):
     def model(self, kind=None, **settings):
@@ -169,7 +188,8 @@ class LiveModels(Exports):
 
         torch.manual_seed(1)
         words = dict(n_modes=(4, 6), in_channels=2, out_channels=1, hidden_channels=4, n_layers=2)
-        return (kind or FNO)(**{**words, **settings}).eval()
+        words = {name: value for name, value in {**words, **settings}.items() if value is not None}
+        return (kind or FNO)(**words).eval()
 
     def processor(self, model, grid, points):
         import torch
@@ -249,6 +269,23 @@ class LiveModels(Exports):
         doubled = Doubled(fitted.in_normalizer, fitted.out_normalizer).wrap(self.model())
         for other in (self.model(Residual), hooked, relu, tanh, moved, fewer, fewest, Around(self.model()), doubled):
             self.assertIn("differs from the file's by", self.refused(other))
+
+    def test_on_meshes_are_compared_too(self):
+        import torch
+        from neuralop.models import GINO
+
+        model = self.model(
+            GINO, n_modes=None, in_channels=1, hidden_channels=None, n_layers=None, gno_coord_dim=2, in_gno_radius=0.2,
+            out_gno_radius=0.2, fno_n_modes=(6, 4), fno_hidden_channels=12, fno_n_layers=2, gno_use_open3d=False,
+            gno_use_torch_scatter=False,
+        )
+        self.assertEqual("fftshift", self.written(model, latent_shape=[12, 12])[1]["inverse_shift"])
+        single = {"mean": 1, "std": 2, "eps": 0}
+        self.assertIn("normalization", self.written(model, latent_shape=[12, 12], in_normalizer=single)[1])
+        channels = {"mean": np.zeros((1, 1, 2)), "std": np.ones((1, 1, 2)), "eps": 0}
+        self.assertIn("more than one number", self.refused(model, latent_shape=[12, 12], in_normalizer=channels))
+        model.fno_blocks.non_linearity = torch.tanh
+        self.assertIn("a latent grid of 13x13 its output differs", self.refused(model, latent_shape=[12, 12]))
 
     def test_are_tried_with_both_shifts(self):
         from exported_file import installed_shift, replace_shift
