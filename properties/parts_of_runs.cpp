@@ -60,7 +60,7 @@ class PartsOfRuns : public ::testing::Test {
   /// Does a part as commands do: `units` of them, each by its number.
   static void work(const fs::path& run, const runs::Part& part, int units = 7, const runs::Beginning& how = beginning(),
                    bool to_the_end = true) {
-    runs::Manifest manifest(run, part, how, [](const Json&) { return true; });
+    runs::Manifest manifest(run, part, how, [](const Json&) { return std::string(); });
     manifest.stage("work", [&] {
       runs::Units done(part.folder(run) / "units", "test", "identity");
       for (int unit = 0; unit < units; ++unit) {
@@ -256,7 +256,7 @@ class PartsOfAnEvaluation : public PartsOfRuns {
   }
 
   void evaluate(const fs::path& run, const runs::Part& part, const Operator& backbone) const {
-    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return true; });
+    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return std::string(); });
     evaluation::EvaluationSettings settings;
     settings.resolutions = {8, 16};
     settings.inputs = 3;
@@ -306,7 +306,7 @@ TEST_F(PartsOfRuns, OfAComparisonGiveItsRowsInItsOrder) {
   Rng rng(3, "parts test");
   const auto game = games::random_unanimity_sum(12, rng);
   const auto compare = [&](const fs::path& run, const runs::Part& part) {
-    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return true; });
+    runs::Manifest manifest(run, part, beginning(), [](const Json&) { return std::string(); });
     const evaluation::ComparisonPlan plan{
         .game = *game,
         .name = "unanimity_sum",

@@ -128,7 +128,7 @@ TEST_F(ReportFolder, NumbersOfAnySizeHaveAPage) {
         if (row.method == "permutation") row.nrmse = Measured::of(size);
         if (row.method == "kernel_shap_paired") row.game_seconds = row.estimator_seconds = size;
         if (row.method == "operator_shap") row.r2 = row.pearson = Measured::of(-size);
-        if (row.method == "integrated_gradients") row.reference_error = size;
+        if (row.method == "integrated_gradients") row.reference_error = Measured::of(size);
       }
       const std::string page = report(results, made.manifest());
       EXPECT_NE(std::string::npos, page.find("</html>")) << size;
