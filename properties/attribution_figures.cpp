@@ -130,7 +130,8 @@ TEST(AttributionFigures, PlayersWithStandardErrorsHaveBars) {
   };
   const std::string dot = "<use href='#[a-z0-9-]*gpPt6'";
   EXPECT_EQ(0u, count(svg(std::nullopt), dot));
-  EXPECT_EQ(4u, count(svg(std::vector<double>{0.1, 0.2, 0.1, 0.3}), dot)) << "a bar a player, not a point";
+  EXPECT_EQ(2 * 4u, count(svg(std::vector<double>{0.1, 0.2, 0.1, 0.3}), dot))
+      << "a bar a player, whose dot gnuplot draws twice";
 }
 
 TEST(AttributionFigures, GridsAreDrawnAsBefore) {

@@ -319,8 +319,8 @@ TEST_P(EstimatorMean, IsTheShapleyValueWhereItIsUnbiased) {
   }
 }
 
-// A bias that vanishes is at most a fifth of the standard deviation with ten times as many coalitions as players. Methods
-// that learn need forty times as many, and have fewer replicates for what they cost.
+// A bias that vanishes is at most a fifth of the standard deviation with ten times as many coalitions as players.
+// Methods that learn need forty times as many, and have fewer replicates for what they cost.
 TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
   const Guarantees promise = estimator().guarantees();
   if (promise.bias != Bias::vanishing) GTEST_SKIP() << "not promised";

@@ -221,7 +221,7 @@ TEST_F(Files, ClosedDescriptorsAreHeldAndStillFail) {
   const int code = in_child([] {
     for (const int descriptor : {0, 1, 2}) close(descriptor);
     start_process();
-    const bool held = open("/dev/null", O_RDONLY | O_CLOEXEC) == 3;
+    const bool held = open("/dev/null", O_RDONLY | O_CLOEXEC) > 2;
     char byte = 0;
     return held && write(1, "x", 1) < 0 && write(2, "x", 1) < 0 && read(0, &byte, 1) < 0 ? 0 : 1;
   });

@@ -47,7 +47,7 @@ TEST(BudgetList, RefusesEverythingElse) {
                            "2^7...2^9",
                            "..",
                            "2^7..",
-                           "1e3",
+                           "1e-3",
                            "-5",
                            "0",
                            "2^63",

@@ -233,7 +233,8 @@ TEST_F(PeerCommands, CheckFindsStandardErrorsThatAreWrong) {
   ASSERT_NE(std::string::npos, at);
   const auto outcome_of = [&](const std::string& claimed) {
     file("mine/estimator.py", std::string(right).replace(at, errors.size(), claimed));
-    for (const json& check : json::parse(opshap("peer check --json " + path("mine")).out).at("checks")) {
+    const json checked = json::parse(opshap("peer check --json " + path("mine")).out);
+    for (const json& check : checked.at("checks")) {
       if (check.at("law") == "has the standard errors that its values have")
         return check.at("outcome").get<std::string>();
     }

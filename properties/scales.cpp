@@ -1,5 +1,5 @@
-// A game times 2^k: values, standard errors, gaps and distances are those of the game times 2^k, to the bit, and numbers
-// without a unit and verdicts are the same. That holds for every estimator, for references, certification and
+// A game times 2^k: values, standard errors, gaps and distances are those of the game times 2^k, to the bit, and
+// numbers without a unit and verdicts are the same. That holds for every estimator, for references, certification and
 // comparisons.
 
 #include <gtest/gtest.h>

@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "data/npy.hpp"
+#include "data/safetensors.hpp"
 #include "runs/results.hpp"
 #include "support/program.hpp"
 
@@ -47,6 +49,16 @@ class TwoChannels : public Program {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(0.3 * static_cast<double>(i)) / 2;
     data::write_npy(path("u.npy"), {shape, data::Dtype::float64, values});
     return path("u.npy");
+  }
+  /// The constants that hid the channels in the training, as an option with a field on 8 x 8 points.
+  std::string means() const {
+    const data::Safetensors explainer = data::read_safetensors(weights("explainer"));
+    std::istringstream constants(explainer.metadata.at("trained_for.baseline"));
+    std::vector<double> values;
+    for (std::string constant; std::getline(constants, constant, ',');)
+      values.insert(values.end(), 64, std::stod(constant));
+    data::write_npy(path("means.npy"), {{2, 8, 8}, data::Dtype::float64, values});
+    return " --baseline " + path("means.npy");
   }
   static std::string weights(const std::string& stage) { return (run_ / stage / "model.safetensors").string(); }
 
@@ -110,8 +122,11 @@ TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
 }
 
 TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
+  expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
+                     field({2, 8, 8}) + " --players 16",
+                 2, "baseline zero instead of ");
   const std::string command = "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") +
-                              " --input " + field({2, 8, 8}) + " --players 16 --json --out " + path("v.npy") +
+                              " --input " + field({2, 8, 8}) + means() + " --players 16 --json --out " + path("v.npy") +
                               " --figure " + path("f.svg");
   const Outcome outcome = opshap(command);
   ASSERT_EQ(0, outcome.code) << outcome.err;
@@ -149,7 +164,7 @@ TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
 
 TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
   const std::string common =
-      " --operator " + weights("backbone") + " --input " + field({2, 8, 8}) +
+      " --operator " + weights("backbone") + " --input " + field({2, 8, 8}) + means() +
       " --players 16 --budgets 128 --repeats 2 --json --methods permutation_antithetic,explainer:" +
       weights("explainer");
   const Outcome outcome = opshap("compare --query 4,4" + common);
@@ -157,7 +172,8 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ((std::vector<std::string>{"permutation_antithetic", "explainer:model"}),
             json["methods"].get<std::vector<std::string>>());
-  EXPECT_EQ("players: 16 blocks; baseline: zero; query: index 4,4, channel 0; masked channels: all", json["scenario"]);
+  EXPECT_EQ("players: 16 blocks; baseline: a field; query: index 4,4, channel 0; masked channels: all",
+            json["scenario"]);
   int explained = 0;
   for (const Json& row : json["rows"]) {
     if (row["method"] != "operator_shap") continue;
@@ -177,7 +193,7 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
 }
 
 TEST_F(TwoChannels, AComparisonKnowsItsExplainerByItsWeights) {
-  const std::string command = "compare --operator " + weights("backbone") + " --input " + field({2, 8, 8}) +
+  const std::string command = "compare --operator " + weights("backbone") + " --input " + field({2, 8, 8}) + means() +
                               " --query 4,4 --players 16 --out " + path("compared") +
                               " --methods uniform,explainer:" + path("explainer.safetensors");
   fs::copy_file(weights("explainer"), path("explainer.safetensors"));
@@ -222,9 +238,8 @@ TEST_F(TwoChannels, WhatDoesNotFitIsRefusedByName) {
   expect_refusal(op + input + " --query 4,4 --masked-channels 2", 2, "channel=2");
   expect_refusal(op + input + " --query 4,4 --query-channel 1", 2, "channel=1");
   expect_refusal(op + input + " --query all --figure " + path("f.svg"), 2, "--figure");
-  expect_refusal("attribute --operator " + weights("backbone") + " --input " + input + " --query 4,4", 2, "--method");
   expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") + " --input " +
-                     input + " --query 0,0",
+                     input + means() + " --players 16 --query 0,0",
                  2, "--query");
   expect_refusal("attribute --operator " + weights("backbone") + " --explainer " + OPSHAP_SOURCE_DIR +
                      "/reports/paper/explainer/model.safetensors --input " + input,

@@ -34,8 +34,8 @@ void add_attribute_options(CLI::App& command, AttributeOptions& options);
 /// where the method needs one, in the options. Throws InvalidArgument for options of a method that is not named.
 void choose_method(AttributeOptions& options, const Game& game);
 
-/// What JSON says beside an attribution whose method was chosen: error_bar, the relative size of its standard errors, or
-/// null with error_bar_why; and steps, what was tried.
+/// What JSON says beside an attribution whose method was chosen: error_bar, the relative size of its standard errors,
+/// or null with error_bar_why; and steps, what was tried.
 nlohmann::ordered_json chosen_json(const AttributeOptions& options, const Attribution& attribution);
 
 /// The program of --method peer:FOLDER as a method; nullptr when another method is asked for. Throws InvalidArgument

@@ -38,8 +38,8 @@ nlohmann::ordered_json attributions_json(const Globals& globals, const std::stri
 nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
                                   const Shown& shown);
 
-/// Prints attributions of several inputs or queries on standard output: attributions_json() with --json, else a line for
-/// each of the first inputs and queries.
+/// Prints attributions of several inputs or queries on standard output: attributions_json() with --json, else a line
+/// for each of the first inputs and queries.
 void print_attributions(const Globals& globals, const std::string& method,
                         const std::vector<std::vector<Attribution>>& attributions,
                         const std::vector<std::int64_t>& queries, const Shown& shown);

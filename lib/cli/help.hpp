@@ -7,8 +7,8 @@
 
 namespace opshap::cli {
 
-/// The words of a text in lines of at most `width` letters; lines that the text begins itself stay. A word that is longer
-/// has a line of its own. Width: at least 1.
+/// The words of a text in lines of at most `width` letters; lines that the text begins itself stay. A word that is
+/// longer has a line of its own. Width: at least 1.
 std::string wrapped(std::string_view text, std::size_t width);
 
 /// Gives --help of the application and of all subcommands that are added from now on lines that fit the terminal (the

@@ -16,8 +16,8 @@ struct Values {
   std::vector<std::int64_t> queries;  ///< points of the domain; empty with one_game
 };
 
-/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called before
-/// the work.
+/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called
+/// before the work.
 void require_values_file(const std::filesystem::path& out);
 
 /// Writes the file that its ending says: .npy has the values, [n] for a game, [B,n] for inputs of an operator, [B,Q,n]

@@ -14,8 +14,8 @@ double norm(std::span<const double> values);
 double distance(std::span<const double> a, std::span<const double> b);
 
 /// error / size, the only rule of this project for an error that is relative: 0 where both are 0, and undefined where
-/// only the size is, where the ratio is beyond the largest double, or where a number is not finite. Both must be lengths
-/// (not negative).
+/// only the size is, where the ratio is beyond the largest double, or where a number is not finite. Both must be
+/// lengths (not negative).
 Measured relative(double error, double size);
 
 }  // namespace opshap

@@ -56,11 +56,9 @@ std::string stopped_message(std::string_view who) {
   }
   std::this_thread::sleep_for(for_a_look);
   if (looked) std::this_thread::sleep_for(for_an_end - for_a_look);
-  {
-    const std::lock_guard lock(guard());
-    for (const auto& before : endings()) before();
-  }
   std::fprintf(stderr, "%s\n", stopped_message("opshap").c_str());
+  guard().lock();  // to the end: nobody begins anything that would have to be ended
+  for (const auto& before : endings()) before();
   ::_exit(6);
 }
 

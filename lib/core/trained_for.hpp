@@ -8,8 +8,8 @@
 
 namespace opshap {
 
-/// What an explainer was trained for, fact by fact; weights carry them. "operator" is Operator::checksum(), "players" the
-/// rule and not their number, "baseline" the values that hide a player, "masked channels", "channel" of the output,
+/// What an explainer was trained for, fact by fact; weights carry them. "operator" is Operator::checksum(), "players"
+/// the rule and not their number, "baseline" the values that hide a player, "masked channels", "channel" of the output,
 /// "query" ("any" where it explains every point), and "problem" and "data" for people. Weights of before say nothing.
 using TrainedFor = std::map<std::string, std::string>;
 

@@ -79,8 +79,9 @@ std::int64_t minimum_reference_evaluations(const Game& game);
 /// evaluations a player, and at six its error is several times that of four pairs, which cost eight.
 ///
 /// Enumeration is used for up to 24 players when it is cheaper than the next step. Memory: that of attribute() for the
-/// largest step. A reference for 2^k times the game is 2^k times the reference for the game (core/scale.hpp). Throws InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond
-/// what the regression can solve where it has a part (16384).
+/// largest step. A reference for 2^k times the game is 2^k times the reference for the game (core/scale.hpp). Throws
+/// InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond what the regression
+/// can solve where it has a part (16384).
 CertifiedReference certified_reference(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
                                        const ReferenceEstimators& estimators = {});
 

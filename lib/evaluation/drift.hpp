@@ -14,8 +14,8 @@ namespace opshap::evaluation {
 /// grid and on a finer one that has its points, at the points of the former.
 ///
 /// The query's own point is left out, and so is a constant, which the normalisation to v(N) − v(∅) sets. 0 where the
-/// answer does not depend on the grid, and undefined where the finer density alone is constant. `query` is a point of the coarse grid.
-/// Throws InvalidArgument unless the sizes fit and the finer grid has the points of the coarse one.
+/// answer does not depend on the grid, and undefined where the finer density alone is constant. `query` is a point of
+/// the coarse grid. Throws InvalidArgument unless the sizes fit and the finer grid has the points of the coarse one.
 Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
                const Domain& finer_domain, std::int64_t query);
 

@@ -17,10 +17,10 @@ struct DensityConfig {
   /// A second output that is read at the query alone and added to what the query's own cell is worth. That cell keeps a
   /// finite value on any grid, which a density has only at the price of a height that grows with it.
   bool atom = true;
-  /// What the network's output at a point is worth there: "volumes", a density, which counts as much as the point's cell
-  /// is large; "equal", a value for a cell of the regular size, for which the cells at the ends of an axis count as well,
-  /// though those of points on the ends are half as large. An operator that sums over its points alike gives them as
-  /// much, and a density would have to jump there. Only grids with points on the ends can tell the two apart.
+  /// What the network's output at a point is worth there: "volumes", a density, which counts as much as the point's
+  /// cell is large; "equal", a value for a cell of the regular size, for which the cells at the ends of an axis count
+  /// as well, though those of points on the ends are half as large. An operator that sums over its points alike gives
+  /// them as much, and a density would have to jump there. Only grids with points on the ends can tell the two apart.
   std::string cells = "volumes";
   enum class Query {
     centre,  ///< Domain::centre()

@@ -53,9 +53,9 @@ struct Normalisation {
 };
 
 /// Takes the normalisers out of the content of a weight file: the key "normalization" of its CONFIG, {"input": {"eps":
-/// e}, "output": {"eps": e}}, and the tensors in_normalizer.mean, in_normalizer.std and the same of out_normalizer. What
-/// is left describes the network alone. Throws DataError where key and tensors do not go together, and for numbers that
-/// cannot work; `who` names the file.
+/// e}, "output": {"eps": e}}, and the tensors in_normalizer.mean, in_normalizer.std and the same of out_normalizer.
+/// What is left describes the network alone. Throws DataError where key and tensors do not go together, and for numbers
+/// that cannot work; `who` names the file.
 Normalisation take_normalisation(data::Safetensors& content, const std::string& who);
 /// The inverse.
 void put_normalisation(const Normalisation& normalisation, data::Safetensors& content);

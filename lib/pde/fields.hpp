@@ -34,9 +34,9 @@ void require_one_field(std::string_view who, const FieldBatch& input, const Spac
 /// Throws InvalidArgument, starting with `who`, unless each axis of the input is periodic.
 void require_periodic(std::string_view who, const FieldBatch& input);
 
-/// A remark on a field that has a jump where a periodic axis closes: a step between the last and the first point of more
-/// than four times any other step along the axis. A sawtooth is such a field, and so is one that was sampled with its end
-/// point. Empty where there is none.
+/// A remark on a field that has a jump where a periodic axis closes: a step between the last and the first point of
+/// more than four times any other step along the axis. A sawtooth is such a field, and so is one that was sampled with
+/// its end point. Empty where there is none.
 std::string seam_remark(const FieldBatch& input);
 
 /// Throws InvalidArgument, starting with `who`, unless 0 <= time < infinity.

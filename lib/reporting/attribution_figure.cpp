@@ -43,8 +43,8 @@ Panel field_panel(const Scenario& scenario, const FieldBatch& output, const std:
   return figures::heat_map_panel(row, id, title, title, field);
 }
 
-/// The density on a line: level over the cell of a point, without a stroke to 0 at the ends, and for each player a bar of
-/// two standard errors on both sides, in the middle of its points.
+/// The density on a line: level over the cell of a point, without a stroke to 0 at the ends, and for each player a bar
+/// of two standard errors on both sides, in the middle of its points.
 Panel steps_panel(const Scenario& scenario, const std::string& title, const std::vector<double>& density,
                   const std::optional<std::vector<double>>& errors) {
   const Domain& domain = scenario.input.domain;
@@ -53,12 +53,15 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
   const auto x = [&domain](std::size_t point) { return domain.position(static_cast<std::int64_t>(point)).front(); };
   std::ranges::sort(order, {}, x);
   std::string steps;
+  double left = 0, right = 0;
   const std::size_t last = order.size() - 1;
   for (std::size_t i = 0; i <= last; ++i) {
     const double here = x(order[i]), half = last == 0 ? 0.5 : 0;
     const double low = i > 0 ? (x(order[i - 1]) + here) / 2 : here - (last == 0 ? half : (x(order[1]) - here) / 2);
     const double high =
         i < last ? (here + x(order[i + 1])) / 2 : here + (last == 0 ? half : (here - x(order[last - 1])) / 2);
+    if (i == 0) left = low;
+    right = high;
     steps += fmt::format("{0} {2}\n{1} {2}\n", figures::digits(low), figures::digits(high),
                          figures::digits(density[order[i]]));
   }
@@ -82,6 +85,7 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
           .description = title,
           .script = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
                                 figures::digits(query)) +
+                    fmt::format("set xrange [{}:{}]\n", figures::digits(left), figures::digits(right)) +
                     "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
                     (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
                     "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +

@@ -11,10 +11,10 @@
 
 namespace opshap::reporting {
 
-/// One attribution as a picture: the input's channels, the operator's output in the explained channel, and the attribution
-/// as a density (a player's value over its volume), each with the query point. Curves on a line, heat maps in the plane
-/// with colours that part at 0; on a mesh its triangles, or its points. On a line a player with a standard error has a
-/// bar of two of them on both sides; in the plane they are a panel of their own.
+/// One attribution as a picture: the input's channels, the operator's output in the explained channel, and the
+/// attribution as a density (a player's value over its volume), each with the query point. Curves on a line, heat maps
+/// in the plane with colours that part at 0; on a mesh its triangles, or its points. On a line a player with a standard
+/// error has a bar of two of them on both sides; in the plane they are a panel of their own.
 ///
 /// `output` is a batch of one on the scenario's domain. `values` and `standard_errors` [players]. Returns the bytes of
 /// the picture. Throws EnvironmentError without gnuplot.

@@ -52,6 +52,9 @@ class Attribution:
     seconds          {"game": in the function, "estimator": in opshap}
     minimum_norm     {"rank", "needed_rank"} of a sample that did not determine the values, else None
     path             what computed the game
+    repeated         coalitions that were asked again at the end to find out noise; no evaluations of the method
+    noise            None, or {"coalition", "first", "second", "relative"} where the two values of one differ by more
+                     than a millionth of the largest value. Then `exact` is False
 
     Two of them are equal where all but their times is equal. They hold arrays, so they are no keys of a dictionary.
     """
@@ -70,6 +73,8 @@ class Attribution:
     seconds: dict
     minimum_norm: Optional[dict] = None
     path: str = ""
+    repeated: int = 0
+    noise: Optional[dict] = None
 
     def __eq__(self, other):
         if not isinstance(other, Attribution):
@@ -230,10 +235,15 @@ def _callable(name, function):
 
 
 def _counted(function, bar):
-    """The function, whose rows the bar counts."""
+    """The function, whose rows the bar counts, but for the one that is asked again at the end."""
+    done = 0
+
     def counted(rows):
+        nonlocal done
         found = function(rows)
-        bar.update(len(rows))
+        fresh = len(rows) if bar.total is None else min(len(rows), bar.total - done)
+        done += fresh
+        bar.update(fresh)
         return found
 
     return counted
@@ -341,7 +351,7 @@ def _end(process):
 
 def _attribution(found):
     errors = found["standard_errors"]
-    found = {"path": "", **found, "values": np.array(found["values"], float),
+    found = {"path": "", "repeated": 0, "noise": None, **found, "values": np.array(found["values"], float),
              "standard_errors": None if errors is None else np.array(errors, float)}
     return Attribution(**{field.name: found[field.name] for field in dataclasses.fields(Attribution)})
 

@@ -79,7 +79,15 @@ class AttributeTest(unittest.TestCase):
 
         attribute(noted, 5, "exact", max_batch=7)
         self.assertEqual(max(sizes), 7)
-        self.assertEqual(sum(sizes), 32)
+        self.assertEqual(sum(sizes), 32 + 1, "one coalition is asked again, so that noise is found out")
+
+    def test_noise_is_found_out_and_nothing_is_called_exact(self):
+        rng = np.random.default_rng(1)
+        quiet = attribute(additive, 5, "exact")
+        self.assertEqual((quiet.exact, quiet.repeated, quiet.noise, quiet.evaluations), (True, 1, None, 32))
+        noisy = attribute(lambda masks: additive(masks) + rng.normal(size=len(masks)), 5, "exact")
+        self.assertFalse(noisy.exact)
+        self.assertGreater(noisy.noise["relative"], 1e-6)
 
     def test_a_decorated_game_knows_its_players(self):
         made = game(5)(additive)

@@ -72,8 +72,8 @@ std::string other_line(const std::string& then, const std::string& now) {
   return before.peek() == std::istringstream::traits_type::eof() ? "" : "it has further settings";
 }
 
-/// In what a run that stored these settings is none of this profile with the same programs. Settings that cannot be read
-/// are another version's. Runs of before did not store the programs, and are taken as they are.
+/// In what a run that stored these settings is none of this profile with the same programs. Settings that cannot be
+/// read are another version's. Runs of before did not store the programs, and are taken as they are.
 runs::OtherSettings run_of(const Profile& profile) {
   const nlohmann::ordered_json programs = evaluation::programs(profile.evaluation);
   return [wanted = identity(profile), programs](const nlohmann::ordered_json& settings) -> std::string {

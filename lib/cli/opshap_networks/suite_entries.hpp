@@ -14,7 +14,8 @@ methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, con
                                const Globals& globals);
 
 /// The maker of a suite's games of operators. The input is a random one of the problem that no data set has, taken at
-/// every s-th point of its native grid, so that every point is a player. The rule is the problem's usual one. `force` as above.
+/// every s-th point of its native grid, so that every point is a player. The rule is the problem's usual one. `force`
+/// as above.
 ///
 /// The maker throws as load_operator(), and InvalidArgument where the operator, the problem and the number of players
 /// do not go together.
