@@ -103,9 +103,11 @@ class DatasetImport : public Program {
     data::write_npy(path(name), {shape, data::Dtype::float64, values});
     return path(name);
   }
-  std::string pair(const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets) const {
+  /// On a periodic grid, where the further options do not say another one.
+  std::string pair(const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets,
+                   const std::string& more = "") const {
     return "data import npy --input " + array("u.npy", inputs) + " --target " + array("v.npy", targets, 1000) +
-           " --out " + path("set.h5");
+           " --out " + path("set.h5") + (more.find("--periodic") == std::string::npos ? " --periodic true" : "") + more;
   }
 };
 
@@ -294,7 +296,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
        Domain::grid({Axis::cells(8, 2), Axis::cells(8, 3)}),
        " --periodic false --centring cell --extent 2,3"}};
   for (const Case& made : cases) {
-    const Outcome outcome = opshap(pair(made.inputs, made.targets) + " --name waves" + made.options);
+    const Outcome outcome = opshap(pair(made.inputs, made.targets, " --name waves" + made.options));
     ASSERT_EQ(0, outcome.code) << outcome.err;
     const data::Dataset set = data::read_dataset(path("set.h5"));
     EXPECT_EQ("npy_waves", set.pde);
@@ -314,10 +316,29 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
   }
 }
 
+// A grid is served as it is, and at its halves. Nothing is thinned out without a word.
+TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
+  const auto resolutions = [&](const std::vector<std::int64_t>& shape) {
+    const Outcome outcome = opshap(pair(shape, shape, " --name waves"));
+    EXPECT_EQ(0, outcome.code) << outcome.err;
+    const std::vector<int> found = data::read_dataset(path("set.h5")).resolutions;
+    fs::remove(path("set.h5"));
+    return found;
+  };
+  EXPECT_EQ((std::vector<int>{125, 250, 500, 1000, 2000}), resolutions({6, 2000}));
+  EXPECT_EQ((std::vector<int>{63}), resolutions({6, 63}));
+  EXPECT_EQ((std::vector<int>{421}), resolutions({6, 421}));
+  EXPECT_EQ((std::vector<int>{16, 32, 64}), resolutions({6, 64}));
+  EXPECT_EQ((std::vector<int>{25, 50, 100}), resolutions({6, 1, 100, 100}));
+  expect_refusal("data import npy --input " + array("u.npy", {6, 16}) + " --target " + array("v.npy", {6, 16}) +
+                     " --out " + path("set.h5"),
+                 2, "--periodic");
+}
+
 TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
   const auto refused = [this](const std::vector<std::int64_t>& inputs, const std::vector<std::int64_t>& targets,
                               const std::string& options, int code,
-                              const std::string& why) { expect_refusal(pair(inputs, targets) + options, code, why); };
+                              const std::string& why) { expect_refusal(pair(inputs, targets, options), code, why); };
   refused({6, 16}, {5, 16}, "", 3,
           "input=[6,16], target=[5,16] (a pair has the same number of samples and the same grid)");
   refused({6, 16}, {6, 32}, "", 3, "input=[6,16], target=[6,32] (a pair has");
@@ -332,10 +353,12 @@ TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
   values[40] = 1e300;  // more than a float32 can hold
   const std::string good = array("u.npy", {6, 16});
   data::write_npy(path("w.npy"), {{6, 16}, data::Dtype::float64, values});
-  expect_refusal("data import npy --input " + good + " --target " + path("w.npy") + " --out " + path("set.h5"), 3,
-                 "sample=2, target=inf (an operator cannot learn from it)");
-  expect_refusal("data import npy --input " + good + " --target " + good + ".absent --out " + path("set.h5"), 3,
-                 "(is not a file)");
+  expect_refusal(
+      "data import npy --input " + good + " --target " + path("w.npy") + " --periodic true --out " + path("set.h5"), 3,
+      "sample=2, target=inf (an operator cannot learn from it)");
+  expect_refusal(
+      "data import npy --input " + good + " --target " + good + ".absent --periodic true --out " + path("set.h5"), 3,
+      "(is not a file)");
 }
 
 TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {

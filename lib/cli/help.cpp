@@ -44,7 +44,7 @@ const std::map<std::string_view, std::vector<std::string_view>>& examples() {
        {"opshap train explainer --operator fno.safetensors --inputs fields.npy --out explainer.safetensors"}},
       {"data generate", {"opshap data generate --pde burgers1d --samples 64 --out burgers.h5"}},
       {"data import npy",
-       {"opshap data import npy --input inputs.npy --target targets.npy --name waves --out waves.h5"}},
+       {"opshap data import npy --input inputs.npy --target targets.npy --periodic true --out waves.h5"}},
       {"pde solve", {"opshap pde solve burgers1d --initial u0.npy --time 0.5 --out u.npy"}},
       {"operator inspect", {"opshap operator inspect fno.safetensors --json"}},
       {"peer new", {"opshap peer new my_shap", "opshap peer check my_shap"}},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "core/error.hpp"
@@ -15,12 +16,14 @@ namespace {
 
 constexpr std::int64_t most_samples = 10'000'000;
 
+/// The largest number of points that divides all axes, and its halves as long as they are whole and fine enough,
+/// ascending. Of a grid with as many points on each axis the first is the grid itself, which is always served.
 std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
-  const int finest = *std::min_element(domain.shape().begin(), domain.shape().end());
-  std::vector<int> resolutions;
-  for (int n = 1; n <= finest && finest % n == 0; n *= 2) {
-    if (std::pow(n, domain.dimension()) >= static_cast<double>(fewest_points)) resolutions.push_back(n);
-  }
+  int n = 0;
+  for (const int points : domain.shape()) n = std::gcd(n, points);
+  std::vector<int> resolutions = {n};
+  while (n % 2 == 0 && std::pow(n / 2, domain.dimension()) >= static_cast<double>(fewest_points))
+    resolutions.insert(resolutions.begin(), n /= 2);
   return resolutions;
 }
 

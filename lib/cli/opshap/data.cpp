@@ -178,15 +178,19 @@ void add_import(CLI::App& data, const Globals& globals) {
   npy->add_option("--name", options->npy.name, "What to call the set, behind npy_ (default: the inputs' file name)");
   npy->add_option("--dimension", options->npy.dimension, "Axes of the grid, for arrays [N,a,b] (default: by the shape)")
       ->check(CLI::IsMember({1, 2}));
-  npy->add_option("--periodic", options->npy.periodic, "Whether the grid is periodic")->capture_default_str();
+  CLI::Option* periodic = npy->add_option("--periodic", options->npy.periodic,
+                                          "Whether the grid is periodic, true or false; the arrays do not say it");
   npy->add_option("--centring", options->centring, "Where the points are, node or cell")
       ->check(CLI::IsMember({"node", "cell"}))
       ->capture_default_str();
   npy->add_option("--extent", options->npy.extent, "Length of each axis (default 1)")->delimiter(',');
   npy->add_option("--origin", options->npy.origin, "Where each axis begins (default 0)")->delimiter(',');
   add_layout(*npy, options->layout, samples);
-  npy->callback([&globals, options] {
+  npy->callback([&globals, options, periodic] {
     require_out(globals);
+    require(periodic->count() > 0,
+            "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
+            "what an explainer sums over). Give --periodic true, or --periodic false.");
     options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
     data::import_dataset(*data::open_npy(options->npy), options->layout, globals.out);
     show(globals);
