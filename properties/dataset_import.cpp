@@ -322,7 +322,7 @@ TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
     const Outcome outcome = opshap(pair(shape, shape, " --name waves"));
     EXPECT_EQ(0, outcome.code) << outcome.err;
     const std::vector<int> found = data::read_dataset(path("set.h5")).resolutions;
-    fs::remove(path("set.h5"));
+    std::filesystem::remove(path("set.h5"));
     return found;
   };
   EXPECT_EQ((std::vector<int>{125, 250, 500, 1000, 2000}), resolutions({6, 2000}));
