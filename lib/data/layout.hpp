@@ -16,8 +16,9 @@ struct LayoutRequest {
   std::int64_t samples = 0;
   /// Counts that add up to `samples`; all 0 to divide the samples by `division`.
   std::int64_t train = 0, validation = 0, test = 0;
-  /// Points per axis of the resolution slots; empty for the native grid and its halves that have at least `fewest_points`
-  /// points. Where axes have different numbers of points, for the largest number that divides all, and its halves.
+  /// Points per axis of the resolution slots; empty for the native grid and its halves that have at least
+  /// `fewest_points` points. Where axes have different numbers of points, for the largest number that divides all, and
+  /// its halves.
   std::vector<int> resolutions;
   /// The proportions of the parts when no counts are given, and the fewest samples for testing. The defaults are the
   /// paper's sizes.
