@@ -185,7 +185,10 @@ TEST(Partition, BlocksFollowTheirDefinition) {
   const Partition square = Partition::blocks(Domain::unit({4, 4}), 4);
   EXPECT_EQ((std::vector<int>{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}), square.player_of);
   EXPECT_DOUBLE_EQ(1.0, std::accumulate(square.volumes.begin(), square.volumes.end(), 0.0));
-  EXPECT_THROW(Partition::blocks(Domain::unit({8}), 3), InvalidArgument);
+  EXPECT_EQ((std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2}), Partition::blocks(Domain::unit({8}), 3).player_of)
+      << "floor(3x/8)";
+  EXPECT_EQ(16, Partition::blocks(Domain::unit({127}), 16).players);
+  EXPECT_THROW(Partition::blocks(Domain::unit({8}), 9), InvalidArgument);
   EXPECT_THROW(Partition::blocks(Domain::unit({8, 8}), 8), InvalidArgument);
 }
 

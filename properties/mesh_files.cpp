@@ -104,6 +104,12 @@ TEST(MeshFiles, TagsAndOrderOfNodesMayBeAny) {
   EXPECT_EQ(mesh, data::parse_mesh(windows, "test"));
 }
 
+TEST(MeshFiles, ARoundingOfAPlaneIsAPlane) {
+  const Mesh mesh = data::parse_mesh(square(), "test");
+  EXPECT_EQ(mesh, data::parse_mesh(replaced(square(), "1 1 0\n", "1 1 1.2e-16\n"), "test"));
+  EXPECT_THROW(data::parse_mesh(replaced(square(), "1 1 0\n", "1 1 1e-6\n"), "test"), InvalidArgument);
+}
+
 TEST(MeshFiles, WhatIsNotReadIsRefusedByName) {
   const auto says = [](const std::string& bytes) {
     return refusal<InvalidArgument>([&] { data::parse_mesh(bytes, "m.msh"); });

@@ -37,11 +37,11 @@ Partition Partition::blocks(const Domain& domain, int players) {
   if (!domain.is_grid()) return from_labels(domain, mesh_blocks(domain.as_mesh(), players).player_of);
   const int per_axis = blocks_per_axis(domain.dimension(), players);
   for (const int points : domain.shape()) {
-    require(points % per_axis == 0, "partition: players=", players, " (", points,
-            " points on an axis do not divide into ", per_axis, " equal blocks). Choose a divisor.");
+    require(points >= per_axis, "partition: players=", players, " (an axis of ", points, " points has no ", per_axis,
+            " blocks). Use fewer players, or a finer grid.");
   }
   return from_labels(domain, block_labels(domain, per_axis, [&](std::size_t axis, int index) {
-                       return index / (domain.shape()[axis] / per_axis);
+                       return static_cast<int>(std::int64_t{index} * per_axis / domain.shape()[axis]);
                      }));
 }
 

@@ -14,8 +14,9 @@ struct Partition {
   std::vector<double> volumes;  ///< [players]
 
   static Partition one_player_per_point(const Domain& domain);
-  /// Contiguous blocks of equal size. 1D: player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks,
-  /// row-major. Throws InvalidArgument unless the blocks are equal. On a mesh: the blocks of its bounding box that hold
+  /// Contiguous blocks of equal size, or with one point more or less where the players do not divide the points. 1D:
+  /// player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks, row-major. Throws InvalidArgument
+  /// where an axis has fewer points than blocks. On a mesh: the blocks of its bounding box that hold
   /// points, as mesh_blocks() numbers them; there may be fewer players than asked for.
   static Partition blocks(const Domain& domain, int players);
   /// Contiguous blocks of graded sizes: blocks() after Grading(ratio) of every axis, from wide blocks to narrow ones

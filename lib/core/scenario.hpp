@@ -56,7 +56,7 @@ struct Scenario {
 /// The scenario of a field (a batch of one) under a rule, on the field's own domain.
 ///
 /// Channels that are not masked have the input in the baseline, so no coalition changes them.
-/// Throws InvalidArgument when the rule does not fit the field: blocks that do not divide the grid, labels of another
+/// Throws InvalidArgument when the rule does not fit the field: more blocks than the grid has points, labels of another
 /// domain, means of another number of channels, a baseline of another shape, a query outside, a masked channel that is
 /// not there.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -205,6 +206,13 @@ template <std::size_t Corners>
 GmshMesh mesh_of(const std::vector<Node>& nodes, const std::vector<std::array<std::int64_t, Corners>>& cells,
                  std::string_view file) {
   constexpr std::size_t dimension = Corners - 1;
+  // Rotations leave 1e-16 where 0 was meant.
+  double extent = 0;
+  for (const Node& node : nodes) {
+    for (std::size_t axis = 0; axis < dimension; ++axis)
+      extent = std::max(extent, std::abs(node.place[axis] - nodes.front().place[axis]));
+  }
+  const double flat = 1e-9 * extent;
   std::unordered_map<std::int64_t, std::int64_t> number;
   std::vector<double> points;
   for (const Node& node : nodes) {
@@ -213,8 +221,8 @@ GmshMesh mesh_of(const std::vector<Node>& nodes, const std::vector<std::array<st
                        " (comes twice). Save the mesh again.");
     points.insert(points.end(), node.place.begin(), node.place.begin() + dimension);
     for (std::size_t axis = dimension; axis < 3; ++axis) {
-      require(node.place[axis] == nodes.front().place[axis], "gmsh: file=", file, ", node=", node.tag, " (lies at ",
-              std::string_view("xyz").substr(axis, 1), " = ", node.place[axis], ", the first node at ",
+      require(std::abs(node.place[axis] - nodes.front().place[axis]) <= flat, "gmsh: file=", file, ", node=", node.tag,
+              " (lies at ", std::string_view("xyz").substr(axis, 1), " = ", node.place[axis], ", the first node at ",
               nodes.front().place[axis],
               "). Triangles must lie in a plane of constant z, lines on one of constant "
               "y and z. Turn the mesh.");

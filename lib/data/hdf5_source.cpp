@@ -1,8 +1,12 @@
 #include "data/hdf5_source.hpp"
 
+#include <fcntl.h>
 #include <hdf5.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -60,6 +64,15 @@ double shortest(float value) {
   return number;
 }
 
+/// Whether another program holds the lock that HDF5 takes while it writes.
+bool is_locked(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return locked;
+}
+
 }  // namespace
 
 template <typename Work>
@@ -81,6 +94,8 @@ Hdf5Source::Hdf5Source(const std::filesystem::path& path) : name_(path.string())
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, name_);
   check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), name_);
   file_ = H5Fopen(name_.c_str(), H5F_ACC_RDONLY, access);
+  require<DataError>(file_ >= 0 || !is_locked(path), "hdf5: file=", name_,
+                     " (another program has it open for writing). Wait until that has closed it.");
   require<DataError>(file_ >= 0, "hdf5: file=", name_, " (is cut off or damaged). Get the file again.");
 }
 

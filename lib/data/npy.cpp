@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/half.hpp"
 
 namespace opshap::data {
 
@@ -140,6 +141,34 @@ std::vector<Held> load(std::span<const std::byte> bytes) {
   return values;
 }
 
+/// Of float16. Infinite and not-a-number stay what they are.
+std::vector<double> load_half(std::span<const std::byte> bytes) {
+  std::vector<double> values;
+  for (const std::int64_t bits : load<std::uint16_t, std::int64_t>(bytes))
+    values.push_back(static_cast<double>(from_half(static_cast<std::uint16_t>(bits))));
+  return values;
+}
+
+/// Numbers whose first axis runs fastest, with the last one fastest. One pass.
+template <typename Number>
+std::vector<Number> in_c_order(const std::vector<Number>& numbers, const std::vector<std::int64_t>& shape) {
+  std::vector<Number> ordered(numbers.size());
+  std::vector<std::size_t> step(shape.size(), 1), index(shape.size(), 0);
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    step[axis - 1] = step[axis] * static_cast<std::size_t>(shape[axis]);
+  std::size_t to = 0;
+  for (const Number& number : numbers) {
+    ordered[to] = number;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {  // the next place, first axis first
+      to += step[axis];
+      if (++index[axis] < static_cast<std::size_t>(shape[axis])) break;
+      to -= step[axis] * index[axis];
+      index[axis] = 0;
+    }
+  }
+  return ordered;
+}
+
 template <typename Stored, typename Held>
 void save(std::string& bytes, const std::vector<Held>& values) {
   const std::size_t start = bytes.size();
@@ -210,7 +239,8 @@ NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
 
   NpyArray array;
   array.shape = description.shape;
-  if (description.descr == "<f4") {
+  const bool half = description.descr == "<f2";
+  if (description.descr == "<f4" || half) {
     array.dtype = Dtype::float32;
   } else if (description.descr == "<f8") {
     array.dtype = Dtype::float64;
@@ -221,18 +251,17 @@ NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
   } else {
     throw InvalidArgument(
         message("npy: file=", name, ", descr=", description.descr,
-                " (elements may be <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8')."));
+                " (elements may be <f2, <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8')."));
   }
-  require(!description.fortran_order || array.shape.size() < 2, "npy: file=", name,
-          ", fortran_order=True (arrays are read in C order). Save numpy.ascontiguousarray(array).");
   const std::span<const std::byte> data = bytes.subspan(header_start + header_length);
-  const auto count = elements(array.shape, data.size() / bytes_of(array.dtype));
-  require<DataError>(count && *count * bytes_of(array.dtype) == data.size(), "npy: file=", name, ", data=", data.size(),
+  const std::size_t element = half ? 2 : bytes_of(array.dtype);
+  const auto count = elements(array.shape, data.size() / element);
+  require<DataError>(count && *count * element == data.size(), "npy: file=", name, ", data=", data.size(),
                      " bytes (not what its shape and type say). The file was cut off or has something behind the "
                      "array; write it again.");
   switch (array.dtype) {
     case Dtype::float32:
-      array.values = load<float, double>(data);
+      array.values = half ? load_half(data) : load<float, double>(data);
       break;
     case Dtype::float64:
       array.values = load<double, double>(data);
@@ -244,6 +273,8 @@ NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
       array.values = load<std::int64_t, std::int64_t>(data);
       break;
   }
+  if (description.fortran_order)
+    std::visit([&](auto& values) { values = in_c_order(values, array.shape); }, array.values);
   return array;
 }
 

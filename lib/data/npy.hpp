@@ -32,11 +32,11 @@ struct NpyArray {
   const std::vector<std::int64_t>& integers(std::string_view who) const;
 };
 
-/// Parses the bytes of a .npy file, format versions 1 to 3 (NEP 1), with elements '<f4', '<f8', '<i4' or '<i8' in C
-/// order.
+/// Parses the bytes of a .npy file, format versions 1 to 3 (NEP 1), with elements '<f2' (which becomes float32), '<f4',
+/// '<f8', '<i4' or '<i8', in C or Fortran order.
 ///
 /// Throws DataError for bytes that are no such file (every length is checked against what is there), InvalidArgument
-/// for element types and orders that are valid but not read. `name` is the file's, for messages.
+/// for element types that are valid but not read. `name` is the file's, for messages.
 NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name);
 
 /// The bytes of a .npy file of version 1. Throws InvalidArgument when values and shape disagree or an integer does not

@@ -14,6 +14,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/half.hpp"
 
 namespace opshap::data {
 
@@ -38,16 +39,6 @@ struct Format {
 };
 
 constexpr Format formats[] = {{"F32", 4}, {"F64", 8}, {"C64", 8}, {"I64", 8}, {"F16", 2}, {"BF16", 2}};
-
-/// IEEE 754 binary16.
-float from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
-  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 0x1F)
-    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
-}
 
 /// The upper half of a float32.
 float from_brain(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
