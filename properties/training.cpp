@@ -284,7 +284,7 @@ TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
                InvalidArgument);
   training::ExplainerRecipe recipe = small_explainer(1);
   recipe.scenario.players = ScenarioRule::Players::blocks;
-  recipe.scenario.blocks = 3;
+  recipe.scenario.blocks = 17;
   EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
                InvalidArgument);
   recipe = small_explainer(1);
