@@ -39,7 +39,7 @@ struct Question {
   std::vector<int> player_of;
   Query query;
   engines::FnoEngine::Subject subject;
-  engines::FnoEngine::Head head;
+  engines::FnoEngine::Heads heads;
 
   Question(const FnoCase& of, const engines::Kernels& kernels)
       : engine(random_weights(of, 1, 1), of.shape, kernels),
@@ -49,7 +49,7 @@ struct Question {
         query{.point = input.domain.centre()} {
     std::iota(player_of.begin(), player_of.end(), 0);
     subject = prepare();
-    head = engine.head(query);
+    heads = engine.heads(query);
   }
 
   int players() const { return static_cast<int>(player_of.size()); }
@@ -73,7 +73,7 @@ void evaluate(const Question& question, const Coalitions& coalitions, std::vecto
   const std::size_t size = question.engine.batch();
   parallel_for((values.size() + size - 1) / size, [&](std::size_t chunk) {
     const std::size_t first = chunk * size;
-    question.engine.values(question.subject, question.head, coalitions, first,
+    question.engine.values(question.subject, question.heads, coalitions, first,
                            std::span(values).subspan(first, std::min(size, values.size() - first)));
   });
 }
@@ -99,7 +99,7 @@ KernelMeter operations(int dimension, std::int64_t side) {
   const Coalitions coalitions = random_coalitions(asked.players(), count, 1);
   std::vector<double> values(count);
   kernel_meter = {};
-  asked.engine.values(asked.subject, asked.head, coalitions, 0, values);
+  asked.engine.values(asked.subject, asked.heads, coalitions, 0, values);
   KernelMeter one = kernel_meter;
   for (double& flops : one.flops) flops /= static_cast<double>(count);
   one.activations /= static_cast<double>(count);
@@ -158,10 +158,10 @@ void shares(benchmark::State& state, int dimension) {
   const std::size_t count = 4 * asked.engine.batch();
   const Coalitions drawn = random_coalitions(asked.players(), count, 1);
   std::vector<double> values(count);
-  asked.engine.values(asked.subject, asked.head, drawn, 0, values);
+  asked.engine.values(asked.subject, asked.heads, drawn, 0, values);
   kernel_meter = {};
   const auto start = std::chrono::steady_clock::now();
-  for (auto _ : state) asked.engine.values(asked.subject, asked.head, drawn, 0, values);
+  for (auto _ : state) asked.engine.values(asked.subject, asked.heads, drawn, 0, values);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   double rest = 1;
   for (std::size_t part = 0; part < KernelMeter::parts; ++part) {
@@ -187,7 +187,7 @@ void new_input(benchmark::State& state, int dimension) {
 
 void new_query(benchmark::State& state, int dimension) {
   const Question& asked = question(dimension, state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(asked.engine.head(asked.query));
+  for (auto _ : state) benchmark::DoNotOptimize(asked.engine.heads(asked.query));
 }
 
 /// Meant to be run alone: what other benchmarks have taken counts, too.

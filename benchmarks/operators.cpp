@@ -99,13 +99,13 @@ void forward(benchmark::State& state, const Subject& subject) {
 
 void value_at(benchmark::State& state, const Subject& subject) {
   run(state, subject, [](const Operator& op, const FieldBatch& fields) {
-    benchmark::DoNotOptimize(op.values_at(fields, {.point = fields.domain.centre()}));
+    benchmark::DoNotOptimize(op.values_at(fields, Query{.point = fields.domain.centre()}));
   });
 }
 
 void gradient_at(benchmark::State& state, const Subject& subject) {
   run(state, subject, [](const Operator& op, const FieldBatch& fields) {
-    benchmark::DoNotOptimize(op.gradient_at(fields, {.point = fields.domain.centre()}));
+    benchmark::DoNotOptimize(op.gradient_at(fields, Query{.point = fields.domain.centre()}));
   });
 }
 
@@ -119,7 +119,7 @@ void one_forward(benchmark::State& state, const Subject& subject) {
 void one_value(benchmark::State& state, const Subject& subject) {
   const auto op = subject.untrained();
   const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
-  for (auto _ : state) benchmark::DoNotOptimize(op->values_at(field, {.point = field.domain.centre()}));
+  for (auto _ : state) benchmark::DoNotOptimize(op->values_at(field, Query{.point = field.domain.centre()}));
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -131,10 +131,8 @@ void coalitions(benchmark::State& state, const Subject& subject, bool split) {
   if (split) set_threads(1);
   const auto op = subject.untrained();
   const FieldBatch field = random_fields(subject.domain(state.range(0)), 1, subject.channels());
-  const auto game = games::cell_mask_game(*op, {field,
-                                                FieldBatch::zeros(field.domain, 1, field.channels),
-                                                subject.players(field.domain),
-                                                {.point = field.domain.centre()}});
+  const auto game = games::cell_mask_game(*op, {field, FieldBatch::zeros(field.domain, 1, field.channels),
+                                                subject.players(field.domain), Query{.point = field.domain.centre()}});
   Coalitions asked(game->players(), static_cast<std::size_t>(state.range(1)));
   Rng rng(1, "benchmark coalitions");
   for (std::size_t row = 0; row < asked.size(); ++row) {
@@ -158,10 +156,9 @@ void coalitions(benchmark::State& state, const Subject& subject, bool split) {
 void mean_field_value(benchmark::State& state, const Subject& subject) {
   const auto op = subject.untrained();
   const FieldBatch field = random_fields(shape(state, subject.dimension), 1);
-  const auto game = games::cell_mask_game(*op, {field,
-                                                FieldBatch::zeros(field.domain, 1, 1),
-                                                Partition::one_player_per_point(field.domain),
-                                                {.point = field.domain.centre()}});
+  const auto game = games::cell_mask_game(
+      *op, {field, FieldBatch::zeros(field.domain, 1, 1), Partition::one_player_per_point(field.domain),
+            Query{.point = field.domain.centre()}});
   const auto estimator = estimators::mean_field(static_cast<int>(state.range(1)));
   for (auto _ : state) benchmark::DoNotOptimize(attribute(*estimator, *game, {2}, 1));
   state.SetItemsProcessed(state.iterations());

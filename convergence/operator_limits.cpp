@@ -244,7 +244,7 @@ struct SmoothLimits : Limits {
             games::PartitionOfUnity::bumps(input.domain, {games::graded_centres(6, 1, 2)});
         const auto game =
             games::smooth_operator_game(*subject().op, input, FieldBatch::zeros(input.domain, 1, 1), masks,
-                                        Partition::graded(input.domain, n, 2), {.point = points / 2});
+                                        Partition::graded(input.domain, n, 2), Query{.point = points / 2});
         const Truth truth = truth_of(*game, reference_settings(n, smooth_part));
         const auto limit = attribute(*integrated_gradients(estimators::Rule::gauss_legendre, 16), *game, {}, 1).values;
         error.push_back(truth.error);
@@ -371,13 +371,13 @@ TEST(OperatorLimits, OnALinearOperatorEverythingCoincides) {
     const FieldBatch input = on_grid(subject().inputs.one(0), n);
     const FieldBatch baseline = FieldBatch::zeros(input.domain, 1, 1);
     const auto hard = games::cell_mask_game(
-        linear, {input, baseline, Partition::one_player_per_point(input.domain), {.point = n / 2}});
+        linear, {input, baseline, Partition::one_player_per_point(input.domain), Query{.point = n / 2}});
     std::vector<double> shares;
     for (int y = 0; y < n; ++y)
       shares.push_back(WeightedMeanOperator::weight(n / 2, y, n) * input.values[static_cast<std::size_t>(y)]);
     const auto masks = games::PartitionOfUnity::bumps(input.domain, {games::graded_centres(2, 1, 1)});
     const auto smooth = games::smooth_operator_game(linear, input, baseline, masks,
-                                                    Partition::blocks(input.domain, n / 2), {.point = n / 2});
+                                                    Partition::blocks(input.domain, n / 2), Query{.point = n / 2});
     const auto gradients = estimators::integrated_gradients(estimators::Rule::midpoint, 1),
                closure = estimators::mean_field(4);
     std::vector<std::string> row = {std::to_string(n),
@@ -415,10 +415,9 @@ TEST(OperatorLimits, ForSmallInputsEverythingCoincidesAtSecondOrder) {
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       FieldBatch input = on_grid(subject().inputs.one(sample), n);
       for (double& value : input.values) value *= amplitude;
-      const auto game = games::cell_mask_game(*subject().op, {input,
-                                                              FieldBatch::zeros(input.domain, 1, 1),
-                                                              Partition::one_player_per_point(input.domain),
-                                                              {.point = n / 2}});
+      const auto game =
+          games::cell_mask_game(*subject().op, {input, FieldBatch::zeros(input.domain, 1, 1),
+                                                Partition::one_player_per_point(input.domain), Query{.point = n / 2}});
       const Truth truth{.references = {evaluation::certified_reference(*game, {}, 1).attribution}};
       const auto distance = [&](const Estimator& estimator) {
         return std::sqrt(relative_square(attribute(estimator, *game, {}, 1).values, truth).value);

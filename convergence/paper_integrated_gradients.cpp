@@ -139,7 +139,7 @@ std::vector<double> at_the_input(const Case& of) { return gradients(of.game, {.n
 std::vector<double> query_off(const Case& of) {
   Scenario moved = of.scenario;
   const std::int64_t points = moved.input.domain.points();
-  moved.query.point = (moved.query.point + points / 8) % points;
+  moved.readout = Query{.point = (moved.readout.query().point + points / 8) % points};
   return reverse_pass({of.op, of.precise, moved, *games::cell_mask_game(of.op, moved), of.nodes});
 }
 
@@ -175,7 +175,7 @@ std::vector<double> transposed(const Case& of) {
       path.field(node)[y] = (1 - t) * baseline.values[y] + t * input.values[y];
   }
   std::vector<double> values =
-      quadrature.integral(derivative_by_point(of.precise, path, of.scenario.query.point).values);
+      quadrature.integral(derivative_by_point(of.precise, path, of.scenario.readout.query().point).values);
   for (std::size_t y = 0; y < values.size(); ++y) values[y] *= input.values[y] - baseline.values[y];
   return values;
 }
@@ -309,9 +309,9 @@ TEST(PaperIntegratedGradients, TheTransposedFormIsMadeOfTheReversePassesOfAllQue
     const Scenario scenario = scenario_of(subject.pde, 0, 1, 32);
     std::vector<double> expected;
     for (std::int64_t y = 0; y < 32; ++y)
-      expected.push_back(subject.precise->gradient_at(scenario.input, {.point = y})
-                             .gradient.values[static_cast<std::size_t>(scenario.query.point)]);
-    const FieldBatch found = derivative_by_point(*subject.precise, scenario.input, scenario.query.point);
+      expected.push_back(subject.precise->gradient_at(scenario.input, Query{.point = y})
+                             .gradient.values[static_cast<std::size_t>(scenario.readout.query().point)]);
+    const FieldBatch found = derivative_by_point(*subject.precise, scenario.input, scenario.readout.query().point);
     EXPECT_EQ("", mismatch(expected, found.values, discretisation(10, difference_step, 2))) << subject.pde;
   }
 }

@@ -28,12 +28,12 @@ class SolutionOperator final : public Operator {
   }
 
   /// The answers at the query to fields that are 1 at one point: the same for every input, since it is linear.
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     const auto points = inputs.domain.points();
     FieldBatch units = FieldBatch::zeros(inputs.domain, points, 1);
     for (std::int64_t y = 0; y < points; ++y) units.field(y)[static_cast<std::size_t>(y)] = 1;
-    const std::vector<double> slopes = values_at(units, query);
-    Gradient result{.values = values_at(inputs, query), .gradient = inputs};
+    const std::vector<double> slopes = values_at(units, readout);
+    Gradient result{.values = values_at(inputs, readout), .gradient = inputs};
     for (std::int64_t index = 0; index < inputs.batch; ++index)
       std::ranges::copy(slopes, result.gradient.field(index).begin());
     return result;

@@ -46,9 +46,8 @@ inline FieldBatch on_grid(const FieldBatch& native, int n) {
 /// The game of every experiment: one player a grid point, hidden points hold 0, the query is in the centre.
 inline std::unique_ptr<Game> cell_game(const Operator& op, const FieldBatch& native, int n) {
   const FieldBatch input = on_grid(native, n);
-  return games::cell_mask_game(
-      op,
-      {input, FieldBatch::zeros(input.domain, 1, 1), Partition::one_player_per_point(input.domain), {.point = n / 2}});
+  return games::cell_mask_game(op, {input, FieldBatch::zeros(input.domain, 1, 1),
+                                    Partition::one_player_per_point(input.domain), Query{.point = n / 2}});
 }
 
 }  // namespace opshap

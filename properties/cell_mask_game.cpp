@@ -21,7 +21,7 @@ class OperatorWithEngines final : public WeightedMeanOperator {
   OperatorWithEngines() : WeightedMeanOperator(1) {}
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
-                                                    Query) const override {
+                                                    const Readout&) const override {
     ++engines;
     return std::make_unique<Sizes>();
   }

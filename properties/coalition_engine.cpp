@@ -99,6 +99,13 @@ struct Trial {
     return {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(input.domain.points()))),
             .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))};
   }
+  /// A query, or a weighted sum of a few of them.
+  Readout readout(Rng& rng) const {
+    if (rng.below(2) == 0) return query(rng);
+    std::vector<Readout::Term> terms;
+    for (std::uint64_t term = 0; term < 1 + rng.below(4); ++term) terms.push_back({query(rng), rng.uniform(-2, 2)});
+    return Readout(terms);
+  }
   std::string describe() const {
     return message(operators::NetworkConfig(config).json, ", ", input.domain.points(), " points; ", replay());
   }
@@ -114,10 +121,10 @@ TEST(CoalitionEngine, AgreesWithLibTorchForAnyConfiguration) {
         .players = players, .player_of = {}, .volumes = std::vector<double>(static_cast<std::size_t>(players), 1)};
     for (std::uint64_t point = 0; point < points; ++point)
       partition.player_of.push_back(static_cast<int>(point % static_cast<std::uint64_t>(players)));
-    const Query query = of.query(rng);
+    const Readout readout = of.readout(rng);
     const Coalitions coalitions = random_coalitions(players, 40, rng);
     const auto values_of = [&](const Operator& op) {
-      return games::cell_mask_game(op, {of.input, of.baseline, partition, query})->values(coalitions);
+      return games::cell_mask_game(op, {of.input, of.baseline, partition, readout})->values(coalitions);
     };
     const std::vector<double> exact = values_of(*of.precise), found = values_of(*of.engine),
                               torch = values_of(*of.plain);
@@ -133,7 +140,7 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
   for (int trial = 0; trial < 16; ++trial) {
     const Trial of(1 + trial % 2, 24, 40, rng);
     const Partition cells = Partition::one_player_per_point(of.input.domain);
-    const Query query = of.query(rng);
+    const Readout readout = of.readout(rng);
     const std::vector<double> nodes = {0, 0.3, 0.8, 1};
     const auto compare = [&](const auto& slopes_of, const char* what) {
       const std::vector<double> exact = slopes_of(*of.precise), found = slopes_of(*of.engine),
@@ -144,7 +151,7 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
           << what << ", trial " << trial << ": " << of.describe();
     };
     const auto game_of = [&](const Operator& op) {
-      return games::cell_mask_game(op, {of.input, of.baseline, cells, query});
+      return games::cell_mask_game(op, {of.input, of.baseline, cells, readout});
     };
     compare([&](const Operator& op) { return game_of(op)->differentiable()->diagonal_gradients(nodes); }, "diagonal");
     compare([&](const Operator& op) { return game_of(op)->mean_field()->mean_field_gradients(nodes); }, "mean field");
@@ -164,8 +171,16 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   EXPECT_NE(off->coalition_path().find("switched off"), std::string::npos);
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);
-  EXPECT_EQ(off->coalition_engine(field, field, cells, {.point = 2}), nullptr);
-  EXPECT_EQ(games::cell_mask_game(*off, {field, field, cells, {.point = 2}})->path(), off->coalition_path());
+  EXPECT_EQ(off->coalition_engine(field, field, cells, Query{.point = 2}), nullptr);
+  EXPECT_EQ(games::cell_mask_game(*off, {field, field, cells, Query{.point = 2}})->path(), off->coalition_path());
+  // Beyond 64 points the whole output is no dearer.
+  const auto on = operators::untrained_operator(config, 1);
+  const FieldBatch wide = FieldBatch::zeros(Domain::unit({65}), 1, 1);
+  const Readout few = Readout::of_weights(std::vector<double>(64, 1.0), 64),
+                many = Readout::of_weights(std::vector<double>(65, 1.0), 65);
+  EXPECT_TRUE(on->coalition_path(few).starts_with("engine, ")) << on->coalition_path(few);
+  EXPECT_NE(on->coalition_path(many).find("65 points"), std::string::npos) << on->coalition_path(many);
+  EXPECT_EQ(on->coalition_engine(wide, wide, Partition::one_player_per_point(wide.domain), many), nullptr);
 }
 
 TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
@@ -185,7 +200,7 @@ TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
   Rng rng(2, "coalition engine test");
   const FieldBatch input = random_field({24}, 1, 0, 2, rng), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game =
-      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), {.point = 5}});
+      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), Query{.point = 5}});
   const Coalitions coalitions = random_coalitions(24, 333, rng);
   const int before = threads();
   set_threads(1);

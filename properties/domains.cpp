@@ -126,7 +126,9 @@ class SquaredIntegral final : public Operator {
     return outputs;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
+    const Query query = readout.query();
     Gradient found{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 2)};
     const auto points = static_cast<std::size_t>(inputs.domain.points());
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
@@ -432,7 +434,7 @@ TEST(Meshes, FixedMasksAreSharedOutByVolume) {
       shares.add_to(std::span(found).subspan(2 * player, 2), player);
     RC_ASSERT(mismatch(expected, found, rounding(16.0 * static_cast<double>(points), 1)) == "");
     const auto game =
-        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 2), partition, groups, {.point = 0});
+        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 2), partition, groups, Query{.point = 0});
     const Attribution exact = attribute(estimators::find("exact"), *game, {}, 0);
     const double scale = std::pow(SquaredIntegral::whole(input, 0), 2) + 100 * domain.volume() * domain.volume();
     RC_ASSERT(mismatch(exact.grand - exact.empty, std::accumulate(exact.values.begin(), exact.values.end(), 0.0),
@@ -451,7 +453,7 @@ TEST(Scenarios, TheDefaultRuleIsThePapers) {
   EXPECT_EQ((std::vector<double>{1, 3, 9, 11}), scenario.input.values);
   EXPECT_EQ((std::vector<double>(4, 0.0)), scenario.baseline.values);
   EXPECT_EQ((std::vector<int>{0, 1, 2, 3}), scenario.partition.player_of);
-  EXPECT_EQ(3, scenario.query.point);
+  EXPECT_EQ(3, scenario.readout.query().point);
   EXPECT_EQ("players: points; baseline: zero; query: centre, channel 0; masked channels: all",
             ScenarioRule{}.describe());
 }
@@ -473,7 +475,7 @@ TEST(Scenarios, ChannelsThatAreNotMaskedAlwaysShowTheInput) {
   const auto game = games::cell_mask_game(op, scenario);
   Coalitions none(3);
   none.append_empty();
-  EXPECT_EQ("", mismatch(op.values_at(scenario.baseline, scenario.query), game->values(none), rounding(16, 10)));
+  EXPECT_EQ("", mismatch(op.values_at(scenario.baseline, scenario.readout), game->values(none), rounding(16, 10)));
 }
 
 TEST(Scenarios, ABaselineFieldIsStridedWithTheInput) {
@@ -485,9 +487,11 @@ TEST(Scenarios, ABaselineFieldIsStridedWithTheInput) {
 
 TEST(Scenarios, APositionIsTheNearestPoint) {
   const FieldBatch field = counting_field(Domain::grid({Axis::cells(8, 2), Axis::ring(4)}), 1);
-  EXPECT_EQ(2 * 4 + 3,
-            make_scenario({.query = ScenarioRule::Where::position, .position = {0.6, 0.8}}, field).query.point);
-  EXPECT_EQ(7 * 4 + 1, make_scenario({.query = ScenarioRule::Where::index, .index = {7, 1}}, field).query.point);
+  EXPECT_EQ(
+      2 * 4 + 3,
+      make_scenario({.query = ScenarioRule::Where::position, .position = {0.6, 0.8}}, field).readout.query().point);
+  EXPECT_EQ(7 * 4 + 1,
+            make_scenario({.query = ScenarioRule::Where::index, .index = {7, 1}}, field).readout.query().point);
 }
 
 TEST(Scenarios, RulesThatDoNotFitAreRefusedByName) {

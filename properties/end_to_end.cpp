@@ -112,6 +112,60 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
   EXPECT_EQ(3, tried);
 }
 
+// Values of a target are the same sum of those of its queries.
+TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
+  const std::string stem = OPSHAP_SOURCE_DIR "/reference_data/normalised_models/line_channels";
+  const std::string ask = "attribute --operator " + stem + ".safetensors --input " + stem + ".u.npy --baseline " +
+                          stem + ".b.npy --players 5 --method exact --json";
+  const auto values_of = [&](const std::string& more) {
+    const Outcome outcome = opshap(ask + more);
+    EXPECT_EQ(0, outcome.code) << more << outcome.err;
+    return outcome.code == 0 ? Json::parse(outcome.out) : Json();
+  };
+  const Json all = values_of(" --query all");
+  const auto of_queries = all.at("values").at(0).get<std::vector<std::vector<double>>>();
+  const std::size_t points = of_queries.size();
+  std::vector<double> weights(points, 0.0), second(points, 1.0);
+  weights[1] = 2;
+  weights[points - 1] = -0.5;
+  const auto sum = [&](const std::vector<double>& of) {
+    std::vector<double> found(5);
+    for (std::size_t point = 0; point < points; ++point)
+      for (std::size_t player = 0; player < 5; ++player) found[player] += of[point] * of_queries[point][player];
+    return found;
+  };
+  std::vector<double> mean(points, 0.0);
+  for (std::size_t point = 5; point < 9; ++point) mean[point] = 0.25;
+  const auto count = static_cast<std::int64_t>(points);
+  data::write_npy(path("w.npy"), {{count}, data::Dtype::float64, weights});
+  data::write_npy(path("wide.npy"), {{1, count + 1}, data::Dtype::float64, std::vector<double>(points + 1, 1.0)});
+  std::vector<double> both = weights;
+  both.insert(both.end(), second.begin(), second.end());
+  data::write_npy(path("both.npy"), {{2, 1, count}, data::Dtype::float64, both});
+  // Float32 of the whole network: 5e-5 of the largest value, as above, for each of the numbers that are added up.
+  const auto same = [&](const std::vector<double>& expected, const Json& found, double number) {
+    EXPECT_EQ("", mismatch(expected, found.get<std::vector<double>>(),
+                           Tolerance{.bound = 5e-5 * number * largest(of_queries[3]), .reason = "float32"}));
+  };
+  for (const char* engine : {"", " --no-engine"}) {
+    same(sum(mean), values_of(std::string(" --target mean:5..9") + engine).at("values"), 1);
+    same(sum(weights), values_of(" --target " + path("w.npy") + engine).at("values"), 3);
+  }
+  const Json two = values_of(" --target " + path("both.npy"));
+  EXPECT_EQ((std::vector<std::string>{path("both.npy") + "[0]", path("both.npy") + "[1]"}), two.at("targets"));
+  same(sum(weights), two.at("values").at(0).at(0), 3);
+  same(sum(second), two.at("values").at(0).at(1), static_cast<double>(points));
+  const Json named = values_of(" --target mean:5..9 " + path("w.npy"));
+  same(sum(mean), named.at("values").at(0).at(0), 1);
+  EXPECT_EQ("mean:5..9", named.at("targets").at(0));
+  expect_refusal(ask + " --target mean:5..9 --query 3", 2, "--target, --query");
+  expect_refusal(ask + " --target mean:5..99", 2, "0.." + std::to_string(points - 1));
+  expect_refusal(ask + " --target " + path("wide.npy"), 2, "a weight for each");
+  expect_refusal(ask + " --target " + path("none.npy"), 3, "none.npy");
+  expect_refusal("reference" + ask.substr(9, ask.find(" --method") - 9) + " --target mean:5..9 mean:1..2", 2,
+                 "2 targets");
+}
+
 TEST_F(EndToEnd, IntegratedGradientsAreThoseOfPython) {
   for (const Json& fixture : cases()) {
     const std::string nodes = std::to_string(fixture["nodes"].get<int>());

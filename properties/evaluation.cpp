@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 class InputAsDensity final : public Explainer {
  public:
   std::string describe() const override { return "the input"; }
-  FieldBatch densities(const FieldBatch& inputs, Query) const override { return inputs; }
+  FieldBatch densities(const FieldBatch& inputs, const Readout&) const override { return inputs; }
 };
 
 data::Dataset small_data() {
@@ -179,13 +179,14 @@ TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
   const Domain coarse = Domain::unit({4}), fine = Domain::unit({8});
   const std::vector<double> finer = {1, 0, 2, 0, 9, 0, 6, 0};
   // At points 0, 1 and 3 the finer one is 1, 2, 6: without its mean -2, -1, 3, of squared size 14.
-  EXPECT_EQ(Measured::of(0), evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, 2))
+  EXPECT_EQ(Measured::of(0), evaluation::drift(std::vector<double>{2, 3, 0, 7}, coarse, finer, fine, Query{.point = 2}))
       << "a constant is no drift";
   EXPECT_DOUBLE_EQ(std::sqrt(2.0 / 14),
-                   *evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, 2).value);
-  EXPECT_EQ("relative to 0",
-            evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0), fine, 2).why);
-  EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, 2), InvalidArgument);
+                   *evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, finer, fine, Query{.point = 2}).value);
+  EXPECT_EQ("relative to 0", evaluation::drift(std::vector<double>{2, 1, 5, 6}, coarse, std::vector<double>(8, 3.0),
+                                               fine, Query{.point = 2})
+                                 .why);
+  EXPECT_THROW(evaluation::drift(std::vector<double>{2, 1}, coarse, finer, fine, Query{.point = 2}), InvalidArgument);
 }
 
 // An evaluation that was stopped goes on with its own units only.

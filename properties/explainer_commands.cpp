@@ -88,6 +88,17 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   ASSERT_EQ(0, unseen.code) << unseen.err;
   EXPECT_NE(std::string::npos, unseen.err.find("trained on grids of 16, 32 points an axis, and not of 24"))
       << unseen.err;
+  // A mean over a region is the mean of the densities there.
+  const std::string one =
+      "attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " + weights + " --json ";
+  const Outcome region = opshap(one + "--target mean:4..6"), fifth = opshap(one + "--query 4"),
+                sixth = opshap(one + "--query 5");
+  ASSERT_EQ(0, region.code) << region.err;
+  const auto values = [](const Outcome& outcome) {
+    return Json::parse(outcome.out).at("values").get<std::vector<std::vector<double>>>().at(0);
+  };
+  const std::vector<double> found = values(region), a = values(fifth), b = values(sixth);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, found[i], 1e-5) << "float32 sums";
   const Outcome again =
       opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
              path("quick.toml") + " --out " + weights + " --seed 2 --json -q");
@@ -109,6 +120,8 @@ TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
   expect_refusal(ask(backbone(), "--baseline " + path("tenths.npy")), 2, "baseline 0.1 instead of zero");
   expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
   expect_refusal(ask(weights, ""), 2, "operator ");
+  const std::string plain = ask(backbone(), "");
+  expect_refusal(plain.substr(0, plain.find(" --query")) + " --target mean:3..5", 2, "centre of the domain");
   const Outcome forced = opshap(ask(backbone(), "--force --baseline " + path("tenths.npy")));
   EXPECT_EQ(0, forced.code) << forced.err;
   EXPECT_NE(std::string::npos, forced.err.find("was trained for something else: baseline 0.1 instead of zero"));

@@ -80,7 +80,7 @@ TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
     const FieldBatch inputs = random_fields(shape, 3, 2);
     const FieldBatch outputs = op->apply(inputs);
     for (std::int64_t point = 0; point < inputs.domain.points(); ++point) {
-      const std::vector<double> values = op->values_at(inputs, {.point = point, .channel = 1});
+      const std::vector<double> values = op->values_at(inputs, Query{.point = point, .channel = 1});
       for (std::int64_t b = 0; b < 3; ++b) {
         const double whole = outputs.field(b)[static_cast<std::size_t>(inputs.domain.points() + point)];
         EXPECT_EQ("", mismatch(whole, values[static_cast<std::size_t>(b)],
@@ -218,8 +218,8 @@ TEST(Fno, RefusesFieldsThatDoNotFit) {
   const auto op = operators::untrained_operator(small_config(1), 1);
   EXPECT_THROW(op->apply(random_fields({4, 4}, 1, 1)), InvalidArgument);
   EXPECT_THROW(op->apply(random_fields({8}, 1, 2)), InvalidArgument);
-  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), {.point = 8}), InvalidArgument);
-  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), {.point = 0, .channel = 1}), InvalidArgument);
+  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), Query{.point = 8}), InvalidArgument);
+  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), Query{.point = 0, .channel = 1}), InvalidArgument);
   EXPECT_TRUE(op->apply(random_fields({8}, 0, 1)).values.empty());
 }
 

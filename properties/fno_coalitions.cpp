@@ -31,7 +31,7 @@ struct Question {
   FieldBatch input, baseline;
   Partition players;
   Coalitions coalitions;
-  Query query;
+  Readout readout;
 };
 
 operators::FnoConfig random_config(int dimension, Rng& rng) {
@@ -50,6 +50,16 @@ operators::FnoConfig random_config(int dimension, Rng& rng) {
   config.positional_embedding = up_to(0, 2) > 0 ? "grid" : "none";
   config.inverse_shift = up_to(0, 1) == 0 ? operators::InverseShift::fftshift : operators::InverseShift::ifftshift;
   return config;
+}
+
+/// A query, or a weighted sum of three.
+Readout random_readout(std::uint64_t points, int channels, Rng& rng) {
+  const auto query = [&] {
+    return Query{.point = static_cast<std::int64_t>(rng.below(points)),
+                 .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(channels)))};
+  };
+  if (rng.below(2) == 0) return query();
+  return Readout({{query(), 1.0}, {query(), -0.5}, {query(), rng.uniform(-1, 1)}});
 }
 
 Question random_question(Rng& rng) {
@@ -77,8 +87,7 @@ Question random_question(Rng& rng) {
           .baseline = random_field(domain, config.in_channels, rng),
           .players = std::move(players),
           .coalitions = std::move(coalitions),
-          .query = {.point = static_cast<std::int64_t>(rng.below(points)),
-                    .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(config.out_channels)))}};
+          .readout = random_readout(points, config.out_channels, rng)};
 }
 
 template <typename Property>
@@ -109,14 +118,14 @@ std::vector<double> engine_values(const operators::Network& network, const Quest
   const operators::FnoCoalitions engines(operators::FnoConfig::parse(network.config()), network.options(),
                                          network.parameters(), largest_batch);
   std::vector<double> values(question.coalitions.size());
-  engines.coalition_engine(question.input, question.baseline, question.players, question.query)
+  engines.coalition_engine(question.input, question.baseline, question.players, question.readout)
       ->values(question.coalitions, 0, values);
   return values;
 }
 
 /// The operator applied to the masked fields, one by one.
 std::vector<double> plain_values(const Operator& op, const Question& question) {
-  return games::cell_mask_game(op, {question.input, question.baseline, question.players, question.query})
+  return games::cell_mask_game(op, {question.input, question.baseline, question.players, question.readout})
       ->values(question.coalitions);
 }
 
@@ -158,7 +167,7 @@ TEST(FnoCoalitions, DoNotDependOnHowTheyAreSplit) {
 
     const operators::FnoCoalitions engines(operators::FnoConfig::parse(network->config()), network->options(),
                                            network->parameters());
-    const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.query);
+    const auto engine = engines.coalition_engine(question.input, question.baseline, question.players, question.readout);
     std::vector<double> parts(whole.size());
     for (std::size_t first = 0, size = 1; first < parts.size(); first += size, size *= 3) {
       engine->values(question.coalitions, first, std::span(parts).subspan(first, std::min(size, parts.size() - first)));

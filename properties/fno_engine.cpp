@@ -40,7 +40,7 @@ double relative_error(const std::vector<double>& found, const std::vector<double
 std::vector<double> engine_values(const engines::FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
                                   const std::vector<int>& player_of, const Coalitions& coalitions, Query query) {
   std::vector<double> values(coalitions.size());
-  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.head(query),
+  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.heads(query),
                 coalitions, 0, values);
   return values;
 }
@@ -213,12 +213,12 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
       const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       const std::vector<double> all = question.values(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 12);
-      const auto head = engine.head(question.query);
+      const auto heads = engine.heads(question.query);
       for (const std::size_t size : {1, 2, 3, 7, 64}) {
         std::vector<double> parts(all.size());
         for (std::size_t first = 0; first < parts.size(); first += size) {
           const std::size_t count = std::min(size, parts.size() - first);
-          engine.values(subject, head, question.coalitions, first, std::span(parts).subspan(first, count));
+          engine.values(subject, heads, question.coalitions, first, std::span(parts).subspan(first, count));
         }
         EXPECT_EQ(parts, all) << set << ", " << size << " at a time";
       }
@@ -266,9 +266,9 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
       const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       const engines::FnoSlopes slopes(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
-      const auto head = engine.head(question.query);
+      const auto heads = engine.heads(question.query);
       std::vector<double> found(static_cast<std::size_t>(points));
-      slopes.diagonal(subject, head, 0.4, found);
+      slopes.diagonal(subject, heads, 0.4, found);
       double size = 0;
       for (const double slope : found) size = std::max(size, std::abs(slope));
       constexpr double step = 1e-4;  // central differences of a double err by step² and by 1e-16/step
@@ -281,7 +281,7 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
       constexpr int intervals = 64;
       double integral = 0;
       for (int node = 0; node <= intervals; ++node) {
-        slopes.mean_field(subject, head, static_cast<double>(node) / intervals, found);
+        slopes.mean_field(subject, heads, static_cast<double>(node) / intervals, found);
         const double weight = node == 0 || node == intervals ? 1 : node % 2 == 1 ? 4 : 2;
         for (const double slope : found) integral += weight * slope / (3 * intervals);
       }
@@ -341,13 +341,14 @@ TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
   const engines::FnoEngines engines(good);
   FieldBatch field = random_field(of, 0, 2, 2);
   const Partition cells = Partition::one_player_per_point(field.domain);
-  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, cells, {.point = 3}); }), "no error");
+  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, cells, Query{.point = 3}); }), "no error");
   field.values[6] = std::numeric_limits<double>::infinity();
-  EXPECT_NE(
-      message_of([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, {.point = 3}); }).find("6"),
-      std::string::npos);
-  EXPECT_THROW(engines::FnoEngine(good, of.shape).head({.point = 8}), InvalidArgument);
-  EXPECT_THROW(engines::FnoEngine(good, of.shape).head({.point = 0, .channel = 1}), InvalidArgument);
+  EXPECT_NE(message_of([&] {
+              engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, Query{.point = 3});
+            }).find("6"),
+            std::string::npos);
+  EXPECT_THROW(engines::FnoEngine(good, of.shape).heads(Query{.point = 8}), InvalidArgument);
+  EXPECT_THROW(engines::FnoEngine(good, of.shape).heads(Query{.point = 0, .channel = 1}), InvalidArgument);
   EXPECT_THROW(engines::FnoEngine(good, {4, 4}), InvalidArgument);
 }
 

@@ -93,7 +93,7 @@ TEST(FnoOptions, HaveAtAPointTheValuesOfTheWholeField) {
     const auto op = subject.op(Precision::float64);
     const FieldBatch inputs = subject.input(), outputs = op->apply(inputs);
     for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
-      const std::vector<double> values = op->values_at(inputs, {.point = point});
+      const std::vector<double> values = op->values_at(inputs, Query{.point = point});
       for (std::int64_t index = 0; index < inputs.batch; ++index)
         EXPECT_EQ(
             "", mismatch(outputs.field(index)[static_cast<std::size_t>(point)], values[static_cast<std::size_t>(index)],

@@ -158,7 +158,9 @@ class CubicOperator final : public Operator {
     }
     return outputs;
   }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
+    const Query query = readout.query();
     largest_batch = std::max(largest_batch, inputs.batch);
     Gradient result{.values = values_at(inputs, query), .gradient = inputs};
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
@@ -241,7 +243,7 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   const CubicOperator op(1, 1, cubic);
   const FieldBatch input = random_field(domain, 1, 5);
   const auto game = games::cell_mask_game(
-      op, {input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 2}});
+      op, {input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), Query{.point = 2}});
   std::vector<double> part;
   for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
   const double total = std::accumulate(part.begin(), part.end(), 0.0);
@@ -266,9 +268,9 @@ TEST(CellMaskGame, RefusesWhatDoesNotFit) {
   const CubicOperator op(1, 1, 0);
   const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
   const Partition partition = Partition::blocks(domain, 4);
-  EXPECT_NO_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 7}}));
-  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 8}}), InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, {.point = 0, .channel = 2}}), InvalidArgument);
+  EXPECT_NO_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 7}}));
+  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 8}}), InvalidArgument);
+  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 0, .channel = 2}}), InvalidArgument);
   EXPECT_THROW(games::cell_mask_game(op, {FieldBatch::zeros(domain, 2, 1), field, partition, {}}), InvalidArgument);
   EXPECT_THROW(
       games::cell_mask_game(op, {FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}}),

@@ -31,12 +31,13 @@ class DensityOf final : public Explainer {
   explicit DensityOf(Function function) : function_(std::move(function)) {}
   std::string describe() const override { return "a function"; }
   bool any_query() const override { return true; }
-  FieldBatch densities(const FieldBatch& inputs, Query query) const override {
+  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
     FieldBatch densities = inputs;
     const int points = inputs.domain.shape()[0];
     for (std::int64_t point = 0; point < points; ++point) {
       double& value = densities.values[static_cast<std::size_t>(point)];
-      value = function_(value, inputs.domain.position(point)[0], inputs.domain.position(query.point)[0], points);
+      value =
+          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
     }
     return densities;
   }
@@ -112,9 +113,9 @@ TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
     for (std::int64_t point = 0; point < 8; ++point) {
       const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
       const double value = true_density(scenario.input.values[static_cast<std::size_t>(point)], position(point),
-                                        position(scenario.query.point), 8);
+                                        position(scenario.readout.query().point), 8);
       squares += value * value;
-      if (point == scenario.query.point) own = std::abs(value);
+      if (point == scenario.readout.query().point) own = std::abs(value);
     }
     EXPECT_NEAR(own / std::sqrt(squares), missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
         << "roundings of sums of 32 terms";

@@ -144,9 +144,8 @@ TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
   const WeightedMeanOperator op(cubic);
   for (const int n : {8, 12, 16}) {
     const FieldBatch input = random_fields({n}, 1, 1, 9);
-    const auto game = games::cell_mask_game(
-        op,
-        {input, FieldBatch::zeros(input.domain, 1, 1), Partition::one_player_per_point(input.domain), {.point = 3}});
+    const auto game = games::cell_mask_game(op, {input, FieldBatch::zeros(input.domain, 1, 1),
+                                                 Partition::one_player_per_point(input.domain), Query{.point = 3}});
     std::vector<double> shares, closure, shapley;
     for (int y = 0; y < n; ++y)
       shares.push_back(WeightedMeanOperator::weight(3, y, n) * input.values[static_cast<std::size_t>(y)]);
@@ -168,7 +167,7 @@ TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
   input.values[5] = baseline.values[5];
   input.values[21] = baseline.values[21];
   const auto game =
-      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), {.point = 8}});
+      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), Query{.point = 8}});
   double gap = 1;
   for (const int nodes : {2, 4, 8, 16}) {
     const Attribution found = attribute(*estimators::mean_field(nodes), *game, {}, 1);

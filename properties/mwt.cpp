@@ -396,7 +396,7 @@ TEST(Mwt, RefusesGridsThatItCannotHalve) {
     const std::string message = refusal<InvalidArgument>([&] { op->apply(random_fields(points, 1, 1)); });
     EXPECT_NE(std::string::npos, message.find("points=" + std::to_string(points))) << message;
     EXPECT_NE(std::string::npos, message.find("Use a power of two")) << message;
-    EXPECT_NE("", refusal<InvalidArgument>([&] { op->values_at(random_fields(points, 1, 1), {.point = 0}); }));
+    EXPECT_NE("", refusal<InvalidArgument>([&] { op->values_at(random_fields(points, 1, 1), Query{.point = 0}); }));
   }
   EXPECT_EQ("", refusal<InvalidArgument>([&] { op->apply(random_fields(1, 1, 1)); }));
 }

@@ -178,8 +178,9 @@ TEST(NormalisedOperator, HasTheGradientOfCentralDifferences) {
 }
 
 /// The game of one field in physical units.
-std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const FieldBatch& baseline, Query query) {
-  return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), query});
+std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
+                              const Readout& readout) {
+  return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
 }
 
 Coalitions some_coalitions(int players, Rng& rng) {
@@ -204,16 +205,21 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
       const FieldBatch input = physical_field(grid, normalisation, 1, rng),
                        baseline = physical_field(grid, normalisation, 1, rng);
-      const Query query{.point = 2, .channel = 1};
-      const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, query); };
+      Readout readout = Query{.point = 2, .channel = 1};
+      if (rng.below(2) == 0)
+        readout = Readout({{{.point = 2, .channel = 1}, 0.75}, {{.point = 5, .channel = 0}, -2.0}});
+      const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, readout); };
       const Coalitions coalitions = some_coalitions(static_cast<int>(input.domain.points()), rng);
       const std::vector<double> nodes = {0, 0.3, 1};
       const auto compare = [&](const auto& numbers_of, const char* what) {
         const std::vector<double> expected = numbers_of(*game(exact)), found = numbers_of(*game(engine)),
                                   masked = numbers_of(*game(plain));
         // The numbers move with the output's deviation, times what single precision keeps of the network's own.
-        const double scale =
-            normalisation.output ? normalisation.output->scale_at(input.domain, query.channel, query.point) : 1;
+        double scale = 0;
+        for (const auto& [query, weight] : readout.terms())
+          scale +=
+              std::abs(weight) *
+              (normalisation.output ? normalisation.output->scale_at(input.domain, query.channel, query.point) : 1);
         EXPECT_EQ("", mismatch(expected, found, rounding(100 * 0x1p29, scale))) << what;
         EXPECT_EQ("", mismatch(expected, masked, rounding(100 * 0x1p29, scale))) << what;
       };

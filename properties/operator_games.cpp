@@ -302,7 +302,7 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
       shapley.push_back(aumann_shapley.back() + cubic * own * (squares - total * own) / 2);
     }
     const auto game =
-        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, {.point = 9});
+        games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks, cells, Query{.point = 9});
     RC_ASSERT(mismatch(aumann_shapley, aumann_shapley_values(*game), rounded) == "");
     RC_ASSERT(mismatch(shapley, shapley_values(*game), rounded) == "");
   });
@@ -320,7 +320,7 @@ TEST(SmoothOperatorGame, OfFinerCellsHasShapleyValuesNearerToTheDiagonalFormula)
   std::vector<double> errors, halves;
   for (const int players : {2, 4, 8}) {
     const auto game = games::smooth_operator_game(op, input, FieldBatch::zeros(domain, 1, 1), masks,
-                                                  Partition::graded(domain, players, 4), {.point = 80});
+                                                  Partition::graded(domain, players, 4), Query{.point = 80});
     const auto half = [&](const std::vector<double>& values) {
       return std::accumulate(values.begin(), values.begin() + players / 2, 0.0);
     };

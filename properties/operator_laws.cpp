@@ -99,11 +99,63 @@ TEST_P(EveryOperator, HasAtAPointTheValuesOfTheWholeField) {
   const auto found = op(operators::Precision::float64);
   const FieldBatch inputs = random_fields(8, 2), outputs = found->apply(inputs);
   for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
-    const std::vector<double> values = found->values_at(inputs, {.point = point, .channel = 1});
+    const std::vector<double> values = found->values_at(inputs, Query{.point = point, .channel = 1});
     for (std::int64_t index = 0; index < 2; ++index) {
       const double whole = outputs.field(index)[static_cast<std::size_t>(inputs.domain.points() + point)];
       EXPECT_EQ("", mismatch(whole, values[static_cast<std::size_t>(index)], rounding(1e4, 1)));
     }
+  }
+}
+
+/// Numbers of a readout's terms, added up.
+template <typename At>
+std::vector<double> added_up(const Readout& readout, const At& at) {
+  std::vector<double> sum;
+  for (const auto& [query, weight] : readout.terms()) {
+    const std::vector<double> found = at(query);
+    sum.resize(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) sum[i] += weight * found[i];
+  }
+  return sum;
+}
+
+// Of several numbers everything goes through the whole output; of more than 64 games do so too.
+TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
+  SCOPED_TRACE(replay());
+  const auto found = op(operators::Precision::float64), with = op(operators::Precision::float32);
+  const FieldBatch inputs = random_fields(8, 1), hidden = FieldBatch::zeros(inputs.domain, 1, in_channels);
+  const std::int64_t last = inputs.domain.points() - 1;
+  Rng rng(test_seed(), "readouts");
+  FieldBatch inclusion = FieldBatch::zeros(inputs.domain, 1, 1);
+  for (double& value : inclusion.values) value = rng.uniform(0, 1);
+  const Tolerance tolerance = rounding(1e5, 1);  // a dozen layers of sums of a few thousand products
+  const Readout few({{{.point = 3, .channel = 2}, -2.0}, {{.point = last, .channel = 0}, 0.5}});
+  const auto gradient = [&](const Readout& of) { return found->gradient_at(inputs, of); };
+  EXPECT_EQ("",
+            mismatch(added_up(few, [&](Query of) { return gradient(of).values; }), gradient(few).values, tolerance));
+  EXPECT_EQ("", mismatch(added_up(few, [&](Query of) { return gradient(of).gradient.values; }),
+                         gradient(few).gradient.values, tolerance));
+  if (found->has_mean_field()) {
+    const auto closure = [&](const Readout& of) { return found->mean_field_at(inputs, hidden, inclusion, of); };
+    EXPECT_EQ("",
+              mismatch(added_up(few, [&](Query of) { return closure(of).values; }), closure(few).values, tolerance));
+    EXPECT_EQ("", mismatch(added_up(few, [&](Query of) { return closure(of).gradient.values; }),
+                           closure(few).gradient.values, tolerance));
+  }
+  std::vector<double> weights(static_cast<std::size_t>(out_channels * inputs.domain.points()));
+  for (double& weight : weights) weight = rng.uniform(-1, 1);
+  ScenarioRule rule;
+  rule.players = ScenarioRule::Players::blocks;
+  rule.blocks = 4;
+  const Coalitions all = Coalitions::enumerate(4, 0, 16);
+  for (const Readout& readout : {few, Readout::of_weights(weights, inputs.domain.points())}) {
+    EXPECT_EQ("", mismatch(readout.of(found->apply(inputs).values, inputs.domain.points()),
+                           found->values_at(inputs, readout).front(), tolerance));
+    Scenario scenario = make_scenario(rule, inputs);
+    scenario.readout = readout;
+    // A dozen layers of products of 64 float32 numbers, up to 200 of them added up.
+    EXPECT_EQ("", mismatch(games::cell_mask_game(*found, scenario)->values(all),
+                           games::cell_mask_game(*with, scenario)->values(all), rounding(1e-4 * 0x1p52, 1)));
   }
 }
 

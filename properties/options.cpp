@@ -243,6 +243,11 @@ TEST(Departures, EverySettingThatDecidesANumberIsOne) {
          p.evaluation.scenario.query = ScenarioRule::Where::position;
          p.evaluation.scenario.position = {0.1};
        }},
+      {"target",
+       [](cli::Profile& p) {
+         p.evaluation.scenario.query = ScenarioRule::Where::region;
+         p.evaluation.scenario.target = "mean:0.2..0.4@x";
+       }},
       {"query channel", [](cli::Profile& p) { p.evaluation.scenario.channel = 1; }},
       {"masked channels", [](cli::Profile& p) { p.evaluation.scenario.masked = {0}; }},
       {"players",
@@ -277,6 +282,9 @@ TEST_F(Options, SettingsThatDoNotFitAreRefusedWithFileAndLine) {
   refused("[backbone]\nbatch = 4294967296\n", "mine.toml, line 2");
   refused("[explainer]\nbatch = 0\n", "explainer.batch=0");
   refused("[scenario]\nmasked_channels = [4294967296]\n", "masked_channels=4294967296");
+  refused("[scenario]\ntarget = 'mean:20..40'\n", "coordinates");
+  refused("[scenario]\ntarget = 'weights.npy'\n", "coordinates");
+  refused("[scenario]\ntarget = 'mean:0.4..0.2@x'\n", "is no range");
   refused("[scenario]\nqueryat = [0.5]\n", "Did you mean query_at?");
   refused("\n\n[scenario]\nqueryat = [0.5]\n", "mine.toml, line 4");
   refused("[plane.evaluation]\ninputs = true\n", "evaluation.inputs");

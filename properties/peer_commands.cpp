@@ -338,6 +338,20 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
     }
     EXPECT_NEAR(4, std::accumulate(values.begin(), values.end(), 0.0), 1e-12) << method;
   }
+  // Half of point 0 and half of point 1, whose sum is -2 + 2 = 0: by its own targets, and where it has none.
+  const std::vector<double> half = {1, 0, 0, 1};
+  for (const bool targets : {true, false}) {
+    if (!targets) file("model/model.py", read_file(path("model/model.py")) + "\n");
+    if (!targets)
+      ASSERT_EQ(
+          0, shell("sed -i 's/^model.serve()/model.targets = False\\nmodel.serve()/' " + path("model/model.py")).code);
+    for (const char* method : {"exact", "integrated_gradients"}) {
+      const Outcome outcome = opshap(asked + " --target mean:0..2 --json --method " + std::string(method));
+      ASSERT_EQ(0, outcome.code) << method << outcome.err;
+      const auto values = json::parse(outcome.out)["values"].get<std::vector<double>>();
+      for (std::size_t i = 0; i < half.size(); ++i) EXPECT_NEAR(half[i], values[i], 1e-12) << method << targets;
+    }
+  }
 }
 
 TEST_F(PeerCommands, WhatNewWritesInCppPassesItsChecks) {

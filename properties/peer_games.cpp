@@ -135,12 +135,12 @@ TEST_F(PeerOperators, GetTheFieldOfAGameOnceAndThenCoalitions) {
 TEST_F(PeerOperators, HaveGradientsWhereTheySaySo) {
   const auto op = zero(std::string(on_lines) + ",\"gradients\":true");
   const FieldBatch fields = FieldBatch::zeros(Domain::unit({4}), 5, 1);
-  const Operator::Gradient found = op->gradient_at(fields, {.point = 1});
+  const Operator::Gradient found = op->gradient_at(fields, Query{.point = 1});
   EXPECT_EQ(std::vector<double>(5, 0.0), found.values);
   EXPECT_EQ(std::vector<double>(20, 0.0), found.gradient.values);
   EXPECT_EQ(std::vector<double>(20, 0.0), op->apply(fields).values);
   EXPECT_EQ("vjp\nvjp\napply\napply\n", read_file(folder_ / "asked"));
-  EXPECT_THROW(zero(on_lines)->gradient_at(fields, {.point = 1}), InvalidArgument);
+  EXPECT_THROW(zero(on_lines)->gradient_at(fields, Query{.point = 1}), InvalidArgument);
 }
 
 TEST_F(PeerOperators, RefuseFieldsThatTheyDoNotTakeAndAreRefusedWithoutASize) {

@@ -182,8 +182,8 @@ TEST_P(Problems, ItsDefaultRuleMakesAGameOfItsInputs) {
   EXPECT_EQ(input.values, scenario.input.values);
   EXPECT_EQ(input.domain, scenario.baseline.domain);
   EXPECT_GE(scenario.partition.players, 1);
-  EXPECT_LT(scenario.query.channel, problem().output().channel_count());
-  EXPECT_LT(scenario.query.point, input.domain.points());
+  EXPECT_LT(scenario.readout.query().channel, problem().output().channel_count());
+  EXPECT_LT(scenario.readout.query().point, input.domain.points());
 }
 
 TEST_P(Problems, AnEvolutionStartsAtItsInput) {

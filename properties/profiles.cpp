@@ -105,6 +105,12 @@ TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
   EXPECT_NE(std::string::npos, text.find("baseline = 'zero'")) << text;
   EXPECT_EQ(profile.evaluation.scenario.describe(),
             cli::parse_profile(text, "stored.toml").evaluation.scenario.describe());
+  std::string target = text;
+  target.insert(target.find("baseline = 'zero'"), "target = 'mean:0..0.5,0..1@x'\n");
+  profile.evaluation.scenario = cli::parse_profile(target, "target.toml").evaluation.scenario;
+  EXPECT_EQ((std::vector<std::pair<double, double>>{{0, 0.5}, {0, 1}}), profile.evaluation.scenario.region.ranges);
+  EXPECT_EQ(profile.evaluation.scenario.region,
+            cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.scenario.region);
   profile.evaluation.scenario = Rule{.query = Rule::Where::position, .position = {0.5, 0.25}, .channel = 1};
   EXPECT_EQ(profile.evaluation.scenario.describe(),
             cli::parse_profile(cli::to_toml(profile), "stored.toml").evaluation.scenario.describe());

@@ -103,7 +103,7 @@ TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
   const Domain domain = Domain::unit({8});
   const FieldBatch field = random_field(domain, 1);
   const auto game = games::cell_mask_game(
-      *op, {field, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), {.point = 3}});
+      *op, {field, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), Query{.point = 3}});
   EXPECT_FALSE(game->mean_field());
   // The game is a sum over cells: a player's value is what its own cell adds.
   const Attribution exact = attribute(estimators::find("exact"), *game, {256}, 1);
@@ -111,7 +111,7 @@ TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
     const double own = std::tanh(0.5 * field.values[player]);
     EXPECT_EQ("", mismatch((player == 3 ? own : 0) + own / 8, exact.values[player], rounding(300, 2)));
   }
-  const auto gradient = op->gradient_at(field, {.point = 3}).gradient;
+  const auto gradient = op->gradient_at(field, Query{.point = 3}).gradient;
   for (std::size_t point = 0; point < 8; ++point) {
     const double slope = 0.5 / std::pow(std::cosh(0.5 * field.values[point]), 2);
     EXPECT_EQ("", mismatch((point == 3 ? slope : 0) + slope / 8, gradient.values[point], rounding(50, 1)));
@@ -314,12 +314,12 @@ TEST_F(TorchScript, RefusesAGradientThatIsNotThatOfItsValues) {
   const auto refused = [&](const std::string& forward) {
     const auto op = operators::load_operator(archive(forward, 1, R"({"dimension": 1, "in_channels": 1})"));
     const FieldBatch field = random_field(Domain::unit({12}), 1);
-    EXPECT_NO_THROW(op->values_at(field, {.point = 3}));
+    EXPECT_NO_THROW(op->values_at(field, Query{.point = 3}));
     std::string last;
     for (int repeat = 0; repeat < 2; ++repeat) {  // the second time too
       last = "";
       try {
-        op->gradient_at(field, {.point = 3});
+        op->gradient_at(field, Query{.point = 3});
       } catch (const NumericalError& error) {
         last = error.what();
       }

@@ -368,8 +368,9 @@ double error_beside_uniform(const Explainer& explainer, int points, const std::v
     for (int y = 0; y < points; ++y)
       truth.push_back(WeightedMeanOperator::weight(query, y, points) * input.values[static_cast<std::size_t>(y)]);
     const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-    const std::vector<double> found = cell_values(explainer.densities(input, {.point = query}).field(0), input.domain,
-                                                  Partition::one_player_per_point(input.domain), 0, grand);
+    const std::vector<double> found =
+        cell_values(explainer.densities(input, Query{.point = query}).field(0), input.domain,
+                    Partition::one_player_per_point(input.domain), 0, grand);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       missed += std::pow(found[i] - truth[i], 2);
       missed_by_uniform += std::pow(grand / points - truth[i], 2);
@@ -446,8 +447,8 @@ class PlaneMeanOperator final : public Operator {
     return outputs;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    Gradient found{.values = values_at(inputs, query), .gradient = inputs};
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    Gradient found{.values = values_at(inputs, readout), .gradient = inputs};
     FieldBatch ones = inputs;
     std::ranges::fill(ones.values, 1.0);
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
@@ -527,7 +528,7 @@ TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
       truth[static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(point)])] +=
           PlaneMeanOperator::share(scenario.input, 0, point);
     const double grand = std::accumulate(truth.begin(), truth.end(), 0.0);
-    const std::vector<double> found = cell_values(explainer->densities(scenario.input, scenario.query).field(0),
+    const std::vector<double> found = cell_values(explainer->densities(scenario.input, scenario.readout).field(0),
                                                   scenario.input.domain, scenario.partition, 0, grand);
     for (std::size_t player = 0; player < truth.size(); ++player) {
       const double uniform = grand * scenario.partition.volumes[player] / scenario.input.domain.volume();
@@ -609,7 +610,7 @@ double answer_after_a_spike(double factor, double clipping, const fs::path& fold
   loop.validate = [] { return 1.0; };
   training::run_training(loop, *network, folder);
   const auto op = operators::load_operator(folder / "model.safetensors");
-  return op->values_at(small_data(1, 0).inputs, {.point = 3}).front();
+  return op->values_at(small_data(1, 0).inputs, Query{.point = 3}).front();
 }
 
 TEST_F(Training, CutsGradientsThatAreMuchLongerThanUsual) {

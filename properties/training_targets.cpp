@@ -34,15 +34,15 @@ class CountingOperator final : public Operator {
     evaluations_ += inputs.batch;
     return inner_.apply(inputs);
   }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     evaluations_ += 3 * inputs.batch;
-    return inner_.gradient_at(inputs, query);
+    return inner_.gradient_at(inputs, readout);
   }
   bool has_mean_field() const override { return true; }
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
-                         Query query) const override {
+                         const Readout& readout) const override {
     evaluations_ += 6 * inclusion.batch;
-    return inner_.mean_field_at(shown, hidden, inclusion, query);
+    return inner_.mean_field_at(shown, hidden, inclusion, readout);
   }
   std::int64_t evaluations() const { return evaluations_; }
 
@@ -82,7 +82,7 @@ struct Subject {
       std::vector<double> values(static_cast<std::size_t>(scenario.partition.players), 0.0);
       for (int y = 0; y < 12; ++y)
         values[static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(y)])] +=
-            WeightedMeanOperator::weight(static_cast<int>(scenario.query.point), y, 12) *
+            WeightedMeanOperator::weight(static_cast<int>(scenario.readout.query().point), y, 12) *
             scenario.input.values[static_cast<std::size_t>(y)];
       for (int y = 0; y < 12; ++y) {
         const auto player = static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(y)]);

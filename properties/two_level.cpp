@@ -39,10 +39,8 @@ FieldBatch wave(int points) {
 
 std::unique_ptr<Game> cells_of(const Operator& op, int points) {
   const FieldBatch input = wave(points);
-  return games::cell_mask_game(op, {input,
-                                    FieldBatch::zeros(input.domain, 1, 1),
-                                    Partition::one_player_per_point(input.domain),
-                                    {.point = points / 2}});
+  return games::cell_mask_game(op, {input, FieldBatch::zeros(input.domain, 1, 1),
+                                    Partition::one_player_per_point(input.domain), Query{.point = points / 2}});
 }
 
 /// Means over runs with different seeds: of the values, of their squared errors, and of the variances that were

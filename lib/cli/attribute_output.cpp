@@ -72,6 +72,11 @@ void print_table(const std::string& method, const Attribution& attribution, cons
   }
 }
 
+/// A name without the quotes of JSON.
+std::string words(const nlohmann::ordered_json& name) {
+  return name.is_string() ? name.get<std::string>() : name.dump();
+}
+
 /// Which method answered where none was asked for, and how well it is known.
 void print_chosen(const nlohmann::ordered_json& chosen) {
   const auto& bar = chosen["error_bar"];
@@ -116,9 +121,9 @@ nlohmann::ordered_json shown_json(const Globals& globals, const std::string& met
 
 nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
                                          const std::vector<std::vector<Attribution>>& attributions,
-                                         const std::vector<std::int64_t>& queries, const Shown& shown) {
+                                         const Explained& explained, const Shown& shown) {
   nlohmann::ordered_json object = {
-      {"method", method}, {"players", attributions.front().front().values.size()}, {"queries", queries}};
+      {"method", method}, {"players", attributions.front().front().values.size()}, {explained.key, explained.names}};
   for (const char* key : {"values", "standard_errors", "empty", "grand", "efficiency_gap", "distinct", "evaluations",
                           "gradients", "exact", "minimum_norm"}) {
     object[key] = nlohmann::ordered_json::array();
@@ -135,7 +140,7 @@ nlohmann::ordered_json attributions_json(const Globals& globals, const std::stri
       if (!rows.front().contains(key) || key == "method" || key == "players") continue;
       nlohmann::ordered_json of_queries = nlohmann::ordered_json::array();
       for (const auto& row : rows) of_queries.push_back(row[key]);
-      column.push_back(queries.size() == 1 ? of_queries.front() : of_queries);
+      column.push_back(explained.names.size() == 1 ? of_queries.front() : of_queries);
     }
   }
   object["seed"] = globals.seed;
@@ -148,25 +153,26 @@ nlohmann::ordered_json attributions_json(const Globals& globals, const std::stri
 }
 
 void print_attributions(const Globals& globals, const std::string& method,
-                        const std::vector<std::vector<Attribution>>& attributions,
-                        const std::vector<std::int64_t>& queries, const Shown& shown) {
-  if (globals.json) return print_json(attributions_json(globals, method, attributions, queries, shown));
-  std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input", "query", "v(grand) - v(empty)",
-                           "largest player", "its value");
+                        const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
+                        const Shown& shown) {
+  if (globals.json) return print_json(attributions_json(globals, method, attributions, explained, shown));
+  std::cout << fmt::format("{:>6}  {:>8}  {:>22}  {:>14}  {:>14}\n", "input",
+                           explained.key[0] == 'q' ? "query" : "target", "v(grand) - v(empty)", "largest player",
+                           "its value");
   std::size_t rows = 0;
   for (std::size_t input = 0; input < attributions.size(); ++input) {
-    for (std::size_t query = 0; query < queries.size() && rows < most_rows; ++query, ++rows) {
+    for (std::size_t query = 0; query < explained.names.size() && rows < most_rows; ++query, ++rows) {
       const Attribution& attribution = attributions[input][query];
       const auto largest = std::max_element(attribution.values.begin(), attribution.values.end(),
                                             [](double a, double b) { return std::abs(a) < std::abs(b); });
-      std::cout << fmt::format("{:>6}  {:>8}  {:>22.6g}  {:>14}  {:>14.6g}\n", input, queries[query],
+      std::cout << fmt::format("{:>6}  {:>8}  {:>22.6g}  {:>14}  {:>14.6g}\n", input, words(explained.names[query]),
                                attribution.grand - attribution.empty, largest - attribution.values.begin(), *largest);
     }
   }
-  if (const std::size_t all = attributions.size() * queries.size(); rows < all)
+  if (const std::size_t all = attributions.size() * explained.names.size(); rows < all)
     std::cout << fmt::format("The first {} of {} rows.\n", rows, all);
-  std::cout << fmt::format("{}: {} inputs, {} queries each; --json and --out have all values.\n", method,
-                           attributions.size(), queries.size());
+  std::cout << fmt::format("{}: {} inputs, {} {} each; --json and --out have all values.\n", method,
+                           attributions.size(), explained.names.size(), explained.key);
   print_blocks(shown.blocks);
   if (!shown.path.empty()) std::cout << "game computed by " << shown.path << '\n';
 }

@@ -28,12 +28,19 @@ struct Shown {
   nlohmann::ordered_json more = nlohmann::ordered_json::object();  ///< further keys of the JSON
 };
 
+/// What of the output each attribution explains, in order.
+struct Explained {
+  const char* key = "queries";                ///< of the JSON: "queries", or "targets"
+  std::vector<nlohmann::ordered_json> names;  ///< numbers of points, or targets in words
+};
+
 /// Attributions of several inputs or queries, [B][Q], as one JSON object. Its values are [B][n], or [B][Q][n] with
-/// several queries, as are standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and gradients are
-/// [B] or [B][Q]. With blocks it has the keys blocks (how many there are) and block_of_player [players] too.
+/// several queries or targets, as are standard_errors; its empty, grand, efficiency_gap, distinct, evaluations and
+/// gradients are [B] or [B][Q]. With blocks it has the keys blocks (how many there are) and block_of_player [players]
+/// too.
 nlohmann::ordered_json attributions_json(const Globals& globals, const std::string& method,
                                          const std::vector<std::vector<Attribution>>& attributions,
-                                         const std::vector<std::int64_t>& queries, const Shown& shown);
+                                         const Explained& explained, const Shown& shown);
 /// attribution_json() with the same keys more.
 nlohmann::ordered_json shown_json(const Globals& globals, const std::string& method, const Attribution& attribution,
                                   const Shown& shown);
@@ -41,8 +48,8 @@ nlohmann::ordered_json shown_json(const Globals& globals, const std::string& met
 /// Prints attributions of several inputs or queries on standard output: attributions_json() with --json, else a line
 /// for each of the first inputs and queries.
 void print_attributions(const Globals& globals, const std::string& method,
-                        const std::vector<std::vector<Attribution>>& attributions,
-                        const std::vector<std::int64_t>& queries, const Shown& shown);
+                        const std::vector<std::vector<Attribution>>& attributions, const Explained& explained,
+                        const Shown& shown);
 
 /// Prints an attribution on standard output: shown_json() with --json, else the largest values as a table and what they
 /// cost.

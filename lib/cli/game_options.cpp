@@ -68,6 +68,12 @@ void add_game_options(CLI::App& command, GameOptions& options) {
           "With --operator: coordinates X or X,Y of the explained output, instead of --query; the nearest point "
           "is taken")
       ->delimiter(',');
+  command.add_option(
+      "--target", options.targets,
+      "With --operator: what is explained, instead of --query: mean:20..40 or mean:0..8,0..8 (indices), "
+      "mean:0.2..0.4@x "
+      "(coordinates), or W.npy with a weight for each number of the output, [n] or [C,n]; `attribute` takes several, "
+      "also as [K,C,n]");
   command
       .add_option("--masked-channels", options.masked,
                   "With --operator: the channels of the input that players hide (default: all); the others always "
@@ -91,8 +97,8 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
   require(command.count("--game") > 0, command.get_name(),
           ": --game, --operator (neither given). Give a game, or an operator with --input and --query.");
   require_absent(command,
-                 {"--input", "--mesh", "--query", "--query-at", "--query-channel", "--masked-channels", "--baseline",
-                  "--partition"},
+                 {"--input", "--mesh", "--query", "--query-at", "--target", "--query-channel", "--masked-channels",
+                  "--baseline", "--partition"},
                  "--operator");
   const bool program = options.game.starts_with(peer_prefix);
   if (!program && !is_file(options.game)) return member_of_family(command, options);

@@ -17,18 +17,19 @@ namespace opshap::cli {
 /// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options
 /// in both programs.
 struct GameOptions {
-  std::string game;                 ///< --game: a game file, or the name of a family
-  std::uint64_t game_seed = 0;      ///< --game-seed: which member of the family
-  std::filesystem::path op;         ///< --operator: trained weights, or peer:FOLDER
-  std::filesystem::path input;      ///< --input: the field to explain
-  std::filesystem::path mesh;       ///< --mesh: where the input lives, when that is no regular grid
-  std::string baseline = "0";       ///< --baseline: 0 or a field
-  std::vector<std::string> query;   ///< --query: grid index of the explained output, or "all"
-  std::vector<double> query_at;     ///< --query-at: coordinates of the explained output, instead of --query
-  std::vector<int> masked;          ///< --masked-channels of the input; empty: all
-  int query_channel = 0;            ///< --query-channel
-  std::optional<int> players;       ///< --players: of the family; or contiguous groups of equal size
-  std::filesystem::path partition;  ///< --partition: integer labels of the points
+  std::string game;                  ///< --game: a game file, or the name of a family
+  std::uint64_t game_seed = 0;       ///< --game-seed: which member of the family
+  std::filesystem::path op;          ///< --operator: trained weights, or peer:FOLDER
+  std::filesystem::path input;       ///< --input: the field to explain
+  std::filesystem::path mesh;        ///< --mesh: where the input lives, when that is no regular grid
+  std::string baseline = "0";        ///< --baseline: 0 or a field
+  std::vector<std::string> query;    ///< --query: grid index of the explained output, or "all"
+  std::vector<double> query_at;      ///< --query-at: coordinates of the explained output, instead of --query
+  std::vector<std::string> targets;  ///< --target: means over regions and files of weights, instead of a query
+  std::vector<int> masked;           ///< --masked-channels of the input; empty: all
+  int query_channel = 0;             ///< --query-channel
+  std::optional<int> players;        ///< --players: of the family; or contiguous groups of equal size
+  std::filesystem::path partition;   ///< --partition: integer labels of the points
 };
 
 /// Adds them to the subcommand.

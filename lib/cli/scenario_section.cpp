@@ -29,12 +29,23 @@ ScenarioRule read_scenario(Section section, ScenarioRule rule) {
   }
   if (baseline == "zero") rule.baseline = ScenarioRule::Hidden::zero;
   if (baseline == "mean") rule.baseline = ScenarioRule::Hidden::mean;
-  if (query == "centre") {
-    rule.query = ScenarioRule::Where::centre;
+  const auto explain = [&](ScenarioRule::Where where) {
+    rule.query = where;
     rule.position.clear();
+    rule.target.clear();
+  };
+  if (query == "centre") {
+    explain(ScenarioRule::Where::centre);
   } else if (section.has("query_at")) {
-    rule.query = ScenarioRule::Where::position;
+    explain(ScenarioRule::Where::position);
     rule.position = section.list<double>("query_at");
+  } else if (section.has("target")) {
+    explain(ScenarioRule::Where::region);
+    rule.target = section.get<std::string>("target");
+    const auto region = parse_region("profile: scenario.target", rule.target);
+    require(region && region->by_place, "profile: scenario.target=", rule.target,
+            " (a profile has many grids, and only coordinates mean the same on all). Write mean:0.2..0.4@x.");
+    rule.region = *region;
   }
   if (section.has("query_channel")) rule.channel = section.count("query_channel", 0);
   if (section.has("masked_channels")) {
@@ -53,9 +64,11 @@ toml::table scenario_table(const ScenarioRule& rule, const ScenarioRule& usual) 
   }
   if (rule.baseline != usual.baseline)
     table.insert("baseline", rule.baseline == ScenarioRule::Hidden::mean ? "mean" : "zero");
-  if (rule.query != usual.query || rule.position != usual.position) {
+  if (rule.query != usual.query || rule.position != usual.position || rule.target != usual.target) {
     if (rule.query == ScenarioRule::Where::position) {
       table.insert("query_at", list_of(rule.position));
+    } else if (rule.query == ScenarioRule::Where::region) {
+      table.insert("target", rule.target);
     } else {
       table.insert("query", "centre");
     }

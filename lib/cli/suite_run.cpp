@@ -35,8 +35,8 @@ constexpr std::string_view peer_prefix = "peer:", explainer_prefix = "explainer:
 
 /// The suite with what the command line says otherwise.
 Suite settled(const CLI::App& command, const CompareOptions& options, Suite suite) {
-  for (const char* option : {"--game", "--game-seed", "--input", "--mesh", "--query", "--query-at", "--query-channel",
-                             "--masked-channels", "--baseline", "--players", "--partition"})
+  for (const char* option : {"--game", "--game-seed", "--input", "--mesh", "--query", "--query-at", "--target",
+                             "--query-channel", "--masked-channels", "--baseline", "--players", "--partition"})
     require(command.count(option) == 0, "compare: ", option,
             " (with --suite: the suite names its games). Leave it out.");
   if (command.count("--repeats") > 0) suite.repeats = options.repeats;

@@ -63,7 +63,7 @@ std::string csv(const Values& values) {
     for (std::size_t query = 0; query < values.attributions[input].size(); ++query) {
       const Attribution& found = values.attributions[input][query];
       for (std::size_t player = 0; player < found.values.size(); ++player) {
-        if (several) text += fmt::format("{},{},", input, values.queries[query]);
+        if (several) text += fmt::format("{},{},", input, values.names[query].dump());
         text += fmt::format("{},{},{}\n", player, found.values[player],
                             found.standard_errors ? fmt::format("{}", (*found.standard_errors)[player]) : "");
       }

@@ -12,8 +12,8 @@ namespace opshap::cli {
 /// Attributions as --out has them: [B][Q], those of one game are [1][1].
 struct Values {
   const std::vector<std::vector<Attribution>>& attributions;
-  bool one_game = false;              ///< of a game without a field: arrays are [n]
-  std::vector<std::int64_t> queries;  ///< points of the domain; empty with one_game
+  bool one_game = false;                           ///< of a game without a field: arrays are [n]
+  std::vector<nlohmann::ordered_json> names = {};  ///< numbers of points, or targets in words; empty with one_game
 };
 
 /// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called

@@ -26,9 +26,10 @@ class Explainer {
   virtual std::vector<int> trained_at() const { return {}; }
   /// What it was trained for, as its weights say it; empty for weights that do not.
   virtual TrainedFor trained_for() const { return {}; }
-  /// Attribution densities of the output at the query, [B, 1, points], before normalisation. What the query's own cell
-  /// is worth beside the density is in that point's density, over the volume of the point.
-  virtual FieldBatch densities(const FieldBatch& inputs, Query query) const = 0;
+  /// Attribution densities of what is explained, [B, 1, points], before normalisation. What the query's own cell is
+  /// worth beside the density is in that point's density, over the volume of the point. An explainer of any query adds
+  /// up its densities of the readout's queries: one forward pass for each.
+  virtual FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const = 0;
 };
 
 /// Cell values of one density field: integrated over each player's cells, then shifted in proportion to the cells'

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,14 +9,9 @@
 #include "core/coalition_engine.hpp"
 #include "core/field.hpp"
 #include "core/partition.hpp"
+#include "core/readout.hpp"
 
 namespace opshap {
-
-/// One number of an output field: its channel and its point.
-struct Query {
-  std::int64_t point = 0;
-  int channel = 0;
-};
 
 /// An operator G: input fields to output fields on the same grid, at any resolution it supports.
 ///
@@ -39,19 +35,19 @@ class Operator {
   /// [B, Cin, points] to [B, Cout, points]. Throws InvalidArgument for a wrong channel count or dimension.
   virtual FieldBatch apply(const FieldBatch& inputs) const = 0;
 
-  /// G(input)(query) for each input, [B]. The default applies and picks; an operator that can stop early overrides it.
-  virtual std::vector<double> values_at(const FieldBatch& inputs, Query query) const;
+  /// ⟨w, G(input)⟩ for each input, [B]. The default applies and picks; an operator that can stop early overrides it.
+  virtual std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const;
 
   struct Gradient {
-    std::vector<double> values;  ///< G(input)(query), [B]
-    FieldBatch gradient;  ///< ∂G(input)(query)/∂input, the shape of the inputs; cell volumes are already in it
+    std::vector<double> values;  ///< ⟨w, G(input)⟩, [B]
+    FieldBatch gradient;  ///< ∂⟨w, G(input)⟩/∂input, the shape of the inputs; cell volumes are already in it
   };
-  /// Values at the query and their gradients with respect to the inputs: one reverse pass for the batch.
-  virtual Gradient gradient_at(const FieldBatch& inputs, Query query) const = 0;
+  /// What the readout has of the outputs, and its gradients with respect to the inputs: one reverse pass for the batch.
+  virtual Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const = 0;
 
   /// Whether mean_field_at works.
   virtual bool has_mean_field() const { return false; }
-  /// F(t) at the query for each field t of inclusion probabilities [B, 1, points], and ∂F/∂t: the mean-field closure of
+  /// ⟨w, F(t)⟩ for each field t of inclusion probabilities [B, 1, points], and ∂⟨w, F⟩/∂t: the mean-field closure of
   /// a hard random mask.
   ///
   /// Each point is in two states at once, shown (the input) with probability t and hidden (the baseline) with 1 − t.
@@ -59,21 +55,26 @@ class Operator {
   /// t⊙shown + (1 − t)⊙hidden. F(1) = G(input), F(0) = G(baseline). `shown` and `hidden` are batches of one. One
   /// reverse pass of two branches. Throws InvalidArgument when the operator has none.
   virtual Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
-                                 Query query) const;
+                                 const Readout& readout) const;
 
-  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none. `shown` and `hidden`
-  /// are batches of one on one grid and fit the operator, as do partition and query. Values agree with values_at() to
-  /// the rounding of the operator's own precision.
+  /// A faster way to evaluate masked inputs than apply(), or nullptr when this operator has none for such a readout.
+  /// `shown` and `hidden` are batches of one on one grid and fit the operator, as do partition and readout. Values
+  /// agree with values_at() to the rounding of the operator's own precision.
   virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                            const Partition& partition, Query query) const;
+                                                            const Partition& partition, const Readout& readout) const;
   /// How coalitions are evaluated, in words, for reports: "engine, avx512", or "LibTorch, float64" and why.
-  virtual std::string coalition_path() const { return "operator"; }
+  virtual std::string coalition_path(const Readout& /*readout*/ = {}) const { return "operator"; }
 
   /// How many fields of this domain the operator likes to see in one call: what fits its caches.
   virtual std::int64_t preferred_batch(const Domain& domain) const;
+
+ protected:
+  /// Σ_k w_k at(q_k): for an operator that knows its gradient at one query.
+  static Gradient by_queries(const Readout& readout, const std::function<Gradient(Query)>& at);
 };
 
-/// Throws InvalidArgument unless the query is a point and channel of this operator's outputs on this domain.
-void require_query(const Operator& op, const Domain& domain, Query query);
+/// Throws InvalidArgument unless the readout's queries are points and channels of this operator's outputs on this
+/// domain.
+void require_readout(const Operator& op, const Domain& domain, const Readout& readout);
 
 }  // namespace opshap

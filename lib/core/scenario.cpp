@@ -52,7 +52,9 @@ FieldBatch baseline_of(const ScenarioRule& rule, const FieldBatch& input) {
   return baseline;
 }
 
-Query query_of(const ScenarioRule& rule, const Domain& domain) {
+Readout readout_of(const ScenarioRule& rule, const Domain& domain) {
+  if (rule.query == ScenarioRule::Where::region) return mean_over(rule.region, domain, rule.channel);
+  if (rule.query == ScenarioRule::Where::weights) return Readout::of_weights(rule.weights, domain.points());
   Query query{.point = 0, .channel = rule.channel};
   if (rule.query == ScenarioRule::Where::index) {
     query.point = domain.point(rule.index);
@@ -73,7 +75,8 @@ std::string ScenarioRule::describe() const {
   const std::string hides = baseline == Hidden::mean    ? message("mean (", listed(means), ")")
                             : baseline == Hidden::field ? "a field"
                                                         : "zero";
-  const std::string at = query == Where::index      ? message("index ", listed(index))
+  const std::string at = !target.empty()            ? "target " + target
+                         : query == Where::index    ? message("index ", listed(index))
                          : query == Where::position ? message("position ", listed(position))
                                                     : "centre";
   return message("players: ", who, "; baseline: ", hides, "; query: ", at, ", channel ", channel,
@@ -85,7 +88,7 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field) {
   return {.input = field,
           .baseline = baseline_of(rule, field),
           .partition = partition_of(rule, field.domain),
-          .query = query_of(rule, field.domain)};
+          .readout = readout_of(rule, field.domain)};
 }
 
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const std::vector<int>& shape) {

@@ -7,6 +7,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/partition.hpp"
+#include "core/region.hpp"
 
 namespace opshap {
 
@@ -27,6 +28,8 @@ struct ScenarioRule {
     centre,    ///< Domain::centre()
     index,     ///< indices of the grid
     position,  ///< the point nearest to coordinates
+    region,    ///< no point: the mean over a region
+    weights,   ///< no point: a weighted sum of the output's numbers
   };
 
   Players players = Players::points;
@@ -38,6 +41,9 @@ struct ScenarioRule {
   Where query = Where::centre;
   std::vector<int> index;        ///< with Where::index
   std::vector<double> position;  ///< with Where::position
+  std::string target;            ///< with Where::region and Where::weights: "mean:20..40", or the name of a file
+  Region region;                 ///< with Where::region
+  std::vector<double> weights;   ///< one for each number of the output, [C, points], with Where::weights
   int channel = 0;               ///< of the output
   std::vector<int> masked;  ///< channels of the input that players hide; the others always show the input. Empty: all
 
@@ -50,15 +56,15 @@ struct ScenarioRule {
 struct Scenario {
   FieldBatch input, baseline;
   Partition partition;
-  Query query;
+  Readout readout;
 };
 
 /// The scenario of a field (a batch of one) under a rule, on the field's own domain.
 ///
 /// Channels that are not masked have the input in the baseline, so no coalition changes them.
 /// Throws InvalidArgument when the rule does not fit the field: more blocks than the grid has points, labels of another
-/// domain, means of another number of channels, a baseline of another shape, a query outside, a masked channel that is
-/// not there.
+/// domain, means of another number of channels, a baseline of another shape, a query or a region outside, weights of
+/// another number, a masked channel that is not there.
 Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field);
 
 /// The same after taking every s-th point of the field's grid (strided()). A baseline field may be on the field's own

@@ -56,6 +56,7 @@ TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
   std::string query = "centre";
   if (rule.query != ScenarioRule::Where::centre)
     query = rule.query == ScenarioRule::Where::index ? "index" : "position";
+  if (!rule.target.empty()) query = "target " + rule.target;
   for (const double coordinate : rule.position) query += message(" ", coordinate);
   for (const int index : rule.index) query += message(" ", index);
   TrainedFor facts = {{"players", rule.players == ScenarioRule::Players::blocks   ? "blocks"

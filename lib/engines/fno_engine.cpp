@@ -379,13 +379,13 @@ void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> valu
   kernels_.gelu(work.wide.data(), work.wide.data(), count * wide_);
   for (std::size_t field = 0; field < values.size(); ++field) {
     const float* wide = work.wide.data() + field * at(wide_);
-    values[field] = head.bias;
+    values[field] += head.bias;
     for (Index w = 0; w < wide_; ++w)
       values[field] += static_cast<double>(wide[w]) * static_cast<double>(head.third[at(w)]);
   }
 }
 
-void FnoEngine::values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
+void FnoEngine::values(const Subject& subject, const Heads& heads, const Coalitions& coalitions, std::size_t first,
                        std::span<double> values) const {
   const auto work = workspace();
   for (std::size_t begin = 0; begin < values.size(); begin += batch()) {
@@ -403,13 +403,17 @@ void FnoEngine::values(const Subject& subject, const Head& head, const Coalition
       if (layer > 0) mix(*work, blocks_[layer], static_cast<Index>(count));
       for (std::size_t field = 0; field < count; ++field) run_block(*work, subject, layer, static_cast<Index>(field));
     }
-    for (std::size_t field = 0; field < count; ++field) {
-      const float* state = blocks_.size() == 1
-                               ? subject.states.data() + work->place[field * at(places()) + at(head.place)] * width_
-                               : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
-      std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
+    const std::span<double> found = values.subspan(begin, count);
+    std::ranges::fill(found, 0.0);
+    for (const Head& head : heads) {
+      for (std::size_t field = 0; field < count; ++field) {
+        const float* state = blocks_.size() == 1
+                                 ? subject.states.data() + work->place[field * at(places()) + at(head.place)] * width_
+                                 : work->states.data() + (static_cast<Index>(field) * places() + head.place) * width_;
+        std::copy_n(state, width_, row(work->coefficients, rows(), static_cast<Index>(field)));
+      }
+      finish(*work, head, found);
     }
-    finish(*work, head, values.subspan(begin, count));
   }
 }
 

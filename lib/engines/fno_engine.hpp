@@ -12,6 +12,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/partition.hpp"
+#include "core/readout.hpp"
 #include "engines/aligned_floats.hpp"
 #include "engines/axis_basis.hpp"
 #include "engines/fno_weights.hpp"
@@ -21,14 +22,14 @@
 
 namespace opshap::engines {
 
-/// A trained FNO on one grid, ready to be evaluated at one point for many masks of one input. Exact up to the rounding
-/// of single precision.
+/// A trained FNO on one grid, ready to be evaluated at a few points for many masks of one input. Exact up to the
+/// rounding of single precision.
 ///
 /// What it saves against applying the network to masked fields: each point is lifted twice for an input, shown and
 /// hidden, and looked up afterwards; the Fourier transforms share the products of four points (AxisBasis); a block's
 /// layers run one after the other on a tile of points that stays in the cache; the last block and the projection are
-/// computed at the query alone, with their linear parts multiplied out beforehand. Immutable after construction; every
-/// member may be called from several threads at once.
+/// computed at the queries alone, with their linear parts multiplied out beforehand. Immutable after construction;
+/// every member may be called from several threads at once.
 class FnoEngine {
  public:
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
@@ -62,7 +63,7 @@ class FnoEngine {
     return subject(shown, lifted(hidden), player_of, players);
   }
 
-  /// The last block and the projection at a query.
+  /// The last block and the projection at a query, times the query's weight.
   struct Head {
     std::int64_t place = 0;           ///< of the query's point in the order of states
     AlignedFloats first, first_bias;  ///< [(rows + 1)·width, hidden]: coefficients and state at the query to the MLP
@@ -70,11 +71,14 @@ class FnoEngine {
         third;  ///< [hidden + width, wide] to the projection's hidden layer, and its output row
     double bias = 0;
   };
-  /// Throws InvalidArgument for a query outside the grid or the outputs.
-  Head head(Query query) const;
+  /// Those of a readout: what they give is added up.
+  using Heads = std::vector<Head>;
+  /// Throws InvalidArgument for a query outside the grid or the outputs. Memory: (rows + 1)·width·hidden floats for
+  /// each query.
+  Heads heads(const Readout& readout) const;
 
   /// values[i] = v(S) of coalition first + i. On the calling thread, in batches that fit the caches.
-  void values(const Subject& subject, const Head& head, const Coalitions& coalitions, std::size_t first,
+  void values(const Subject& subject, const Heads& heads, const Coalitions& coalitions, std::size_t first,
               std::span<double> values) const;
 
   /// How many coalitions are computed together.
@@ -159,6 +163,8 @@ class FnoEngine {
   /// Runs each line of a field: a plane's come from `mixed` and go to `coefficients` through the first axis.
   void run_lines(const float* mixed, float* coefficients, std::int64_t stride, float* room, const RunLine& run) const;
   void run_block(Workspace& work, const Subject& subject, std::size_t layer, std::int64_t field) const;
+  Head head(Query query, double weight) const;
+  /// Adds the head's part to the values.
   void finish(Workspace& work, const Head& head, std::span<double> values) const;
 
   FnoWeights weights_;

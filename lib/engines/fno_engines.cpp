@@ -10,28 +10,28 @@ namespace {
 
 class FnoCoalitionEngine final : public CoalitionEngine {
  public:
-  FnoCoalitionEngine(std::shared_ptr<const FnoEngineAndSlopes> engine, std::shared_ptr<const FnoEngine::Head> head,
+  FnoCoalitionEngine(std::shared_ptr<const FnoEngineAndSlopes> engine, std::shared_ptr<const FnoEngine::Heads> heads,
                      FnoEngine::Subject subject)
-      : engine_(std::move(engine)), head_(std::move(head)), subject_(std::move(subject)) {}
+      : engine_(std::move(engine)), heads_(std::move(heads)), subject_(std::move(subject)) {}
 
   void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
-    engine_->engine().values(subject_, *head_, coalitions, first, values);
+    engine_->engine().values(subject_, *heads_, coalitions, first, values);
   }
   bool has_slopes() const override { return true; }
   void diagonal_slopes(double t, std::span<double> slopes) const override {
-    engine_->slopes().diagonal(subject_, *head_, t, slopes);
+    engine_->slopes().diagonal(subject_, *heads_, t, slopes);
   }
   void mean_field_slopes(double t, std::span<double> slopes) const override {
-    engine_->slopes().mean_field(subject_, *head_, t, slopes);
+    engine_->slopes().mean_field(subject_, *heads_, t, slopes);
   }
   void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const override {
-    engine_->slopes().mean_field(subject_, *head_, coalitions.row(row), slopes);
+    engine_->slopes().mean_field(subject_, *heads_, coalitions.row(row), slopes);
   }
   std::size_t batch() const override { return engine_->engine().batch(); }
 
  private:
   std::shared_ptr<const FnoEngineAndSlopes> engine_;
-  std::shared_ptr<const FnoEngine::Head> head_;
+  std::shared_ptr<const FnoEngine::Heads> heads_;
   FnoEngine::Subject subject_;
 };
 
@@ -42,23 +42,24 @@ FnoEngines::FnoEngines(FnoWeights weights) : weights_(std::move(weights)), kerne
 }
 
 std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                              const Partition& partition, Query query) const {
+                                                              const Partition& partition,
+                                                              const Readout& readout) const {
   require_finite(shown, "engine: input");
   require_finite(hidden, "engine: baseline");
   std::shared_ptr<const FnoEngineAndSlopes> engine;
-  std::shared_ptr<const FnoEngine::Head> head;
+  std::shared_ptr<const FnoEngine::Heads> heads;
   std::shared_ptr<const FnoEngine::Lifted> baseline;
   {
     const std::lock_guard lock(mutex_);
     OnGrid& grid = grids_[shown.domain.shape()];
     if (!grid.engine)
       grid.engine = std::make_shared<const FnoEngineAndSlopes>(weights_, shown.domain.shape(), kernels_);
-    if (!grid.head || grid.query.point != query.point || grid.query.channel != query.channel) {
-      grid.head = std::make_shared<const FnoEngine::Head>(grid.engine->engine().head(query));
-      grid.query = query;
+    if (!grid.heads || grid.readout != readout) {
+      grid.heads = std::make_shared<const FnoEngine::Heads>(grid.engine->engine().heads(readout));
+      grid.readout = readout;
     }
     engine = grid.engine;
-    head = grid.head;
+    heads = grid.heads;
     baseline = grid.baseline;
   }
   if (!baseline || baseline->field != hidden.values) {
@@ -68,7 +69,7 @@ std::unique_ptr<CoalitionEngine> FnoEngines::coalition_engine(const FieldBatch& 
   }
   FnoEngine::Subject subject =
       engine->engine().subject(shown.values, *baseline, partition.player_of, partition.players);
-  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(head), std::move(subject));
+  return std::make_unique<FnoCoalitionEngine>(std::move(engine), std::move(heads), std::move(subject));
 }
 
 }  // namespace opshap::engines

@@ -34,7 +34,7 @@ class FnoEngineAndSlopes {
 };
 
 /// The engines of one trained FNO: one for each grid, made when it is first asked for and then kept with its latest
-/// query and baseline. Most questions about a grid have the same baseline, which is then lifted once.
+/// readout and baseline. Most questions about a grid have the same baseline, which is then lifted once.
 class FnoEngines {
  public:
   /// Throws DataError for weights that do not fit together or are not finite, EnvironmentError when OPSHAP_ENGINE names
@@ -45,13 +45,13 @@ class FnoEngines {
   std::string instruction_set() const { return kernels_.name; }
   /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const;
+                                                    const Partition& partition, const Readout& readout) const;
 
  private:
   struct OnGrid {
     std::shared_ptr<const FnoEngineAndSlopes> engine;
-    Query query;
-    std::shared_ptr<const FnoEngine::Head> head;
+    Readout readout;
+    std::shared_ptr<const FnoEngine::Heads> heads;
     std::shared_ptr<const FnoEngine::Lifted> baseline;
   };
 

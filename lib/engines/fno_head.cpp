@@ -18,7 +18,13 @@ AlignedFloats rounded(const std::vector<double>& values) { return {values.begin(
 
 }  // namespace
 
-FnoEngine::Head FnoEngine::head(Query query) const {
+FnoEngine::Heads FnoEngine::heads(const Readout& readout) const {
+  Heads heads;
+  for (const auto& [query, weight] : readout.terms()) heads.push_back(head(query, weight));
+  return heads;
+}
+
+FnoEngine::Head FnoEngine::head(Query query, double weight) const {
   require(
       query.point >= 0 && query.point < grid_.points() && query.channel >= 0 && query.channel < weights_.out_channels,
       "engine: query=", query.point, ", channel=", query.channel, " (the output has ", grid_.points(), " points and ",
@@ -83,10 +89,11 @@ FnoEngine::Head FnoEngine::head(Query query) const {
   head.first_bias = rounded(first_bias);
   head.second = rounded(second);
   head.second_bias = rounded(second_bias);
-  head.third.assign(projection1.weight.begin() + query.channel * wide,
-                    projection1.weight.begin() + (query.channel + 1) * wide);
+  for (Index w = 0; w < wide; ++w)
+    head.third.push_back(
+        static_cast<float>(weight * static_cast<double>(projection1.weight[at(query.channel * wide + w)])));
   head.third.resize(at(wide_));
-  head.bias = static_cast<double>(projection1.bias[at(query.channel)]);
+  head.bias = weight * static_cast<double>(projection1.bias[at(query.channel)]);
   return head;
 }
 

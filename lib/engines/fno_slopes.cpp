@@ -65,22 +65,22 @@ class FnoSlopes::Pass {
   AlignedFloats& states(std::size_t branch) { return inputs_[0][branch]; }
 
   /// One branch: the slopes by its first states are in towards() afterwards.
-  void run(const FnoEngine::Head& head) { run(head, {1, 0}, 1); }
+  void run(const FnoEngine::Heads& heads) { run(heads, {1, 0}, 1); }
   /// Two branches with these weights in the mean: the slopes at each place, by the weight of the first.
-  const std::vector<float>& run(const FnoEngine::Head& head, std::array<float, 2> shares) {
-    run(head, shares, 2);
+  const std::vector<float>& run(const FnoEngine::Heads& heads, std::array<float, 2> shares) {
+    run(heads, shares, 2);
     return slopes_at_;
   }
   const AlignedFloats& towards() const { return towards_[0]; }
 
  private:
-  void run(const FnoEngine::Head& head, std::array<float, 2> shares, std::size_t branches) {
+  void run(const FnoEngine::Heads& heads, std::array<float, 2> shares, std::size_t branches) {
     shares_ = shares;
     branches_ = branches;
     std::ranges::fill(slopes_at_, 0.0F);
     transform_input();
     for (std::size_t layer = 0; layer < mixed_.size(); ++layer) forward(layer);
-    start(head);
+    start(heads);
     for (std::size_t layer = mixed_.size(); layer > 0; --layer) {
       std::ranges::fill(other_coefficients_, 0.0F);
       for_lines(&mixed_[layer - 1], &other_coefficients_,
@@ -257,10 +257,17 @@ class FnoSlopes::Pass {
 
   /// The last block and the projection: cotangents of the states in towards_, those of the coefficients in
   /// coefficients_.
-  void start(const FnoEngine::Head& head) {
+  void start(const FnoEngine::Heads& heads) {
+    for (std::size_t branch = 0; branch < branches_; ++branch) std::ranges::fill(towards_[branch], 0.0F);
+    AlignedFloats of_coefficients(coefficients_.size());
+    for (const FnoEngine::Head& head : heads) start(head, of_coefficients);
+    std::swap(coefficients_, of_coefficients);
+  }
+  /// Adds those of one head.
+  void start(const FnoEngine::Head& head, AlignedFloats& of_coefficients) {
     const Branches& states = inputs_.back();
     const Index rows = engine_.rows(), wide = engine_.wide_, joint = hidden_width_ + width_;
-    AlignedFloats of_coefficients(coefficients_.size()), row(at(stride_));
+    AlignedFloats row(at(stride_));
     std::array<double, 2> values{};
     for (std::size_t branch = 0; branch < branches_; ++branch) {
       const float* state = states[branch].data() + head.place * width_;
@@ -283,7 +290,6 @@ class FnoSlopes::Pass {
       AlignedFloats of_joined(at(joint)), of_row(at(width_));
       transposed_product(head.second.data(), joint, wide, back.data(), of_joined.data());
       kernels_.gelu_slope(before.data(), of_joined.data(), hidden_width_);
-      std::ranges::fill(towards_[branch], 0.0F);
       float* of_state = towards_[branch].data() + head.place * width_;
       for (Index r = 0; r <= rows; ++r) {
         transposed_product(head.first.data() + r * width_ * hidden_width_, width_, hidden_width_, of_joined.data(),
@@ -294,7 +300,6 @@ class FnoSlopes::Pass {
     }
     // F at the query is the mean of the branches' projections.
     if (branches_ == 2) slopes_at_[at(head.place)] += static_cast<float>(values[0] - values[1]);
-    std::swap(coefficients_, of_coefficients);
   }
 
   void product(const AlignedFloats& a, Index inner, const float* b, Index columns, AlignedFloats& out,
@@ -362,8 +367,8 @@ FnoSlopes::FnoSlopes(const FnoEngine& engine) : engine_(engine), frequencies_(en
 }
 
 template <typename ShownFirst>
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, std::array<float, 2> shares,
-                           const ShownFirst& shown_first, std::span<double> slopes) const {
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
+                           std::array<float, 2> shares, const ShownFirst& shown_first, std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places();
   const auto pass = this->pass();
   for (Index place = 0; place < places; ++place) {
@@ -374,7 +379,7 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
       std::copy_n(subject.states.data() + row * width, width, pass->states(at(branch)).data() + place * width);
     }
   }
-  const std::vector<float>& at_places = pass->run(head, shares);
+  const std::vector<float>& at_places = pass->run(heads, shares);
   for (Index place = 0; place < places; ++place) {
     const Index point = engine_.point_of_[at(place)];
     if (point < 0) continue;
@@ -383,20 +388,20 @@ void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::H
   }
 }
 
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
                            std::span<double> slopes) const {
   const auto weight = static_cast<float>(t);
   mean_field(
-      subject, head, {weight, 1 - weight}, [](Index) { return true; }, slopes);
+      subject, heads, {weight, 1 - weight}, [](Index) { return true; }, slopes);
 }
 
-void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head,
+void FnoSlopes::mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
                            std::span<const std::uint64_t> coalition, std::span<double> slopes) const {
   const auto taken = [&](Index point) { return contains(coalition, subject.player_of[at(point)]); };
-  mean_field(subject, head, {1, 0}, taken, slopes);
+  mean_field(subject, heads, {1, 0}, taken, slopes);
 }
 
-void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
                          std::span<double> slopes) const {
   const Index width = engine_.width_, places = engine_.places(), points = engine_.grid_.points();
   const Index channels = engine_.weights_.in_channels, rows = engine_.lifted_rows();
@@ -410,7 +415,7 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
   for (Index place = 0; place < places; ++place)
     if (const Index point = engine_.point_of_[at(place)]; point >= 0)
       std::copy_n(lifted.data() + point * width, width, pass->states(0).data() + place * width);
-  pass->run(head);
+  pass->run(heads);
 
   // Back through the lifting.
   const Index wide = static_cast<Index>(engine_.lifting0_bias_.size()),

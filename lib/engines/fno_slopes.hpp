@@ -11,7 +11,7 @@
 namespace opshap::engines {
 
 /// Derivatives of an engine's games by the weight of each point, by a reverse pass of the same structure: activations
-/// from tables, transforms by orbits, the last block at the query alone.
+/// from tables, transforms by orbits, the last block at the queries alone.
 ///
 /// Immutable after construction; refers to the engine. Memory of a call: some twelve states of every point, twice for
 /// the mean field.
@@ -21,14 +21,14 @@ class FnoSlopes {
   ~FnoSlopes();
 
   /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), [points]. Cost: about three coalitions.
-  void diagonal(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+  void diagonal(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
                 std::span<double> slopes) const;
   /// The same of the mean-field closure, Operator::mean_field_at. Cost: about five coalitions.
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, double t,
+  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, double t,
                   std::span<double> slopes) const;
   /// The same of the closure at w = 1_S. Nothing flows back through the states that the mask leaves out, so it costs
   /// less: about four coalitions.
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head,
+  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads,
                   std::span<const std::uint64_t> coalition, std::span<double> slopes) const;
 
  private:
@@ -37,7 +37,7 @@ class FnoSlopes {
   auto pass() const;
   /// Two branches with these weights; at a point that is `shown_first` the first branch has the input.
   template <typename ShownFirst>
-  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Head& head, std::array<float, 2> shares,
+  void mean_field(const FnoEngine::Subject& subject, const FnoEngine::Heads& heads, std::array<float, 2> shares,
                   const ShownFirst& shown_first, std::span<double> slopes) const;
 
   /// Transposed weights.

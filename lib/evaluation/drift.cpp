@@ -21,7 +21,7 @@ std::vector<double> density_of(const runs::ValuesRow& row, const Domain& domain)
 }  // namespace
 
 Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
-               const Domain& finer_domain, std::int64_t query) {
+               const Domain& finer_domain, const Readout& readout) {
   require(static_cast<std::int64_t>(density.size()) == domain.points() &&
               static_cast<std::int64_t>(finer.size()) == finer_domain.points(),
           "drift: densities=", density.size(), " and ", finer.size(), " values (the grids have ", domain.points(),
@@ -29,14 +29,15 @@ Measured drift(std::span<const double> density, const Domain& domain, std::span<
   FieldBatch fine = FieldBatch::zeros(finer_domain, 1, 1);
   std::ranges::copy(finer, fine.field(0).begin());
   const FieldBatch common = strided(fine, domain.shape());
+  const std::int64_t left_out = readout.is_query() ? readout.query().point : -1;
   double mean = 0, shift = 0, scale = 0, squares = 0;
   const auto each = [&](const auto& use) {
     for (std::int64_t point = 0; point < domain.points(); ++point) {
       const auto i = static_cast<std::size_t>(point);
-      if (point != query) use(density[i], common.values[i]);
+      if (point != left_out) use(density[i], common.values[i]);
     }
   };
-  const auto others = static_cast<double>(domain.points() - 1);
+  const auto others = static_cast<double>(domain.points() - (left_out < 0 ? 0 : 1));
   each([&](double a, double b) {
     mean += b / others;
     shift += (a - b) / others;
@@ -75,8 +76,8 @@ std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& value
                         .drifts = {}});
         row = rows.end() - 1;
       }
-      const Measured found =
-          drift(density_of(*coarse, domain), domain, density_of(fine, finest.domain), finest.domain, grids[grid].query);
+      const Measured found = drift(density_of(*coarse, domain), domain, density_of(fine, finest.domain), finest.domain,
+                                   grids[grid].readout);
       if (found.value) row->drifts.push_back(*found.value);
     }
   }

@@ -6,6 +6,7 @@
 
 #include "core/domain.hpp"
 #include "core/measured.hpp"
+#include "core/readout.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::evaluation {
@@ -13,16 +14,17 @@ namespace opshap::evaluation {
 /// How far an answer depends on the grid: the relative distance ‖d − d'‖₂/‖d'‖₂ of two densities of one field, on a
 /// grid and on a finer one that has its points, at the points of the former.
 ///
-/// The query's own point is left out, and so is a constant, which the normalisation to v(N) − v(∅) sets. 0 where the
-/// answer does not depend on the grid, and undefined where the finer density alone is constant. `query` is a point of
-/// the coarse grid. Throws InvalidArgument unless the sizes fit and the finer grid has the points of the coarse one.
+/// The explained point is left out where there is one, and so is a constant, which the normalisation to v(N) − v(∅)
+/// sets. 0 where the answer does not depend on the grid, and undefined where the finer density alone is constant.
+/// `readout` is of the coarse grid. Throws InvalidArgument unless the sizes fit and the finer grid has the points of
+/// the coarse one.
 Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
-               const Domain& finer_domain, std::int64_t query);
+               const Domain& finer_domain, const Readout& readout);
 
-/// A grid of a run and the explained point on it.
+/// A grid of a run and what is explained on it.
 struct ExplainedGrid {
   Domain domain;
-  std::int64_t query = 0;
+  Readout readout;
 };
 
 /// The drift of every trained explainer of a run from each grid to the last one, over the inputs, from its stored

@@ -269,7 +269,7 @@ std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, c
   std::vector<ExplainedGrid> grids;
   for (const int resolution : evaluation.settings.resolutions) {
     const Scenario scenario = scenario_of(evaluation, resolution, any_sample);
-    grids.push_back({scenario.input.domain, scenario.query.point});
+    grids.push_back({scenario.input.domain, scenario.readout});
   }
   std::string lines;
   for (const runs::DriftRow& row : drift_rows(runs::read_results(run).values, grids))

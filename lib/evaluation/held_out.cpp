@@ -19,6 +19,11 @@ namespace opshap::evaluation {
 
 namespace {
 
+/// What a unit of work calls its explained point.
+std::string name_of(const Readout& readout) {
+  return readout.is_query() ? std::to_string(readout.query().point) : "target";
+}
+
 std::uint64_t item(int points, std::int64_t sample) {
   return static_cast<std::uint64_t>(points) << 32 | static_cast<std::uint64_t>(sample);
 }
@@ -68,7 +73,7 @@ HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) 
       const auto json = nlohmann::json::parse(
           units == nullptr
               ? compute()
-              : units->once(message(points, "-", sample, "-", found.scenario.query.point, ".json"), compute));
+              : units->once(message(points, "-", sample, "-", name_of(found.scenario.readout), ".json"), compute));
       found.values = json.at("values").get<std::vector<double>>();
       const auto& error = json.at("error");
       found.error = error.is_null() ? Measured::undefined("the values are all 0") : Measured::of(error.get<double>());
@@ -83,8 +88,9 @@ HeldOut::Case HeldOut::prepared(int points, std::int64_t sample) const {
   Scenario scenario = make_scenario(plan_.rule, plan_.inputs.one(sample), shape);
   if (plan_.any_query) {
     const auto all = static_cast<std::uint64_t>(scenario.input.domain.points());
-    scenario.query.point =
+    const auto point =
         static_cast<std::int64_t>(Rng(plan_.seed, "held-out queries", 0, item(points, sample)).below(all));
+    scenario.readout = Query{.point = point, .channel = plan_.rule.channel};
   }
   auto game = games::cell_mask_game(plan_.op, scenario);
   return {.scenario = std::move(scenario), .game = std::move(game), .values = {}};
@@ -136,10 +142,10 @@ double HeldOut::drift(const Explainer& explainer, int points, int finer) const {
   for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
     const Scenario few = make_scenario(plan_.rule, plan_.inputs.one(sample), coarse);
     const Scenario many = make_scenario(plan_.rule, plan_.inputs.one(sample), fine);
-    const FieldBatch density = explainer.densities(few.input, few.query),
-                     finer = explainer.densities(many.input, many.query);
+    const FieldBatch density = explainer.densities(few.input, few.readout),
+                     finer = explainer.densities(many.input, many.readout);
     const Measured drift =
-        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.query.point);
+        evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.readout);
     if (drift.value) drifts.push_back(*drift.value);
   }
   require<DataError>(!drifts.empty(), "held-out inputs: resolution=", finer,

@@ -7,8 +7,8 @@
 
 namespace opshap::evaluation {
 
-/// |φ_own|/‖φ‖₂ of Shapley values [n], where "own" is the player that holds the query's point: the NRMSE of an answer
-/// that is right but for a 0 there. Undefined where all values are 0.
+/// |φ_own|/‖φ‖₂ of Shapley values [n], where "own" is the player that holds the query's point, or those that hold the
+/// points of a target: the NRMSE of an answer that is right but for a 0 there. Undefined where all values are 0.
 ///
 /// As cells become finer the values of the other players vanish, and what an operator does point by point stays with
 /// this one. A density without an atom cannot say it.

@@ -23,9 +23,18 @@ class OperatorShap final : public Explainer {
   std::vector<int> trained_at() const override { return trained_at_; }
   TrainedFor trained_for() const override { return trained_for_; }
 
-  FieldBatch densities(const FieldBatch& inputs, Query query) const override {
-    return network_->apply(
-        any_query_ ? with_query(inputs, std::vector(static_cast<std::size_t>(inputs.batch), query.point)) : inputs);
+  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
+    if (!any_query_) return network_->apply(inputs);
+    const auto at = [&](Query query) {
+      return network_->apply(with_query(inputs, std::vector(static_cast<std::size_t>(inputs.batch), query.point)));
+    };
+    if (readout.is_query()) return at(readout.query());
+    FieldBatch sum = FieldBatch::zeros(inputs.domain, inputs.batch, 1);
+    for (const auto& [query, weight] : readout.terms()) {
+      const FieldBatch density = at(query);
+      for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += weight * density.values[i];
+    }
+    return sum;
   }
 
  private:

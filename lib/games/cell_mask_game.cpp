@@ -17,12 +17,12 @@ namespace {
 
 class CellMaskGame final : public DifferentiableGame, public MeanField, public CoalitionSlopes {
  public:
-  CellMaskGame(const Operator& op, MaskedOperator masked, Partition partition, Query query)
-      : operator_(op), masked_(std::move(masked)), partition_(std::move(partition)), query_(query) {}
+  CellMaskGame(const Operator& op, MaskedOperator masked, Partition partition, Readout readout)
+      : operator_(op), masked_(std::move(masked)), partition_(std::move(partition)), readout_(std::move(readout)) {}
 
   int players() const override { return partition_.players; }
 
-  std::string path() const override { return operator_.coalition_path(); }
+  std::string path() const override { return operator_.coalition_path(readout_); }
 
   std::vector<double> evaluate(const Coalitions& coalitions) const override {
     if (engine() != nullptr) return engine_values(coalitions);
@@ -81,7 +81,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   /// none, and another one may do something else meanwhile.
   const CoalitionEngine* engine() const {
     std::call_once(once_, [this] {
-      engine_ = operator_.coalition_engine(masked_.input(), masked_.baseline(), partition_, query_);
+      engine_ = operator_.coalition_engine(masked_.input(), masked_.baseline(), partition_, readout_);
     });
     return engine_.get();
   }
@@ -127,7 +127,7 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   const Operator& operator_;
   MaskedOperator masked_;
   Partition partition_;
-  Query query_;
+  Readout readout_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<CoalitionEngine> engine_;
 };
@@ -135,13 +135,13 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
 }  // namespace
 
 std::unique_ptr<Game> cell_mask_game(const Operator& op, Scenario scenario) {
-  const Query query = scenario.query;
+  const Readout readout = scenario.readout;
   Partition partition = std::move(scenario.partition);
-  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline), query);
+  MaskedOperator masked("cell_mask_game", op, std::move(scenario.input), std::move(scenario.baseline), readout);
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
           "cell_mask_game: partition=", partition.player_of.size(), " points (the domain has ",
           masked.domain().points(), "). Make the partition from the domain of the input.");
-  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(partition), query);
+  return std::make_unique<CellMaskGame>(op, std::move(masked), std::move(partition), readout);
 }
 
 }  // namespace opshap::games

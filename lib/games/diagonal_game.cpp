@@ -46,8 +46,8 @@ class DiagonalGame final : public DifferentiableGame {
 }  // namespace
 
 std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
-                                    Query query) {
-  MaskedOperator masked("diagonal_game", op, std::move(input), std::move(baseline), query);
+                                    Readout readout) {
+  MaskedOperator masked("diagonal_game", op, std::move(input), std::move(baseline), std::move(readout));
   require(masks.domain() == masked.domain(),
           "diagonal_game: masks (they are of another grid than the input). Make them from the input's grid.");
   require(masks.masks() <= Coalitions::max_players, "diagonal_game: masks=", masks.masks(), " (a game has at most ",

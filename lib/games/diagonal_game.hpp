@@ -22,6 +22,6 @@ namespace opshap::games {
 /// memory and throws as cell_mask_game; InvalidArgument also when the masks are of another grid than the input, or too
 /// many to be players.
 std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
-                                    Query query);
+                                    Readout readout);
 
 }  // namespace opshap::games

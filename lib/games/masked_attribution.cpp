@@ -10,9 +10,9 @@
 namespace opshap::games {
 
 std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
-                                        Query query, std::span<const double> masks, std::span<const double> nodes,
-                                        std::span<const double> weights) {
-  const MaskedOperator masked("masked_attributions", op, input, baseline, query);
+                                        const Readout& readout, std::span<const double> masks,
+                                        std::span<const double> nodes, std::span<const double> weights) {
+  const MaskedOperator masked("masked_attributions", op, input, baseline, readout);
   const auto points = static_cast<std::size_t>(masked.domain().points());
   require(masks.size() % points == 0, "masked_attributions: masks=", masks.size(), " values (a mask has ", points,
           ", one for each point). Give m x ", points, " values.");

@@ -15,7 +15,7 @@ namespace opshap::games {
 /// weights(k) DG(u_b + nodes(k) h)[h], whatever they are. Cost: one reverse pass a node, for all masks together. Throws
 /// as MaskedOperator, and InvalidArgument for masks, nodes or weights that do not fit.
 std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
-                                        Query query, std::span<const double> masks, std::span<const double> nodes,
-                                        std::span<const double> weights);
+                                        const Readout& readout, std::span<const double> masks,
+                                        std::span<const double> nodes, std::span<const double> weights);
 
 }  // namespace opshap::games

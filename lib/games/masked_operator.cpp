@@ -10,8 +10,8 @@
 namespace opshap::games {
 
 MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline,
-                               Query query)
-    : operator_(op), input_(std::move(input)), baseline_(std::move(baseline)), query_(query) {
+                               Readout readout)
+    : operator_(op), input_(std::move(input)), baseline_(std::move(baseline)), readout_(std::move(readout)) {
   require(input_.batch == 1 && baseline_.batch == 1, who, ": batch=", input_.batch, " and ", baseline_.batch,
           " (a game explains one input against one baseline). Take one sample of each.");
   require(input_.domain == baseline_.domain && input_.channels == baseline_.channels, who,
@@ -19,7 +19,7 @@ MaskedOperator::MaskedOperator(std::string_view who, const Operator& op, FieldBa
   require(input_.domain.dimension() == op.dimension() && input_.channels == op.input_channels(), who,
           ": channels=", input_.channels, ", axes=", input_.domain.dimension(), " (", op.describe(), " takes ",
           op.input_channels(), " channels on ", op.dimension(), " axes). Give a field it takes.");
-  require_query(op, input_.domain, query);
+  require_readout(op, input_.domain, readout_);
   require_finite(input_, std::string(who).append(": input").c_str());
   require_finite(baseline_, std::string(who).append(": baseline").c_str());
 }
@@ -58,7 +58,7 @@ std::vector<double> MaskedOperator::values(std::size_t count, const Weigh& weigh
       weigh(first + static_cast<std::size_t>(index), weights);
       mix(weights, fields.field(index));
     }
-    const std::vector<double> found = operator_.values_at(fields, query_);
+    const std::vector<double> found = operator_.values_at(fields, readout_);
     values.insert(values.end(), found.begin(), found.end());
   });
   return values;
@@ -71,7 +71,7 @@ void MaskedOperator::slopes(std::size_t count, const Weigh& weigh, const UseSlop
       weigh(first + static_cast<std::size_t>(index), weights);
       mix(weights, fields.field(index));
     }
-    const FieldBatch gradients = operator_.gradient_at(fields, query_).gradient;
+    const FieldBatch gradients = operator_.gradient_at(fields, readout_).gradient;
     for (std::int64_t index = 0; index < fields.batch; ++index) {
       const auto gradient = gradients.field(index);
       std::ranges::fill(slopes, 0.0);
@@ -86,7 +86,7 @@ void MaskedOperator::mean_field_slopes(std::size_t count, const Weigh& weigh, co
   for_each_batch(count, 1, [&](std::size_t first, FieldBatch& inclusion) {
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       weigh(first + static_cast<std::size_t>(index), inclusion.field(index));
-    const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, query_).gradient;
+    const FieldBatch slopes = operator_.mean_field_at(input_, baseline_, inclusion, readout_).gradient;
     for (std::int64_t index = 0; index < inclusion.batch; ++index)
       use(first + static_cast<std::size_t>(index), slopes.field(index));
   });

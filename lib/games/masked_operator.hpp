@@ -21,7 +21,7 @@ class MaskedOperator {
   /// `input` and `baseline` are batches of one on the same grid; the operator is referred to. `who` starts the
   /// messages. Throws InvalidArgument when shapes or query do not fit, DataError when a field has a value that is not
   /// finite.
-  MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Query query);
+  MaskedOperator(std::string_view who, const Operator& op, FieldBatch input, FieldBatch baseline, Readout readout);
 
   const Domain& domain() const { return input_.domain; }
   const FieldBatch& input() const { return input_; }
@@ -55,7 +55,7 @@ class MaskedOperator {
 
   const Operator& operator_;
   FieldBatch input_, baseline_;
-  Query query_;
+  Readout readout_;
 };
 
 }  // namespace opshap::games

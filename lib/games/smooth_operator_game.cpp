@@ -52,8 +52,8 @@ class SmoothOperatorGame final : public DifferentiableGame {
 }  // namespace
 
 std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
-                                           PartitionOfUnity masks, const Partition& partition, Query query) {
-  MaskedOperator masked("smooth_operator_game", op, std::move(input), std::move(baseline), query);
+                                           PartitionOfUnity masks, const Partition& partition, Readout readout) {
+  MaskedOperator masked("smooth_operator_game", op, std::move(input), std::move(baseline), std::move(readout));
   require(masks.domain() == masked.domain(),
           "smooth_operator_game: masks (they are of another grid than the input). Make them from the input's grid.");
   require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),

@@ -23,6 +23,6 @@ namespace opshap::games {
 /// each point of each mask's support. Kept, referred to, memory and throws as cell_mask_game; InvalidArgument also when
 /// the masks are of another grid than the input.
 std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
-                                           PartitionOfUnity masks, const Partition& partition, Query query);
+                                           PartitionOfUnity masks, const Partition& partition, Readout readout);
 
 }  // namespace opshap::games

@@ -34,7 +34,7 @@ class OfExplainer final : public Method {
   Attribution attribute(const Question& question) const override {
     const Scenario& scenario = scenario_of(name(), question);
     return of_density(
-        name(), [&] { return explainer_->densities(scenario.input, scenario.query).values; }, question);
+        name(), [&] { return explainer_->densities(scenario.input, scenario.readout).values; }, question);
   }
 
  private:

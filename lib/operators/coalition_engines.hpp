@@ -16,7 +16,8 @@ class CoalitionEngines {
   virtual ~CoalitionEngines() = default;
   /// As Operator::coalition_engine.
   virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                            const Partition& partition, Query query) const = 0;
+                                                            const Partition& partition,
+                                                            const Readout& readout) const = 0;
   /// What computes, for Operator::coalition_path: "engine, avx512".
   virtual std::string path() const = 0;
 };

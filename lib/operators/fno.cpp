@@ -62,8 +62,8 @@ class CpuEngines final : public CoalitionEngines {
  public:
   explicit CpuEngines(engines::FnoWeights weights) : engines_(std::move(weights)) {}
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const override {
-    return engines_.coalition_engine(shown, hidden, partition, query);
+                                                    const Partition& partition, const Readout& readout) const override {
+    return engines_.coalition_engine(shown, hidden, partition, readout);
   }
   std::string path() const override { return "engine, " + engines_.instruction_set(); }
 
@@ -174,12 +174,12 @@ class Fno final : public Network {
   // A norm of whole fields ties each point to the probabilities of all others.
   bool has_mean_field() const override { return !options_of_blocks().norms_whole_fields(); }
 
-  Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
-                               std::int64_t point) const override {
+  Tensor forward_mean_field(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
+                            std::optional<std::int64_t> point) const override {
     const std::vector<int>& shape = domain.shape();
     const GridPadding padding = padding_on(domain);
     const auto basis = basis_on(padding);
-    const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
+    const std::int64_t batch = inclusion.size(1);
     // The branches lie side by side, the shown states first. In the padding they are equal, whatever the probability
     // there.
     const Tensor probability = padding.pad(inclusion.unsqueeze(2));
@@ -191,10 +191,14 @@ class Fno final : public Network {
       const Tensor shared = basis->inverse(spectral(mean(stabilised(x), probability), index, *basis));
       x = pointwise_part(torch::cat({shared, shared}, 1), x, index);
     }
-    const Tensor shared =
-        basis->inverse_at(spectral(mean(stabilised(x), probability), layers_.size() - 1, *basis), place);
-    const Tensor here = pointwise_part(torch::cat({shared, shared}), x.select(0, place), layers_.size() - 1);
-    return mean(project(here), probability.select(0, place));
+    const std::size_t last = layers_.size() - 1;
+    const Tensor mixed = spectral(mean(stabilised(x), probability), last, *basis);
+    const auto finish = [&](const Tensor& shared, const Tensor& own, const Tensor& t) {
+      return mean(project(pointwise_part(torch::cat({shared, shared}, -2), own, last)), t);
+    };
+    if (!point) return finish(padding.crop(basis->inverse(mixed)), padding.crop(x), inclusion.unsqueeze(2));
+    const std::int64_t place = padding.padded_point(*point);
+    return finish(basis->inverse_at(mixed, place), x.select(0, place), probability.select(0, place));
   }
 
   EngineChoice engines() const override {

@@ -30,7 +30,7 @@ struct Linear {
 /// x in place.
 Tensor activated(Tensor x) { return torch::gelu_(x); }
 
-/// The last block and the projection at one query: its linear parts are multiplied out.
+/// The last block and the projection at one query, times its weight: its linear parts are multiplied out.
 struct Head {
   Query query;
   std::int64_t place = 0;  ///< of the query's point in the padded grid
@@ -49,6 +49,8 @@ struct Head {
     return torch::addmv(bias, wide, third);
   }
 };
+
+using Heads = std::vector<Head>;
 
 /// One input and its baseline: what each point makes of them, shown and hidden, [axis 0, axis 1, 1, C].
 struct Lifted {
@@ -164,10 +166,15 @@ class FnoCoalitions::OnGrid {
   std::atomic<std::int64_t>& batch() { return batch_; }
   std::mutex& turn() { return turn_; }
 
-  std::shared_ptr<const Head> head(Query query) {
-    const std::lock_guard lock(head_mutex_);
-    if (!head_ || head_->query.point != query.point || head_->query.channel != query.channel) head_ = make_head(query);
-    return head_;
+  std::shared_ptr<const Heads> heads(const Readout& readout) {
+    const std::lock_guard lock(heads_mutex_);
+    if (!heads_ || readout_ != readout) {
+      auto made = std::make_shared<Heads>();
+      for (const auto& [query, weight] : readout.terms()) made->push_back(make_head(query, weight));
+      heads_ = std::move(made);
+      readout_ = readout;
+    }
+    return heads_;
   }
 
   /// Fields [points, 1, Cin] in double.
@@ -218,7 +225,7 @@ class FnoCoalitions::OnGrid {
 
   /// Values [B] of coalitions [B, words].
   Tensor values(const Tensor& words, const Players& players, const Lifted& lifted, const Tensor& empty,
-                const Head& head) const {
+                const Heads& heads) const {
     const std::int64_t batch = words.size(0), last = static_cast<std::int64_t>(weights_->blocks.size()) - 1;
     const Tensor members = players.members(words);
     const Tensor masks = masks_of(members, players);
@@ -227,10 +234,17 @@ class FnoCoalitions::OnGrid {
             ? torch::baddbmm(empty, members.to(options().dtype()).expand({rows(), batch, players.count}), players.table)
                   .view({basis_->frequencies(), 2, batch, width_})
             : coefficients(lifted.states.by(masks), true);
-    if (last == 0) return head(spectrum, at_query(lifted.states.by(at_query(masks, head)), head));
+    const auto sum = [&](const auto& state) {
+      Tensor values = heads.front()(spectrum, state(heads.front()));
+      for (std::size_t i = 1; i < heads.size(); ++i) values.add_(heads[i](spectrum, state(heads[i])));
+      return values;
+    };
+    if (last == 0)
+      return sum([&](const Head& head) { return at_query(lifted.states.by(at_query(masks, head)), head); });
     Tensor x = first_block(spectrum, masks, lifted);
     for (std::int64_t index = 1; index < last; ++index) x = block(x, static_cast<std::size_t>(index));
-    return head(basis_->transform(x), x.select(0, head.place));
+    spectrum = basis_->transform(x);
+    return sum([&](const Head& head) { return x.select(0, head.place); });
   }
 
  private:
@@ -299,7 +313,7 @@ class FnoCoalitions::OnGrid {
     return activated(perceptron(activated(y), block).addcmul_(flat, block.gate)).view_as(x);
   }
 
-  std::shared_ptr<const Head> make_head(Query query) const {
+  Head make_head(Query query, double weight) const {
     const torch::NoGradGuard no_grad;
     const Weights::Block& last = weights_->blocks.back();
     const std::int64_t place = grid_.padded_point(query.point), frequencies = basis_->frequencies();
@@ -317,17 +331,16 @@ class FnoCoalitions::OnGrid {
     const Tensor of_re = seen_re * w_re + seen_im * w_im, of_im = seen_im * w_re - seen_re * w_im;
     const Linear mlp0 = last.mlp0.in(torch::kFloat64), mlp1 = last.mlp1.in(torch::kFloat64);
     const Linear& projection = weights_->projection0;
-    return std::make_shared<const Head>(
-        Head{.query = query,
-             .place = place,
-             .first = rounded(torch::stack({of_re, of_im}, 1).reshape({rows() * width_, width_}).mm(mlp0.weight)),
-             .first_here = rounded(exact(last.skip).mm(mlp0.weight)),
-             .first_bias = rounded(mlp0(exact(last.spectral_bias).unsqueeze(0)).squeeze(0)),
-             .second = rounded(mlp1.weight.mm(projection.weight)),
-             .second_here = rounded(exact(last.gate).unsqueeze(1) * projection.weight),
-             .second_bias = rounded(projection(mlp1.bias.unsqueeze(0)).squeeze(0)),
-             .third = rounded(weights_->projection1.weight.select(1, query.channel)),
-             .bias = rounded(weights_->projection1.bias.narrow(0, query.channel, 1))});
+    return Head{.query = query,
+                .place = place,
+                .first = rounded(torch::stack({of_re, of_im}, 1).reshape({rows() * width_, width_}).mm(mlp0.weight)),
+                .first_here = rounded(exact(last.skip).mm(mlp0.weight)),
+                .first_bias = rounded(mlp0(exact(last.spectral_bias).unsqueeze(0)).squeeze(0)),
+                .second = rounded(mlp1.weight.mm(projection.weight)),
+                .second_here = rounded(exact(last.gate).unsqueeze(1) * projection.weight),
+                .second_bias = rounded(projection(mlp1.bias.unsqueeze(0)).squeeze(0)),
+                .third = rounded(weight * weights_->projection1.weight.select(1, query.channel)),
+                .bias = rounded(weight * weights_->projection1.bias.narrow(0, query.channel, 1))};
   }
 
   /// What [axis 0, axis 1, B, C] has at the query's point, [B, C].
@@ -345,15 +358,16 @@ class FnoCoalitions::OnGrid {
   std::vector<Tensor> mixing_;  ///< kept weights of each block
   Tensor positions_;            ///< [points, axes], in double
   std::atomic<std::int64_t> batch_;
-  std::mutex turn_, head_mutex_;
-  std::shared_ptr<const Head> head_;
+  std::mutex turn_, heads_mutex_;
+  Readout readout_;
+  std::shared_ptr<const Heads> heads_;
 };
 
 class FnoCoalitions::Engine final : public CoalitionEngine {
  public:
-  Engine(std::shared_ptr<OnGrid> grid, std::shared_ptr<const Head> head, Lifted lifted, Partition partition)
+  Engine(std::shared_ptr<OnGrid> grid, std::shared_ptr<const Heads> heads, Lifted lifted, Partition partition)
       : grid_(std::move(grid)),
-        head_(std::move(head)),
+        heads_(std::move(heads)),
         lifted_(std::move(lifted)),
         partition_(std::move(partition)),
         empty_(grid_->empty_coefficients(lifted_)) {}
@@ -374,7 +388,7 @@ class FnoCoalitions::Engine final : public CoalitionEngine {
       found = torch::empty({count}, grid_->options());
       memory_batches("engine", count, grid_->batch(), [&](std::int64_t start, std::int64_t size) {
         found.narrow(0, start, size)
-            .copy_(grid_->values(words.narrow(0, start, size), players_, lifted_, empty_, *head_));
+            .copy_(grid_->values(words.narrow(0, start, size), players_, lifted_, empty_, *heads_));
       });
     }
     const Tensor numbers = found.to(torch::kCPU, torch::kFloat64);
@@ -393,7 +407,7 @@ class FnoCoalitions::Engine final : public CoalitionEngine {
   }
 
   std::shared_ptr<OnGrid> grid_;
-  std::shared_ptr<const Head> head_;
+  std::shared_ptr<const Heads> heads_;
   Lifted lifted_;
   Partition partition_;
   Tensor empty_;
@@ -413,7 +427,8 @@ std::string FnoCoalitions::path() const {
 }
 
 std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                                 const Partition& partition, Query query) const {
+                                                                 const Partition& partition,
+                                                                 const Readout& readout) const {
   require_finite(shown, "engine: input");
   require_finite(hidden, "engine: baseline");
   const torch::NoGradGuard no_grad;
@@ -426,8 +441,8 @@ std::unique_ptr<CoalitionEngine> FnoCoalitions::coalition_engine(const FieldBatc
   }
   const auto in_double = weights_->options.dtype(torch::kFloat64);
   Lifted lifted = grid->lift(to_tensor(shown, 0, 1, in_double), to_tensor(hidden, 0, 1, in_double));
-  auto head = grid->head(query);
-  return std::make_unique<Engine>(std::move(grid), std::move(head), std::move(lifted), partition);
+  auto heads = grid->heads(readout);
+  return std::make_unique<Engine>(std::move(grid), std::move(heads), std::move(lifted), partition);
 }
 
 }  // namespace opshap::operators

@@ -36,7 +36,7 @@ class FnoCoalitions final : public CoalitionEngines {
 
   /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite.
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const override;
+                                                    const Partition& partition, const Readout& readout) const override;
   std::string path() const override;
 
  private:

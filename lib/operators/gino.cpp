@@ -306,7 +306,10 @@ std::shared_ptr<const GinoMesh> Gino::mesh(const Domain& domain) const {
 Tensor Gino::forward(const Tensor& fields, const Domain& domain) const { return forward_on(fields, *mesh(domain)); }
 
 Tensor Gino::forward_on(const Tensor& fields, const GinoMesh& mesh) const {
-  const Tensor latent = latent_of(shares_in(fields, mesh), mesh);
+  return output(latent_of(shares_in(fields, mesh), mesh), mesh);
+}
+
+Tensor Gino::output(const Tensor& latent, const GinoMesh& mesh) const {
   const Tensor x = fno_blocks(lifting_(latent, fused()), blocks_, *basis(), plane(), plane(), fused());
   const Tensor messages =
       out_.messages(x, out_.of_sources(mesh.latent_waves), out_.of_targets(mesh.waves), mesh.out_edges, fused());
@@ -320,12 +323,13 @@ Tensor Gino::forward_at(const Tensor& fields, const Domain& domain, std::int64_t
 
 /// A latent point is a mean over points of the mesh. The closure takes its expectation, which is exact, and goes on as
 /// if the mean did not fluctuate. It does, where the few neighbours of a latent point belong to few players.
-Tensor Gino::forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion,
-                                   const Domain& domain, std::int64_t point) const {
+Tensor Gino::forward_mean_field(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion,
+                                const Domain& domain, std::optional<std::int64_t> point) const {
   const auto known = mesh(domain);
   const Tensor hidden_shares = shares_in(hidden, *known), change = shares_in(shown, *known) - hidden_shares;
   const Tensor shares = hidden_shares + rows_of_edges(inclusion.unsqueeze(2), known->in_edges.source) * change;
-  return output_at(latent_of(shares, *known), *known, point);
+  const Tensor latent = latent_of(shares, *known);
+  return point ? output_at(latent, *known, *point) : output(latent, *known);
 }
 
 Tensor Gino::shares_in(const Tensor& fields, const GinoMesh& mesh) const {

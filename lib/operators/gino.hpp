@@ -78,9 +78,9 @@ class Gino final : public Network {
   torch::Tensor forward(const torch::Tensor& fields, const Domain& domain) const override;
   torch::Tensor forward_at(const torch::Tensor& fields, const Domain& domain, std::int64_t point) const override;
   bool has_mean_field() const override { return true; }
-  torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
-                                      const torch::Tensor& inclusion, const Domain& domain,
-                                      std::int64_t point) const override;
+  torch::Tensor forward_mean_field(const torch::Tensor& shown, const torch::Tensor& hidden,
+                                   const torch::Tensor& inclusion, const Domain& domain,
+                                   std::optional<std::int64_t> point) const override;
 
   /// The mesh of a domain with exact neighbours, or with neighbour lists from elsewhere.
   std::shared_ptr<const GinoMesh> mesh(const Domain& domain) const;
@@ -93,7 +93,9 @@ class Gino final : public Network {
   torch::Tensor shares_in(const torch::Tensor& fields, const GinoMesh& mesh) const;
   /// Their sums, the values of the latent grid: [latent points, B, channels].
   torch::Tensor latent_of(const torch::Tensor& shares, const GinoMesh& mesh) const;
-  /// The values of the latent grid, [latent points, B, channels], to the output at one point of the mesh, [B, Cout].
+  /// The values of the latent grid, [latent points, B, channels], to the output on the mesh, [points, B, Cout].
+  torch::Tensor output(const torch::Tensor& latent, const GinoMesh& mesh) const;
+  /// The same at one point of the mesh, [B, Cout].
   torch::Tensor output_at(const torch::Tensor& latent, const GinoMesh& mesh, std::int64_t point) const;
 
  private:

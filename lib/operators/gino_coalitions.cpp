@@ -16,10 +16,10 @@ using torch::Tensor;
 class GinoEngine final : public CoalitionEngine {
  public:
   GinoEngine(std::shared_ptr<const Gino> network, const FieldBatch& shown, const FieldBatch& hidden,
-             const Partition& partition, Query query)
+             const Partition& partition, const Readout& readout)
       : network_(std::move(network)),
         mesh_(network_->mesh(shown.domain)),
-        query_(query),
+        readout_(readout),
         players_(partition.players),
         together_(cached_batch(*network_, shown.domain)) {
     const torch::NoGradGuard no_grad;
@@ -49,11 +49,15 @@ class GinoEngine final : public CoalitionEngine {
       const Tensor latent = latent_of(coalitions, first + static_cast<std::size_t>(begin), size);
       for (std::int64_t from = 0; from < size; from += together_) {
         const Tensor some = latent.narrow(1, from, std::min(together_, size - from)).contiguous();
-        const Tensor found = network_->output_at(some, *mesh_, query_.point)
-                                 .select(1, query_.channel)
-                                 .to(torch::kCPU, torch::kFloat64)
-                                 .contiguous();
-        std::copy_n(found.data_ptr<double>(), found.numel(), values.begin() + begin + from);
+        const auto to = values.begin() + begin + from;
+        std::fill_n(to, some.size(1), 0.0);
+        for (const auto& [query, weight] : readout_.terms()) {
+          const Tensor found = network_->output_at(some, *mesh_, query.point)
+                                   .select(1, query.channel)
+                                   .to(torch::kCPU, torch::kFloat64)
+                                   .contiguous();
+          for (std::int64_t i = 0; i < found.numel(); ++i) to[i] += weight * found.data_ptr<double>()[i];
+        }
       }
     };
     if (network_->options().device().is_cpu()) return parallel_chunks(count, products_together, compute);
@@ -80,7 +84,7 @@ class GinoEngine final : public CoalitionEngine {
 
   std::shared_ptr<const Gino> network_;
   std::shared_ptr<const GinoMesh> mesh_;
-  Query query_;
+  Readout readout_;
   int players_;
   std::int64_t together_, channels_ = 0;
   Tensor empty_;   ///< the latent grid of the empty coalition, [latent points · channels, 1]
@@ -98,10 +102,11 @@ GinoCoalitions::GinoCoalitions(const GinoConfig& config, const torch::TensorOpti
 }
 
 std::unique_ptr<CoalitionEngine> GinoCoalitions::coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                                  const Partition& partition, Query query) const {
+                                                                  const Partition& partition,
+                                                                  const Readout& readout) const {
   require_finite(shown, "gino coalitions");
   require_finite(hidden, "gino coalitions");
-  return std::make_unique<GinoEngine>(network_, shown, hidden, partition, query);
+  return std::make_unique<GinoEngine>(network_, shown, hidden, partition, readout);
 }
 
 std::string GinoCoalitions::path() const {

@@ -208,12 +208,12 @@ class LocalNo final : public Network {
   /// A point's own state goes into the skip and into the centre of the stencils. Its neighbours come in by their means,
   /// like the integrals. A stencil reaches a fixed number of cells on every grid, so the fluctuations of the neighbours
   /// do not average out: the closure is an estimate here, and no limit.
-  Tensor forward_mean_field_at(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
-                               std::int64_t point) const override {
+  Tensor forward_mean_field(const Tensor& shown, const Tensor& hidden, const Tensor& inclusion, const Domain& domain,
+                            std::optional<std::int64_t> point) const override {
     const GridPadding padding = padding_on(domain);
     const auto basis = basis_on(padding);
     const Tensor everywhere = all_points(padding);
-    const std::int64_t batch = inclusion.size(1), place = padding.padded_point(point);
+    const std::int64_t batch = inclusion.size(1);
     // The branches lie side by side, the shown states first.
     const Tensor probability = padding.pad(inclusion.unsqueeze(2));
     const auto mean = [batch](const Tensor& x, const Tensor& t) {
@@ -234,7 +234,13 @@ class LocalNo final : public Network {
     }
     const Stencil local = stencil(layers_.back(), padding);
     const Tensor means = mean(x, probability);
-    const Tensor shared = basis->inverse_at(spectral(means, layers_.back(), *basis), place) +
+    const Tensor mixed = spectral(means, layers_.back(), *basis);
+    if (!point) {
+      const Tensor shared = basis->inverse(mixed) + stencil_sums(means, local, padding.padded(), everywhere);
+      return mean(project(padding.crop(states(shared, means, x, local))), inclusion.unsqueeze(2));
+    }
+    const std::int64_t place = padding.padded_point(*point);
+    const Tensor shared = basis->inverse_at(mixed, place) +
                           stencil_sums(means, local, padding.padded(), everywhere.narrow(0, place, 1)).squeeze(0);
     return mean(project(states(shared, means.select(0, place), x.select(0, place), local)),
                 probability.select(0, place));

@@ -32,9 +32,9 @@ void Network::adopt(const Network& part) {
   constants_.insert(constants_.end(), part.constants_.begin(), part.constants_.end());
 }
 
-torch::Tensor Network::forward_mean_field_at(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
-                                             const Domain&, std::int64_t) const {
-  throw std::logic_error("forward_mean_field_at of a network without mean field");
+torch::Tensor Network::forward_mean_field(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                                          const Domain&, std::optional<std::int64_t>) const {
+  throw std::logic_error("forward_mean_field of a network without mean field");
 }
 
 EngineChoice Network::engines() const {

@@ -96,12 +96,13 @@ class Network {
   virtual torch::Tensor forward(const torch::Tensor& fields, const Domain& domain) const = 0;
   /// forward() at one point: [B, Cout]. What other points need only for themselves is left out.
   virtual torch::Tensor forward_at(const torch::Tensor& fields, const Domain& domain, std::int64_t point) const = 0;
-  /// Whether forward_mean_field_at works.
+  /// Whether forward_mean_field works.
   virtual bool has_mean_field() const { return false; }
-  /// Operator::mean_field_at as tensors: `shown` and `hidden` [points, 1, Cin], `inclusion` [points, B] to [B, Cout].
-  virtual torch::Tensor forward_mean_field_at(const torch::Tensor& shown, const torch::Tensor& hidden,
-                                              const torch::Tensor& inclusion, const Domain& domain,
-                                              std::int64_t point) const;
+  /// Operator::mean_field_at as tensors: `shown` and `hidden` [points, 1, Cin], `inclusion` [points, B] to [B, Cout] at
+  /// the point, or to [points, B, Cout] without one.
+  virtual torch::Tensor forward_mean_field(const torch::Tensor& shown, const torch::Tensor& hidden,
+                                           const torch::Tensor& inclusion, const Domain& domain,
+                                           std::optional<std::int64_t> point) const;
   /// Called before gradients of these fields are computed. A model of which nothing is known looks once whether it has
   /// them. Throws NumericalError.
   virtual void check_gradients(const FieldBatch& /*fields*/, Query /*query*/) const {}

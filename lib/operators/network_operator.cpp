@@ -11,6 +11,9 @@ namespace opshap::operators {
 
 namespace {
 
+/// Engines take targets of so many points. Beyond them the whole output of the plain form is no dearer.
+constexpr std::size_t most_engine_queries = 64;
+
 /// Grids of one shape, or equal meshes.
 bool same_points(const Domain& a, const Domain& b) {
   return a.is_grid() && b.is_grid() ? a.shape() == b.shape() : a == b;
@@ -50,28 +53,28 @@ class NetworkOperator final : public Operator {
     return outputs;
   }
 
-  std::vector<double> values_at(const FieldBatch& inputs, Query query) const override {
+  std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const override {
     check(inputs);
-    require_query(*this, inputs.domain, query);
+    require_readout(*this, inputs.domain, readout);
     std::vector<double> values(static_cast<std::size_t>(inputs.batch));
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::NoGradGuard no_grad;
       const auto fields = to_tensor(inputs, first, count, network_->options());
-      store(network_->forward_at(fields, inputs.domain, query.point).select(1, query.channel), values, first);
+      store(read(fields, inputs.domain, readout), values, first);
     });
     return values;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     check(inputs);
-    require_query(*this, inputs.domain, query);
-    if (inputs.batch > 0) network_->check_gradients(inputs, query);
+    require_readout(*this, inputs.domain, readout);
+    if (inputs.batch > 0) network_->check_gradients(inputs, readout.terms().front().query);
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
                     .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
     for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs = network_->forward_at(fields, inputs.domain, query.point).select(1, query.channel);
+      const auto outputs = read(fields, inputs.domain, readout);
       from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -81,8 +84,8 @@ class NetworkOperator final : public Operator {
   bool has_mean_field() const override { return network_->has_mean_field(); }
 
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
-                         Query query) const override {
-    if (!has_mean_field()) return Operator::mean_field_at(shown, hidden, inclusion, query);
+                         const Readout& readout) const override {
+    if (!has_mean_field()) return Operator::mean_field_at(shown, hidden, inclusion, readout);
     check(shown);
     check(hidden);
     require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
@@ -90,15 +93,18 @@ class NetworkOperator final : public Operator {
             " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
     require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
             ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
-    require_query(*this, shown.domain, query);
+    require_readout(*this, shown.domain, readout);
     Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
                     .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
     const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
     for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
       const torch::AutoGradMode with_grad(true);
       const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
-      const auto outputs =
-          network_->forward_mean_field_at(a, b, t.squeeze(2), shown.domain, query.point).select(1, query.channel);
+      const auto means = [&](std::optional<std::int64_t> point) {
+        return network_->forward_mean_field(a, b, t.squeeze(2), shown.domain, point);
+      };
+      const auto outputs = readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
+                                              : sum(means({}), readout);
       from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
       store(outputs.detach(), result.values, first);
     });
@@ -106,14 +112,19 @@ class NetworkOperator final : public Operator {
   }
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const override {
-    return engines_.engines ? engines_.engines->coalition_engine(shown, hidden, partition, query) : nullptr;
+                                                    const Partition& partition, const Readout& readout) const override {
+    if (!engines_.engines || readout.terms().size() > most_engine_queries) return nullptr;
+    return engines_.engines->coalition_engine(shown, hidden, partition, readout);
   }
-  std::string coalition_path() const override {
-    if (engines_.engines) return engines_.engines->path();
+  std::string coalition_path(const Readout& readout) const override {
+    const std::size_t queries = readout.terms().size();
+    if (engines_.engines && queries <= most_engine_queries) return engines_.engines->path();
     const bool single = network_->options().dtype() == torch::kFloat32;
     return message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64", " (",
-                   engines_.why_not, ")");
+                   engines_.engines
+                       ? message("the target has ", queries, " points, and engines take ", most_engine_queries)
+                       : engines_.why_not,
+                   ")");
   }
 
   std::int64_t preferred_batch(const Domain& domain) const override {
@@ -143,6 +154,21 @@ class NetworkOperator final : public Operator {
                                 " (there is not enough memory for fields of this size). Use a coarser grid.");
       throw;
     }
+  }
+
+  /// What the readout has of the fields' outputs, [B].
+  torch::Tensor read(const torch::Tensor& fields, const Domain& domain, const Readout& readout) const {
+    if (!readout.is_query()) return sum(network_->forward(fields, domain), readout);
+    return network_->forward_at(fields, domain, readout.query().point).select(1, readout.query().channel);
+  }
+
+  /// ⟨w, F⟩ of outputs [points, B, C], summed in double.
+  static torch::Tensor sum(const torch::Tensor& outputs, const Readout& readout) {
+    torch::Tensor weights = torch::zeros({outputs.size(0), outputs.size(2)}, torch::kFloat64);
+    auto to = weights.accessor<double, 2>();
+    for (const auto& [query, weight] : readout.terms()) to[query.point][query.channel] += weight;
+    return (outputs.to(torch::kFloat64) * weights.to(outputs.device()).unsqueeze(1))
+        .sum(std::vector<std::int64_t>{0, 2});
   }
 
   static void store(const torch::Tensor& chunk, std::vector<double>& values, std::int64_t first) {

@@ -171,16 +171,17 @@ class PhysicalOperator final : public Operator {
     return normalisation_.output->physical(std::move(outputs));
   }
 
-  std::vector<double> values_at(const FieldBatch& inputs, Query query) const override {
-    std::vector<double> values = inner_->values_at(normalised(inputs), query);
-    const auto [mean, scale] = output_map(inputs.domain, query);
-    for (double& value : values) value = value * scale + mean;
+  std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const override {
+    const Asked asked = asked_of(inputs.domain, readout);
+    std::vector<double> values = inner_->values_at(normalised(inputs), asked.inner);
+    for (double& value : values) value = asked.physical(value);
     return values;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    Gradient found = inner_->gradient_at(normalised(inputs), query);
-    in_physical_units(found, query);
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    const Asked asked = asked_of(inputs.domain, readout);
+    Gradient found = inner_->gradient_at(normalised(inputs), asked.inner);
+    in_physical_units(found, asked);
     if (normalisation_.input)
       found.gradient = mapped(std::move(found.gradient), *normalisation_.input,
                               [](double slope, double, double scale) { return slope / scale; });
@@ -189,20 +190,21 @@ class PhysicalOperator final : public Operator {
 
   bool has_mean_field() const override { return inner_->has_mean_field(); }
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
-                         Query query) const override {
-    Gradient found = inner_->mean_field_at(normalised(shown), normalised(hidden), inclusion, query);
-    in_physical_units(found, query);
+                         const Readout& readout) const override {
+    const Asked asked = asked_of(shown.domain, readout);
+    Gradient found = inner_->mean_field_at(normalised(shown), normalised(hidden), inclusion, asked.inner);
+    in_physical_units(found, asked);
     return found;
   }
 
   std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
-                                                    const Partition& partition, Query query) const override {
-    auto engine = inner_->coalition_engine(normalised(shown), normalised(hidden), partition, query);
+                                                    const Partition& partition, const Readout& readout) const override {
+    const Asked asked = asked_of(shown.domain, readout);
+    auto engine = inner_->coalition_engine(normalised(shown), normalised(hidden), partition, asked.inner);
     if (engine == nullptr || !normalisation_.output) return engine;
-    const auto [mean, scale] = output_map(shown.domain, query);
-    return std::make_unique<PhysicalEngine>(std::move(engine), mean, scale);
+    return std::make_unique<PhysicalEngine>(std::move(engine), asked.mean, asked.scale);
   }
-  std::string coalition_path() const override { return inner_->coalition_path(); }
+  std::string coalition_path(const Readout& readout) const override { return inner_->coalition_path(readout); }
   std::int64_t preferred_batch(const Domain& domain) const override { return inner_->preferred_batch(domain); }
 
  private:
@@ -214,16 +216,36 @@ class PhysicalOperator final : public Operator {
   void require_output(const Domain& domain) const {
     normalisation_.output->require_fits(domain, output_channels(), message(describe(), ": output"));
   }
-  std::pair<double, double> output_map(const Domain& domain, Query query) const {
-    if (!normalisation_.output) return {0, 1};
+
+  /// A readout of outputs in physical units: scale times one of the outputs in normalised units, plus mean.
+  struct Asked {
+    Readout inner;
+    double mean = 0, scale = 1;
+
+    double physical(double value) const { return value * scale + mean; }
+  };
+  /// One query keeps its scale outside, in double. Several have scales of their own, which go into the weights.
+  Asked asked_of(const Domain& domain, const Readout& readout) const {
+    if (!normalisation_.output) return {.inner = readout};
     require_output(domain);
-    return {normalisation_.output->mean_at(domain, query.channel, query.point),
-            normalisation_.output->scale_at(domain, query.channel, query.point)};
+    const Normaliser& by = *normalisation_.output;
+    if (readout.is_query()) {
+      const Query query = readout.query();
+      return {.inner = readout,
+              .mean = by.mean_at(domain, query.channel, query.point),
+              .scale = by.scale_at(domain, query.channel, query.point)};
+    }
+    std::vector<Readout::Term> terms = readout.terms();
+    double mean = 0;
+    for (auto& [query, weight] : terms) {
+      mean += weight * by.mean_at(domain, query.channel, query.point);
+      weight *= by.scale_at(domain, query.channel, query.point);
+    }
+    return {.inner = Readout(terms), .mean = mean};
   }
-  void in_physical_units(Gradient& found, Query query) const {
-    const auto [mean, scale] = output_map(found.gradient.domain, query);
-    for (double& value : found.values) value = value * scale + mean;
-    for (double& slope : found.gradient.values) slope *= scale;
+  static void in_physical_units(Gradient& found, const Asked& asked) {
+    for (double& value : found.values) value = asked.physical(value);
+    for (double& slope : found.gradient.values) slope *= asked.scale;
   }
 
   std::unique_ptr<Operator> inner_;

@@ -11,7 +11,7 @@ namespace opshap::peers {
 /// protocol opshap-peer/1 with the roles reversed. From the peer's side, all numbers in payloads float64:
 ///
 ///     →  hello     protocol, name, version, role: "operator", dimension, input_channels, output_channels,
-///                  gradients: true where it has them, max_batch
+///                  gradients: true where it has them, targets: true where it takes terms, max_batch
 ///     ←  apply     id, count, shape + [count, Cin, points]      →  fields     id, count + [count, Cout, points]
 ///     ←  vjp       id, count, shape, point, channel
 ///                  + [count, Cin, points]                       →  gradients  id, count + [count], the same
@@ -20,6 +20,10 @@ namespace opshap::peers {
 ///     ←  eval      id, count + coalitions                       →  values     id, count + [count]
 ///     →  fail      id, reason: in place of any answer
 ///     ←  bye
+///
+/// With terms: K in place of point and channel, the payload ends with K times point, channel and weight: what is
+/// explained is the weighted sum of these numbers of the output. A program whose greeting does not have targets is
+/// asked for whole fields then, and for gradients at one point after the other, at most 64.
 ///
 /// `shape` is n or nx, ny, `point` the number of the explained point (row-major) and `channel` its output channel.
 /// The answer `gradients` holds the values there, and their derivatives by the inputs. A game of the operator sends its

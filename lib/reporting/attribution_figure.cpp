@@ -21,6 +21,12 @@ std::vector<double> channel(const FieldBatch& fields, int index) {
   return {fields.values.begin() + index * points, fields.values.begin() + (index + 1) * points};
 }
 
+/// The explained point, where there is one.
+std::optional<std::int64_t> query_of(const Scenario& scenario) {
+  if (!scenario.readout.is_query()) return std::nullopt;
+  return scenario.readout.query().point;
+}
+
 /// A player's value over its volume, at each of its points.
 std::vector<double> density(const Scenario& scenario, const std::vector<double>& values) {
   std::vector<double> density;
@@ -35,8 +41,8 @@ Panel field_panel(const Scenario& scenario, const FieldBatch& output, const std:
   const Domain& domain = scenario.input.domain;
   const bool line = domain.dimension() == 1;
   if (!domain.is_grid()) {
-    return line ? figures::mesh_curve_panel(domain.as_mesh(), id, title, title, field, style, scenario.query.point)
-                : figures::mesh_panel(domain.as_mesh(), id, title, title, field, scenario.query.point);
+    return line ? figures::mesh_curve_panel(domain.as_mesh(), id, title, title, field, style, query_of(scenario))
+                : figures::mesh_panel(domain.as_mesh(), id, title, title, field, query_of(scenario));
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
   if (line) return figures::curves_panel(row, id, title, title, "", {{.values = field, .style = style}});
@@ -79,13 +85,14 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
       bars += fmt::format("{} {} {}\n", figures::digits(middle[player] / count[player]), figures::digits(level[player]),
                           figures::digits(width[player]));
   }
-  const double query = x(static_cast<std::size_t>(scenario.query.point));
+  std::string mark;
+  if (const auto query = query_of(scenario))
+    mark = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
+                       figures::digits(x(static_cast<std::size_t>(*query))));
   return {.id = "attribution",
           .title = title,
           .description = title,
-          .script = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
-                                figures::digits(query)) +
-                    fmt::format("set xrange [{}:{}]\n", figures::digits(left), figures::digits(right)) +
+          .script = mark + fmt::format("set xrange [{}:{}]\n", figures::digits(left), figures::digits(right)) +
                     "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
                     (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
                     "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
@@ -105,7 +112,7 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
     const std::string title = scenario.input.channels == 1 ? "input" : fmt::format("input, channel {}", index);
     add(fmt::format("input-{}", index), title, channel(scenario.input, index), "with lines lw 2 lc rgb 'black'");
   }
-  const int explained = scenario.query.channel;
+  const int explained = scenario.readout.terms().front().query.channel;
   add("output", output.channels == 1 ? "output" : fmt::format("output, channel {}", explained),
       channel(output, explained), "with lines lw 2 lc rgb '#0072B2'");
   const std::string label = style_of(method).label, title = "attribution density, " + label;
@@ -117,12 +124,16 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
     add("attribution", title, density(scenario, values), "");
     if (errors) add("errors", "its standard error", *errors, "");
   }
-  std::string query;
-  for (const double coordinate : scenario.input.domain.position(scenario.query.point))
-    query += fmt::format("{}{:.6g}", query.empty() ? "" : ", ", coordinate);
+  std::string target = scenario.readout.describe();
+  if (const auto query = query_of(scenario)) {
+    std::string place;
+    for (const double coordinate : scenario.input.domain.position(*query))
+      place += fmt::format("{}{:.6g}", place.empty() ? "" : ", ", coordinate);
+    target = fmt::format("the value at the query point ({}), channel {},", place, explained);
+  }
   const std::string caption =
-      fmt::format("{} players; the value at the query point ({}), channel {}, is explained.{}", values.size(), query,
-                  explained, errors && scenario.input.domain.dimension() == 1 ? " Bars are two standard errors." : "");
+      fmt::format("{} players; {} is explained.{}", values.size(), target,
+                  errors && scenario.input.domain.dimension() == 1 ? " Bars are two standard errors." : "");
   if (format != Picture::svg) return print("Attribution by " + label + ". " + caption, panels, format);
   std::vector<std::string> drawn;
   for (const Panel& panel : panels) drawn.push_back(draw(panel));
@@ -142,7 +153,8 @@ Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, co
   for (int index = 0; index < scenario.input.channels; ++index)
     table.columns.push_back({fmt::format("input {}", index), true});
   for (const char* heading : {"output", "density"}) table.columns.push_back({heading, true});
-  const std::vector<double> explained = channel(output, scenario.query.channel), density_of = density(scenario, values);
+  const std::vector<double> explained = channel(output, scenario.readout.terms().front().query.channel),
+                            density_of = density(scenario, values);
   const std::vector<double> errors_of = standard_errors ? density(scenario, *standard_errors) : std::vector<double>();
   if (standard_errors) table.columns.push_back({"standard error", true});
   for (std::int64_t point = 0; point < domain.points(); ++point) {

@@ -43,26 +43,28 @@ std::string dots(const Mesh& mesh, const std::vector<double>& values) {
 }  // namespace
 
 Panel mesh_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                 const std::vector<double>& values, std::int64_t query) {
+                 const std::vector<double>& values, std::optional<std::int64_t> query) {
   double full = 0;
   for (const double value : values) full = std::max(full, std::abs(value));
   const bool cloud = mesh.cells.empty();
   return {.id = std::move(id),
           .title = std::move(title),
           .description = std::move(description),
-          .script = fmt::format("{}$query << EOD\n{}\nEOD\n$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}, $query "
-                                "using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'\n",
-                                signed_colours(full > 0 ? full : 1), place(mesh, query),
+          .script = fmt::format("{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n",
+                                signed_colours(full > 0 ? full : 1),
+                                query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
                                 cloud ? dots(mesh, values) : triangles(mesh, values),
-                                cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette")};
+                                cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette",
+                                query ? ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'" : "")};
 }
 
 Panel mesh_curve_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                       const std::vector<double>& values, const char* style, std::int64_t query) {
+                       const std::vector<double>& values, const char* style, std::optional<std::int64_t> query) {
   std::vector<std::int64_t> order(values.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::sort(order, {}, [&](std::int64_t point) { return mesh.coordinate(point, 0); });
-  runs::FieldsRow line{.shape = {static_cast<int>(order.size())}, .query = {mesh.coordinate(query, 0)}};
+  runs::FieldsRow line{.shape = {static_cast<int>(order.size())}};
+  if (query) line.query = {mesh.coordinate(*query, 0)};
   Curve curve{.values = {}, .style = style};
   for (const std::int64_t point : order) {
     line.x.push_back(mesh.coordinate(point, 0));

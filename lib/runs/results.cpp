@@ -98,6 +98,7 @@ void fields(Visitor& visit, Fields& row) {
   visit("prediction", row.prediction);
   visit.optional("query", row.query);
   visit.optional("query_channel", row.query_channel);
+  visit.optional("target", row.target);
   visit.optional("player_of", row.player_of);
 }
 
@@ -162,7 +163,7 @@ void complete(FieldsRow& row) {
   name_channels(row.output_channels, row.solution.size() / points);
   require<DataError>(row.x.size() == lines, "x=", row.x.size(), " coordinates (the axes of shape ",
                      shape_in_words(row.shape), " have ", lines, ")");
-  if (row.query.empty() && axes == 1) row.query = {row.x[row.x.size() / 2]};
+  if (row.query.empty() && !row.target && axes == 1) row.query = {row.x[row.x.size() / 2]};
   require<DataError>(row.query.empty() || row.query.size() == axes, "query=", row.query.size(),
                      " coordinates (the grid has ", axes, " axes)");
   require<DataError>(row.input.size() == points * row.input_channels.size(), "input=", row.input.size(), " values (",
@@ -290,8 +291,12 @@ FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const
                 .solution = solution.values,
                 .prediction = prediction.values,
                 .shape = domain.shape(),
-                .query = domain.position(scenario.query.point),
-                .query_channel = scenario.query.channel};
+                .query_channel = scenario.readout.terms().front().query.channel};
+  if (scenario.readout.is_query()) {
+    row.query = domain.position(scenario.readout.query().point);
+  } else {
+    row.target = scenario.readout.describe();
+  }
   if (scenario.partition.players != domain.points()) row.player_of = scenario.partition.player_of;
   return row;
 }

@@ -122,7 +122,8 @@ struct FieldsRow {
   std::vector<std::string> input_channels = {}, output_channels = {};  ///< names; without: "u", or "channel 0", …
   std::vector<double> query = {};  ///< the query point, a coordinate per axis; rows of before: the point with index n/2
   int query_channel = 0;           ///< the output channel whose value is explained
-  std::vector<int> player_of = {};  ///< [points]; []: each point is its own player
+  std::optional<std::string> target = {};  ///< Readout::describe() of one that is no query; then there is no query
+  std::vector<int> player_of = {};         ///< [points]; []: each point is its own player
 
   int players() const;
 };

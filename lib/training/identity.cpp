@@ -86,9 +86,10 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
   ordered_json query = "any";
   if (!recipe.any_query) {
     const Scenario probe = scenario_at(recipe.scenario, inputs.one(0), recipe.resolutions.front());
-    query = recipe.scenario.query == ScenarioRule::Where::centre
+    // Without a point of its own the network sees its places from the centre.
+    query = recipe.scenario.query == ScenarioRule::Where::centre || !probe.readout.is_query()
                 ? ordered_json("centre")
-                : ordered_json(probe.input.domain.position(probe.query.point));
+                : ordered_json(probe.input.domain.position(probe.readout.query().point));
   }
   ordered_json settings = {
       {"coordinates", recipe.coordinates}, {"atom", recipe.atom}, {"cells", recipe.cells}, {"query", query},
@@ -129,7 +130,7 @@ std::string training_identity(const ExplainerRecipe& recipe, const Target& targe
   if (recipe.averaging > 0) json["averaging"] = recipe.averaging;
   json.update(ordered_json::parse(target.identity()));
   const Scenario probe = scenario_at(recipe.scenario, data.inputs.one(0), recipe.resolutions.front());
-  json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.query).front()}};
+  json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.readout).front()}};
   // Trainings from before there were targets and scenarios have the defaults, which go without saying.
   const ExplainerRecipe defaults;
   if (recipe.target != defaults.target) json["target"] = recipe.target;

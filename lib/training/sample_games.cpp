@@ -21,14 +21,14 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
   domain_ = first.input.domain;
   players_ = first.partition.players;
   volumes_ = player_volumes(domain_, first.partition, torch::kFloat32);
-  has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.query) != nullptr;
+  has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.readout) != nullptr;
 
   const auto members = static_cast<std::int64_t>(group.samples.size());
   if (!queries_.empty()) {
     for (std::int64_t member = 0; member < members; ++member) {
       const Scenario of = scenario(member);
-      empty_.push_back(backbone.values_at(of.baseline, of.query).front());
-      grand_.push_back(backbone.values_at(of.input, of.query).front());
+      empty_.push_back(backbone.values_at(of.baseline, of.readout).front());
+      grand_.push_back(backbone.values_at(of.input, of.readout).front());
     }
     evaluations_ = 2 * members;
     return;
@@ -44,8 +44,8 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
     append(inputs, of.input);
     if (member > 0 && !rule.masked.empty()) append(baselines, of.baseline);
   }
-  empty_ = backbone.values_at(baselines, first.query);
-  grand_ = backbone.values_at(inputs, first.query);
+  empty_ = backbone.values_at(baselines, first.readout);
+  grand_ = backbone.values_at(inputs, first.readout);
   evaluations_ = baselines.batch + inputs.batch;
   empty_.resize(grand_.size(), empty_.front());
 }
@@ -53,7 +53,8 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
 Scenario SampleGames::scenario(std::int64_t member) const {
   const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
   Scenario made = scenario_at(rule_, fields_.one(sample), group_.points);
-  if (!queries_.empty()) made.query.point = queries_[static_cast<std::size_t>(member)];
+  if (!queries_.empty())
+    made.readout = Query{.point = queries_[static_cast<std::size_t>(member)], .channel = rule_.channel};
   return made;
 }
 

@@ -20,8 +20,8 @@ class StoppingOperator final : public Operator {
     require<Stopped>(left_-- > 0, "operator: calls=0 (planted). None.");
     return inner_.apply(inputs);
   }
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
-    return inner_.gradient_at(inputs, query);
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    return inner_.gradient_at(inputs, readout);
   }
 
  private:

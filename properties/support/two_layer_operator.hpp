@@ -41,7 +41,9 @@ class TwoLayerOperator final : public Operator {
     return outputs;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
+    const Query query = readout.query();
     Gradient result{.values = values_at(inputs, query),
                     .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, channels_)};
     const std::vector<double> k = kernel(inputs.domain);

@@ -32,7 +32,9 @@ class WeightedMeanOperator : public Operator {
     return outputs;
   }
 
-  Gradient gradient_at(const FieldBatch& inputs, Query query) const override {
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
+    const Query query = readout.query();
     Gradient result{.values = values_at(inputs, query), .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, 1)};
     const int n = inputs.domain.shape()[0], x = static_cast<int>(query.point);
     for (std::int64_t b = 0; b < inputs.batch; ++b) {
@@ -47,7 +49,10 @@ class WeightedMeanOperator : public Operator {
 
   /// The mean is all that G sees: F(t) = m + c·m³ with m the mean of t·shown + (1 − t)·hidden.
   Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
-                         Query query) const override {
+                         const Readout& readout) const override {
+    if (!readout.is_query())
+      return by_queries(readout, [&](Query each) { return mean_field_at(shown, hidden, inclusion, each); });
+    const Query query = readout.query();
     Gradient result{.values = {}, .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
     const int n = inclusion.domain.shape()[0], x = static_cast<int>(query.point);
     for (std::int64_t b = 0; b < inclusion.batch; ++b) {

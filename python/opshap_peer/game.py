@@ -53,12 +53,14 @@ def game(players, gradients=None, max_batch=4096):
     return lambda function: PeerGame(function, players, gradients, max_batch)
 
 
-def torch_game(module, field, query, baseline=None, players=None, channel=0, max_batch=256, device="cpu"):
+def torch_game(module, field, query=None, baseline=None, players=None, channel=0, max_batch=256, device="cpu",
+               target=None):
     """The game of a trained operator: v(S) is its output at `query` when the cells outside of S show the baseline.
 
     module    maps [B, C, n] to [B, C', n], or [B, C, nx, ny] to [B, C', nx, ny]
     field     the input, [C, n] or [C, nx, ny]
     query     indices of the output's point, one an axis
+    target    weights of the output's shape in place of a query: v(S) is the weighted sum of all its numbers
     baseline  of the field's shape; zero where it is left out
     players   player of each point, an integer array of the grid's shape, or a number of contiguous groups of equal size
               of a line; one player a point where it is left out
@@ -87,13 +89,23 @@ def torch_game(module, field, query, baseline=None, players=None, channel=0, max
     labels = torch.as_tensor(labels, dtype=torch.long, device=device)
     count = int(labels.max()) + 1
     module = module.to(device).eval()
-    place = (slice(None), channel, *np.atleast_1d(query).tolist())
+    if (query is None) == (target is None):
+        raise ValueError("game: query, target (one of them says what is explained). Give one.")
+    if target is not None:
+        target = torch.as_tensor(checked_numbers("game: target", target), dtype=torch.float64, device=device)
+    place = None if query is None else (slice(None), channel, *np.atleast_1d(query).tolist())
 
     def outputs(shares):
         """Outputs where each player shows that share of its input, [B]."""
         shown = shares[:, labels].reshape(-1, 1, *grid)
         # Not baseline + shown * (field - baseline): this is exactly the field where it is shown.
-        return module((1 - shown) * baseline + shown * field)[place]
+        found = module((1 - shown) * baseline + shown * field)
+        if place is not None:
+            return found[place]
+        if found.shape[1:] != target.shape:
+            raise ValueError(f"game: target={list(target.shape)} (the output is {list(found.shape[1:])}). Give a weight "
+                             "for each of its numbers.")
+        return (found.double() * target).flatten(1).sum(1)
 
     def values(masks):
         with torch.no_grad():

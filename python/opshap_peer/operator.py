@@ -17,7 +17,12 @@ class PeerOperator:
                of an output channel at an index of the grid, and the gradients their derivatives by the fields
     masked     optional: (field, baseline, players, index, channel) -> a function from masks [B, P] to values [B], where
                that is faster than to mask here. `players` is an array of the grid's shape: the player of each point
+
+    Weighted sums of several numbers of the output are made of these here, unless `targets` is set to False. Then the
+    host makes them, from whole fields and from gradients at one point after the other.
     """
+
+    targets = True
 
     def __init__(self, function, dimension, input_channels, output_channels, gradients=None, masked=None,
                  max_batch=256):
@@ -42,32 +47,40 @@ class PeerOperator:
                         "name": os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "operator")),
                         "dimension": self.dimension, "input_channels": self.input_channels,
                         "output_channels": self.output_channels, "gradients": self.gradients is not None,
-                        "max_batch": self.max_batch}, pipes)
+                        "targets": self.targets, "max_batch": self.max_batch}, pipes)
 
     def _fields(self, header, payload):
         shape = [count_of(header), self.input_channels, *header["shape"]]
-        return numbers_of_bytes(payload, int(np.prod(shape))).reshape(shape)
+        numbers = numbers_of_bytes(payload, int(np.prod(shape)) + 3 * header.get("terms", 0))
+        return numbers[:int(np.prod(shape))].reshape(shape), numbers
 
     def _apply(self, header, payload):
-        fields = self._fields(header, payload)
+        fields, _ = self._fields(header, payload)
         wanted = [len(fields), self.output_channels, *fields.shape[2:]]
         return "fields", checked_numbers("operator: fields", self.function(fields), wanted)
 
     def _gradients(self, header, payload):
-        fields = self._fields(header, payload)
-        index = np.unravel_index(header["point"], fields.shape[2:])
-        values, gradients = self.gradients(fields, index, header["channel"])
-        return "gradients", np.concatenate([checked_numbers("operator: values", values, [len(fields)]),
-                                            checked_numbers("operator: gradients", gradients, fields.shape).ravel()])
+        fields, numbers = self._fields(header, payload)
+        all_values, all_gradients = np.zeros(len(fields)), np.zeros(fields.shape)
+        for index, channel, weight in _terms(header, numbers):
+            values, gradients = self.gradients(fields, index, channel)
+            all_values += weight * checked_numbers("operator: values", values, [len(fields)])
+            all_gradients += weight * checked_numbers("operator: gradients", gradients, fields.shape)
+        return "gradients", np.concatenate([all_values, all_gradients.ravel()])
 
     def _new_scenario(self, header, payload):
         shape = header["shape"]
         points, channels = int(np.prod(shape)), self.input_channels
-        numbers = numbers_of_bytes(payload, (2 * channels + 1) * points)
+        numbers = numbers_of_bytes(payload, (2 * channels + 1) * points + 3 * header.get("terms", 0))
         field, baseline = numbers[:2 * channels * points].reshape(2, channels, *shape)
-        players = numbers[2 * channels * points:].astype(int).reshape(shape)
-        index = np.unravel_index(header["point"], shape)
-        self._scenario = header["players"], self.masked(field, baseline, players, index, header["channel"])
+        players = numbers[2 * channels * points:(2 * channels + 1) * points].astype(int).reshape(shape)
+        terms = _terms(header, numbers)
+        if len(terms) == 1:
+            index, channel, weight = terms[0]
+            values = self.masked(field, baseline, players, index, channel)
+            self._scenario = header["players"], values if weight == 1 else lambda masks: weight * values(masks)
+        else:
+            self._scenario = header["players"], self._masked_sum(field, baseline, players, terms)
         return "ready", None
 
     def _values(self, header, payload):
@@ -78,13 +91,25 @@ class PeerOperator:
         return "values", checked_numbers("operator: values", values(masks_of_bytes(payload, players, count)), [count])
 
     def _masked(self, field, baseline, players, index, channel):
+        return self._masked_sum(field, baseline, players, [(index, channel, 1)])
+
+    def _masked_sum(self, field, baseline, players, terms):
         def values(masks):
             shown = masks[:, players][:, None]
             fields = checked_numbers("operator: fields", self.function(np.where(shown, field, baseline)),
                                      [len(masks), self.output_channels, *field.shape[1:]])
-            return fields[(slice(None), channel, *index)]
+            return sum(weight * fields[(slice(None), channel, *index)] for index, channel, weight in terms)
 
         return values
+
+
+def _terms(header, numbers):
+    """What is explained: (index, channel, weight) of each number of the output. They end a payload of several."""
+    count, shape = header.get("terms", 0), header["shape"]
+    if count == 0:
+        return [(np.unravel_index(header["point"], shape), header["channel"], 1.0)]
+    return [(np.unravel_index(int(point), shape), int(channel), weight)
+            for point, channel, weight in numbers[len(numbers) - 3 * count:].reshape(count, 3)]
 
 
 def operator(dimension, input_channels=1, output_channels=1, gradients=None, max_batch=256):

@@ -359,6 +359,13 @@ class PeerTest(unittest.TestCase):
         np.testing.assert_allclose(numbers_of_bytes(payload, 2), [30, 70], rtol=1e-6)
         made = torch_game(Square(), field, query=2, players=np.array([1.0, 1, 0, 0]))
         np.testing.assert_allclose(made([[1, 0]]), [49], rtol=1e-6)
+        weighted = torch_game(Square(), field, players=2, target=[[1, 0, 0, -0.5]])
+        np.testing.assert_allclose(weighted(masks), [0, 4.5, 24.5, 50], rtol=1e-6)
+        with self.assertRaisesRegex(ValueError, "game: target="):
+            torch_game(Square(), field, players=2, target=[1, 2])(masks)
+        for wrong in ({}, {"query": 2, "target": [[1, 0, 0, 0]]}):
+            with self.assertRaisesRegex(ValueError, "game: query, target"):
+                torch_game(Square(), field, **wrong)
         for players in ([0, 0, 1, -1], [0, 0.5, 1, 1], [0, 1], [0, 0, np.nan, 1], 0):
             with self.assertRaisesRegex(ValueError, "game: players="):
                 torch_game(Square(), field, query=2, players=players)

@@ -35,7 +35,7 @@ void add_attribute(CLI::App& app, const Globals& globals) {
     if (chosen) shown.chosen = chosen_json(*options, attribution);
     asked.describe(shown.more);
     if (!globals.out.empty())
-      write_values(globals.out, {.attributions = found, .one_game = true, .queries = {}},
+      write_values(globals.out, {.attributions = found, .one_game = true},
                    shown_json(globals, method, attribution, shown));
     if (globals.out != "-") print_attribution(globals, method, attribution, shown);
   });

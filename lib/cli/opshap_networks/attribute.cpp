@@ -43,7 +43,7 @@ std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& option
           "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
   auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
   require_trained_for("attribute", *explainer, options.explainer, *asked.op, asked.rule, options.force);
-  require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.queries);
+  require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.rule, asked.readouts);
   return explainer;
 }
 
@@ -51,7 +51,7 @@ std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& option
 /// whole output where several of its points are asked for.
 class KnownEnds {
  public:
-  explicit KnownEnds(const OperatorQuestion& asked) : asked_(asked), whole_(asked.queries.size() > 1) {}
+  explicit KnownEnds(const OperatorQuestion& asked) : asked_(asked), whole_(asked.readouts.size() > 1) {}
 
   /// To be called for each input.
   void begin(const Scenario& scenario) {
@@ -68,10 +68,9 @@ class KnownEnds {
       question.empty = empty_;
       return;
     }
-    const Query query = question.scenario->query;
-    const auto number = static_cast<std::size_t>(query.channel * of_input_.domain.points() + query.point);
-    question.empty = of_baseline_.values[number];
-    question.grand = of_input_.values[number];
+    const Readout& readout = question.scenario->readout;
+    question.empty = readout.of(of_baseline_.values, of_baseline_.domain.points());
+    question.grand = readout.of(of_input_.values, of_input_.domain.points());
   }
 
   void keep(double empty) { empty_ = empty; }
@@ -123,8 +122,8 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
     Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
     answers.attributions.emplace_back();
     if (explainer != nullptr) ends.begin(scenario);
-    for (const std::int64_t query : asked.queries) {
-      scenario.query.point = query;
+    for (const Readout& readout : asked.readouts) {
+      scenario.readout = readout;
       const auto game = games::cell_mask_game(*asked.op, scenario);
       answers.shown.path = game->path();
       if (answers.method.empty()) {
@@ -164,7 +163,7 @@ void require_figure_file(const std::filesystem::path& path) {
 /// The figure, and beside it a CSV with its numbers. "-" is an SVG on standard output.
 void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
-  scenario.query.point = asked.queries.front();
+  scenario.readout = asked.readouts.front();
   const FieldBatch output = asked.op->apply(asked.inputs);
   const Attribution& attribution = answers.attributions.front().front();
   const auto format = path == "-" ? reporting::Picture::svg : *reporting::picture_format(path.extension().string());
@@ -183,23 +182,24 @@ void run(const CLI::App& command, const AttributeOptions& options, const Globals
   require_figure_file(options.figure);
   const OperatorQuestion asked =
       wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
-  require(options.figure.empty() || (asked.inputs.batch == 1 && asked.queries.size() == 1),
-          "attribute: --figure (draws one input and one query; there are ", asked.inputs.batch, " and ",
-          asked.queries.size(), "). Ask for one of each.");
+  require(options.figure.empty() || (asked.inputs.batch == 1 && asked.readouts.size() == 1),
+          "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
+          asked.readouts.size(), "). Ask for one of each.");
   const Answers answers = answer(options, asked, globals);
-  const bool one = !asked.batched && asked.queries.size() == 1;
+  const bool one = !asked.batched && asked.readouts.size() == 1;
   const auto& first = answers.attributions.front().front();
   if (!globals.out.empty())
-    write_values(globals.out, {.attributions = answers.attributions, .queries = asked.queries},
-                 one ? shown_json(globals, answers.method, first, answers.shown)
-                     : attributions_json(globals, answers.method, answers.attributions, asked.queries, answers.shown));
+    write_values(
+        globals.out, {.attributions = answers.attributions, .names = asked.explained.names},
+        one ? shown_json(globals, answers.method, first, answers.shown)
+            : attributions_json(globals, answers.method, answers.attributions, asked.explained, answers.shown));
   if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
   if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
   if (globals.out == "-") return;
   if (one) {
     print_attribution(globals, answers.method, first, answers.shown);
   } else {
-    print_attributions(globals, answers.method, answers.attributions, asked.queries, answers.shown);
+    print_attributions(globals, answers.method, answers.attributions, asked.explained, answers.shown);
   }
 }
 

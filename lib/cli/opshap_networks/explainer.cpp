@@ -45,12 +45,18 @@ void require_trained_for(const std::string& who, const methods::Method& explaine
 }
 
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
-                      const Domain& domain, const std::vector<std::int64_t>& queries) {
-  require(
-      explainer.any_query() || queries == std::vector<std::int64_t>{domain.centre()}, who, ": --query (",
-      weights.filename().string(),
-      " was trained for the centre of the domain). Ask for the centre, train one for any query (queries = \"any\"), "
-      "or use other methods.");
+                      const Domain& domain, const ScenarioRule& rule, const std::vector<Readout>& readouts) {
+  if (explainer.any_query()) return;
+  const TrainedFor facts = explainer.trained_for();
+  const auto known = facts.find("query");
+  const bool of_target = known != facts.end() && known->second.starts_with("target ");
+  const bool fits = of_target
+                        ? readouts.size() == 1 && known->second == "target " + rule.target
+                        : readouts == std::vector<Readout>{Query{.point = domain.centre(), .channel = rule.channel}};
+  require(fits, who, of_target ? ": --target (" : ": --query (", weights.filename().string(), " was trained for the ",
+          of_target ? known->second : "centre of the domain",
+          "). Ask for that, train one for any query (queries = "
+          "\"any\"), or use other methods.");
 }
 
 }  // namespace opshap::cli

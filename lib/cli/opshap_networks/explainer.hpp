@@ -29,7 +29,7 @@ data::Dataset explainer_data(data::Dataset data, const Profile& profile, const t
 /// Throws InvalidArgument, starting with `who`, for an explainer of the centre alone unless that is the only point to
 /// explain.
 void require_explains(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
-                      const Domain& domain, const std::vector<std::int64_t>& queries);
+                      const Domain& domain, const ScenarioRule& rule, const std::vector<Readout>& readouts);
 
 /// Refuses an explainer that was trained for another operator, baseline, rule of players, masked channels or output
 /// channel than those of the question; with `force` a remark on standard error says so. One that does not say what it

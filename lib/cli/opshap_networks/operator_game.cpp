@@ -1,7 +1,9 @@
 #include "cli/opshap_networks/operator_game.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +68,63 @@ void read_players(const std::string& who, const GameOptions& options, const Doma
   }
 }
 
+void add_query(OperatorQuestion& asked, std::int64_t point) {
+  asked.readouts.push_back(Query{.point = point, .channel = asked.rule.channel});
+  asked.explained.names.push_back(point);
+}
+
+void add_target(OperatorQuestion& asked, const std::string& name, const Readout& readout) {
+  require_readout(*asked.op, asked.inputs.domain, readout);
+  asked.readouts.push_back(readout);
+  asked.explained.names.push_back(name);
+}
+
+/// The targets of a file of weights: one of an array [n], of the channel that was asked for, or [C,n], several of
+/// [K,C,n].
+void read_weights(const CLI::App& command, const std::string& file, OperatorQuestion& asked) {
+  const data::NpyArray array = data::read_npy(file);
+  const std::vector<double>& weights = array.reals(file);
+  const Domain& domain = asked.inputs.domain;
+  std::vector<std::int64_t> grid = {domain.points()};
+  if (domain.is_grid()) grid.assign(domain.shape().begin(), domain.shape().end());
+  std::vector<std::int64_t> shape = array.shape;
+  const std::size_t further = shape.size() - std::min(shape.size(), grid.size());
+  const int channels = asked.op->output_channels();
+  const bool fits = further <= 2 && std::ranges::equal(std::span(shape).subspan(further), grid) &&
+                    (further == 0 || shape[further - 1] == channels);
+  require(fits, command.get_name(), ": --target=", file, " ", data::shape_text(shape), " (the output has ", channels,
+          " channels of ", data::shape_text(grid), "). Give a weight for each of its numbers.");
+  require(further == 0 || command.count("--query-channel") == 0, command.get_name(),
+          ": --query-channel (the weights in ", file, " have all channels). Leave it out.");
+  asked.rule.query = ScenarioRule::Where::weights;
+  asked.rule.target = file;
+  const std::int64_t targets = further == 2 ? shape.front() : 1;
+  const std::size_t each = weights.size() / static_cast<std::size_t>(std::max<std::int64_t>(targets, 1));
+  for (std::int64_t target = 0; target < targets; ++target) {
+    const auto own = std::span(weights).subspan(static_cast<std::size_t>(target) * each, each);
+    asked.rule.weights.assign(further == 0 ? static_cast<std::size_t>(asked.rule.channel) * each : 0, 0.0);
+    asked.rule.weights.insert(asked.rule.weights.end(), own.begin(), own.end());
+    add_target(asked, targets > 1 ? message(file, "[", target, "]") : file,
+               Readout::of_weights(asked.rule.weights, domain.points()));
+  }
+}
+
+/// The rule keeps the last target.
+void read_targets(const CLI::App& command, const GameOptions& options, OperatorQuestion& asked) {
+  asked.explained.key = "targets";
+  for (const std::string& target : options.targets) {
+    const auto region = parse_region(message(command.get_name(), ": --target"), target);
+    if (!region) {
+      read_weights(command, target, asked);
+      continue;
+    }
+    asked.rule.query = ScenarioRule::Where::region;
+    asked.rule.target = target;
+    asked.rule.region = *region;
+    add_target(asked, target, mean_over(*region, asked.inputs.domain, asked.rule.channel));
+  }
+}
+
 }  // namespace
 
 std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Operator& op) {
@@ -98,8 +157,11 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   require(command.count("--input") > 0, who, ": --input (missing: --operator needs an input field). Give it.");
   require(options.query.empty() || options.query_at.empty(), who,
           ": --query, --query-at (both given). Give one of them.");
-  require(!needs_query || !options.query.empty() || !options.query_at.empty(), who,
-          ": --query (missing: --operator needs the point whose value is explained). Give --query or --query-at.");
+  require(options.targets.empty() || (options.query.empty() && options.query_at.empty()), who,
+          ": --target, --query (both given). Give one of them.");
+  require(!needs_query || !options.query.empty() || !options.query_at.empty() || !options.targets.empty(), who,
+          ": --query (missing: --operator needs the point whose value is explained). Give --query, --query-at or "
+          "--target.");
   OperatorQuestion asked;
   const data::NpyArray array = data::read_npy(options.input);
   asked.op = wanted_operator(options, array, globals);
@@ -119,7 +181,13 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
   asked.rule.masked = options.masked;
   if (options.query == std::vector<std::string>{"all"}) {
     require(several == Several::allowed, who, ": --query=all (one game is asked for). Give one point.");
-    for (std::int64_t point = 0; point < domain.points(); ++point) asked.queries.push_back(point);
+    for (std::int64_t point = 0; point < domain.points(); ++point) add_query(asked, point);
+    return asked;
+  }
+  if (!options.targets.empty()) {
+    read_targets(command, options, asked);
+    require(several == Several::allowed || asked.readouts.size() == 1, who, ": --target=", asked.readouts.size(),
+            " targets (one game is asked for). Give one.");
     return asked;
   }
   if (!options.query_at.empty()) {
@@ -129,7 +197,7 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
     asked.rule.query = ScenarioRule::Where::index;
     asked.rule.index = index_of(who, options.query);
   }
-  asked.queries = {make_scenario(asked.rule, asked.inputs.one(0)).query.point};
+  add_query(asked, make_scenario(asked.rule, asked.inputs.one(0)).readout.query().point);
   return asked;
 }
 

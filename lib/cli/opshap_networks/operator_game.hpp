@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/attribute_output.hpp"
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
 #include "core/blocks.hpp"
@@ -22,13 +23,14 @@ struct OperatorGame {
 };
 
 /// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes
-/// games of them, and the points to explain.
+/// games of them, and what of the outputs to explain.
 struct OperatorQuestion {
   std::unique_ptr<Operator> op;
   FieldBatch inputs;                      ///< one, or with `several` as many as the array has
   bool batched = false;                   ///< the array has an axis for the batch
   ScenarioRule rule;                      ///< for all inputs and points
-  std::vector<std::int64_t> queries;      ///< points of the domain
+  std::vector<Readout> readouts;          ///< points of the domain, or targets
+  Explained explained;                    ///< the same in words
   std::optional<MeshBlocks> blocks = {};  ///< which of them play, where the players are blocks of a mesh
 };
 
@@ -43,9 +45,9 @@ std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Opera
 FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several,
                      const std::optional<Domain>& mesh = std::nullopt);
 
-/// With Several::allowed --input may be a batch and --query may be all. `needs_query` is false where the centre is
-/// meant without --query. Throws InvalidArgument naming the subcommand when options are missing or do not go together,
-/// DataError for broken files.
+/// With Several::allowed --input may be a batch, --query may be all, and there may be several targets. `needs_query` is
+/// false where the centre is meant without --query. Throws InvalidArgument naming the subcommand when options are
+/// missing or do not go together, DataError for broken files.
 OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
                                  Several several, bool needs_query);
 

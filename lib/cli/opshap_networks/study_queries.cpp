@@ -86,8 +86,11 @@ class Positions {
       indices.front() = *index;
       plan.rule.query = ScenarioRule::Where::position;
       plan.rule.position = domain.position(domain.point(indices));
+      plan.rule.target.clear();
     }
-    const std::int64_t query = make_scenario(plan.rule, plan.inputs.one(0), domain.shape()).query.point;
+    require(plan.rule.target.empty(), "study queries: scenario.target=", plan.rule.target,
+            " (the run explains no point). Study a run with a query.");
+    const std::int64_t query = make_scenario(plan.rule, plan.inputs.one(0), domain.shape()).readout.query().point;
     return {domain.position(query).front(), evaluation::HeldOut(std::move(plan), &units_)};
   }
 

@@ -53,7 +53,7 @@ methods::Kinds explainer_kinds(const Operator& op, const Scenario& scenario, con
   return {{"explainer", [&, rule, force](const std::string& file) {
              auto explainer = trained_explainer(file, op, globals.device, std::filesystem::path(file).stem());
              require_trained_for("compare", *explainer, file, op, rule, force);
-             require_explains("compare", *explainer, file, scenario.input.domain, {scenario.query.point});
+             require_explains("compare", *explainer, file, scenario.input.domain, rule, {scenario.readout});
              return explainer;
            }}};
 }
