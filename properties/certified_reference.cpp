@@ -391,6 +391,8 @@ TEST(TailProbability, AreThoseOfKnownQuantiles) {
   // Abramowitz and Stegun (1964), table 26.8: χ²(10) is below 3.94030 with probability 0.05.
   EXPECT_NEAR(3.94030, statistics::chi_squared_quantile(0.05, 10), 1e-5);
   EXPECT_THROW(statistics::chi_squared_quantile(1, 10), InvalidArgument);
+  EXPECT_NEAR(2.77645, statistics::student_quantile(0.975, 4), 1e-5);
+  EXPECT_THROW(statistics::student_quantile(0.975, 0), InvalidArgument);
 }
 
 TEST(Certify, TellsTheNearerOfTwoAttributions) {

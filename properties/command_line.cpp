@@ -67,6 +67,20 @@ TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   EXPECT_EQ(8, json["distinct"]);
 }
 
+TEST_F(CommandLine, StandardErrorsOfFewOrderingsSaySo) {
+  const std::string ask = "attribute --game unanimity_sum --players 8 --game-seed 3 --method permutation --budget ";
+  const Outcome few = opshap(ask + "37");  // ∅, N and five orderings of seven coalitions
+  ASSERT_EQ(0, few.code) << few.err;
+  EXPECT_NE(std::string::npos, few.out.find("of 5 samples: an interval of 95 % is ± 2.78 of them")) << few.out;
+  EXPECT_EQ(5, nlohmann::json::parse(opshap(ask + "37 --json").out).at("error_samples"));
+  EXPECT_EQ(std::string::npos, opshap(ask + "250").out.find("samples:")) << "35 orderings are not few";
+  const Outcome rare =
+      opshap("attribute --game " + file("rare.json", R"({"players": 9, "terms": [{"coalition": [0, 1, 2, 3, 4, 5, 6, 7],
+                                                                            "coefficient": 1}]})") +
+             " --method permutation --budget 42");
+  EXPECT_NE(std::string::npos, rare.out.find("have a standard error of 0")) << rare.out;
+}
+
 TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLeastNorm) {
   const std::string ask = "attribute --game unanimity_sum --players 40 --budget 20 --method ";
   expect_refusal(ask + "kernel_shap_paired", 2, "budget=20 (needs at least 80");

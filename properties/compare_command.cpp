@@ -163,6 +163,16 @@ TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
   EXPECT_NE(std::string::npos, found["undefined"][0]["why"].get<std::string>().find("needs at least 40"));
 }
 
+TEST_F(CompareCommand, SaysWhoSpendsLessThanTheBudget) {
+  const Outcome outcome = opshap(
+      "compare --game unanimity_sum --players 8 --budgets 200 --repeats 3 --methods permutation,leverage_shap --out " +
+      path("spent"));
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const std::string summary = read_file(path("spent/summary.md"));
+  EXPECT_TRUE(std::regex_search(summary, std::regex("permutation.*ranked, on [5-8][0-9] % of the budget"))) << summary;
+  EXPECT_FALSE(std::regex_search(summary, std::regex("leverage_shap.*% of the budget"))) << summary;
+}
+
 TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExactness) {
   const std::string command =
       "compare --game additive_game --players 20 --methods kernel_shap,permutation --budgets 16 --repeats 2 -q";

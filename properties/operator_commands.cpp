@@ -93,6 +93,36 @@ TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce)
   EXPECT_NE(std::string::npos, inspected.err.find("TorchScript archive: code")) << inspected.err;
 }
 
+// The model of an archive can read files. In a sandbox it runs in a process that sees none of ours.
+TEST_F(OperatorCommands, AnArchiveInASandboxGivesTheSameAndSeesNothing) {
+  torch::jit::Module module("model");
+  module.define("def forward(self, x: Tensor) -> Tensor:\n    return torch.gelu(x + torch.roll(x, [1], [2]))\n");
+  module.save(path("gelu.pt"));
+  data::write_npy(path("u.npy"), {{6}, data::Dtype::float64, std::vector<double>{1, -2, 0.5, 3, -1, 2}});
+  const auto ask = [&](const std::string& archive, const std::string& more) {
+    return opshap("attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more);
+  };
+  if (ask("gelu.pt", "--query 2 --method exact --sandbox").code == 4) GTEST_SKIP() << "bubblewrap cannot be used here";
+  for (const std::string question :
+       {"--query 2 --method exact", "--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
+    const Outcome inside = ask("gelu.pt", question + " --sandbox"), outside = ask("gelu.pt", question);
+    ASSERT_EQ(0, inside.code) << inside.err;
+    ASSERT_EQ(0, outside.code) << outside.err;
+    EXPECT_EQ(Json::parse(outside.out)["values"], Json::parse(inside.out)["values"]) << question;
+    EXPECT_EQ("peer:archive", Json::parse(inside.out)["path"]);
+  }
+  file("secret", "abcd");
+  torch::jit::Module spy("spy");
+  spy.define("def forward(self, x: Tensor) -> Tensor:\n    return x + torch.from_file(\"" + path("secret") +
+             "\", False, 1, dtype=6)\n");
+  spy.save(path("spy.pt"));
+  const Outcome seen = ask("spy.pt", "--query 2 --method exact"),
+                hidden = ask("spy.pt", "--query 2 --method exact --sandbox");
+  EXPECT_EQ(0, seen.code) << seen.err;
+  EXPECT_NE(0, hidden.code) << hidden.out;
+  EXPECT_NE(7, hidden.code) << hidden.err;
+}
+
 TEST_F(OperatorCommands, InspectSaysTheShiftAndTheNormalisers) {
   const auto network = operators::make_network(
       operators::FnoConfig{.n_modes = {4, 4}, .hidden_channels = 6, .n_layers = 1}, torch::kFloat32);

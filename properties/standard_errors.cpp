@@ -65,6 +65,24 @@ TEST_P(StandardErrors, CoverTheShapleyValueAsOftenAsTheySay) {
   EXPECT_LT(mean, 0.97 + 5 * error) << replay();
 }
 
+// Around the budgets where a sample becomes large enough, one seed must not have what another one has not.
+TEST_P(StandardErrors, DoNotComeAndGoWithTheSeed) {
+  const Estimator& estimator = estimators::find(GetParam());
+  if (!estimator.guarantees().uses_budget() || estimator.guarantees().learns) GTEST_SKIP() << "does not sample";
+  const auto game = interacting_game();
+  for (const std::int64_t budget : {120, 200, 250, 300, 400, 600}) {
+    if (budget < estimator.minimum(players).coalitions) continue;
+    int with = 0, runs = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      const Attribution found = attribute_every_sample(estimator, *game, {budget}, test_seed() * 100 + seed);
+      if (found.minimum_norm) continue;  // the sample does not determine the values
+      ++runs;
+      with += found.standard_errors.has_value();
+    }
+    EXPECT_TRUE(with == 0 || with == runs) << budget << ": " << with << " of " << runs << "; " << replay();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StandardErrors, ::testing::ValuesIn(estimators::names()),
                          [](const auto& info) { return info.param; });
 

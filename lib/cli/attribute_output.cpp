@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "statistics/tail_probability.hpp"
+
 namespace opshap::cli {
 
 namespace {
@@ -31,6 +33,23 @@ void print_blocks(const std::optional<MeshBlocks>& blocks) {
 std::string shown_value(double value, double largest, bool has_error) {
   if (std::abs(value) <= 1e-14 * largest) value = 0;
   return has_error ? fmt::format("{:.3g}", value) : fmt::format("{:.6g}", value);
+}
+
+/// What standard errors do not say by themselves.
+void print_errors_in_words(const Attribution& attribution) {
+  constexpr std::int64_t few = 30;
+  constexpr double upper = 0.975;
+  const std::int64_t samples = attribution.error_samples;
+  if (samples >= 2 && samples < few)
+    std::cout << fmt::format(
+        "The standard errors are of {} samples: an interval of 95 % is ± {:.3g} of them, not ± 1.96.\n", samples,
+        statistics::student_quantile(upper, static_cast<double>(samples - 1)));
+  if (!attribution.standard_errors || attribution.exact) return;
+  if (const auto agreed = std::ranges::count(*attribution.standard_errors, 0.0); agreed > 0)
+    std::cout << fmt::format(
+        "{} players have a standard error of 0: what was drawn agreed for them. That is no proof; a coalition that "
+        "matters may be rare.\n",
+        agreed);
 }
 
 void print_table(const std::string& method, const Attribution& attribution, const Shown& shown) {
@@ -64,6 +83,7 @@ void print_table(const std::string& method, const Attribution& attribution, cons
       "{}{}: {} distinct coalitions, {} evaluations, {} gradients; {:.3g} s in the game, {:.3g} s in the estimator\n",
       method, attribution.exact ? " (exact)" : "", attribution.distinct, attribution.evaluations, attribution.gradients,
       attribution.game_seconds, attribution.estimator_seconds);
+  print_errors_in_words(attribution);
   if (const auto& rank = attribution.minimum_norm) {
     std::cout << fmt::format(
         "Minimum-norm solution: the sample has rank {} of the {} that would determine the values, so there is no std. "
@@ -94,6 +114,7 @@ nlohmann::ordered_json attribution_json(const Globals& globals, const std::strin
       {"method", method}, {"players", attribution.values.size()}, {"values", attribution.values}};
   object["standard_errors"] = nullptr;
   if (attribution.standard_errors) object["standard_errors"] = *attribution.standard_errors;
+  if (attribution.error_samples > 0) object["error_samples"] = attribution.error_samples;
   object["empty"] = attribution.empty;
   object["grand"] = attribution.grand;
   object["efficiency_gap"] = attribution.efficiency_gap();

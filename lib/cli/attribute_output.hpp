@@ -12,9 +12,9 @@
 namespace opshap::cli {
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
-/// empty, grand, efficiency_gap, distinct, evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm
-/// (null, or the rank and needed_rank of a system that does not determine the values), path (how the game was computed,
-/// Game::path, where it tells).
+/// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,
+/// evaluations, gradients, seed, seconds {game, estimator}, exact, minimum_norm (null, or the rank and needed_rank of a
+/// system that does not determine the values), path (how the game was computed, Game::path, where it tells).
 nlohmann::ordered_json attribution_json(const Globals& globals, const std::string& method,
                                         const Attribution& attribution, const std::string& path);
 

@@ -86,7 +86,7 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--out", globals.out, "Where results go");
   app.add_flag_callback(
       "--sandbox", [] { peers::set_sandbox(true); },
-      "Start programs (peer:FOLDER) by bubblewrap, which hides the machine from them");
+      "Start programs (peer:FOLDER) and TorchScript archives by bubblewrap, which hides the machine from them");
   app.add_flag_callback(
       "--trust", [] { trust_code_of_files(); }, "No note when a file that is code, a TorchScript archive, is run");
   app.add_flag("--json", globals.json, "Results as JSON on standard output");

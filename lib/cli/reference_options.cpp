@@ -112,7 +112,8 @@ std::string in_words(const Measured& number) {
 }
 
 void print_words(const evaluation::CertifiedReference& reference, const std::optional<Judgement>& judgement) {
-  std::cout << fmt::format("relative standard error {}\n", in_words(reference.error));
+  std::cout << fmt::format("relative standard error {}: of all values together, and no promise for each of them\n",
+                           in_words(reference.error));
   if (const auto& check = reference.cross_check) {
     const auto& first = reference.estimates.front();
     const auto& second = reference.estimates.back();
@@ -141,7 +142,8 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
 void add_reference_settings(CLI::App& command, evaluation::ReferenceSettings& settings) {
   command
       .add_option("--relative-error", settings.relative_error,
-                  "How well the reference shall be known: |standard errors|/|values|")
+                  "How well the reference shall be known: |standard errors|/|values| over all players; a single "
+                  "player may be known less well")
       ->capture_default_str();
   command
       .add_option("--max-evaluations", settings.max_evaluations,

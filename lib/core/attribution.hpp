@@ -20,8 +20,10 @@ struct MatrixRank {
 struct Attribution {
   std::vector<double> values;                          ///< [n]
   std::optional<std::vector<double>> standard_errors;  ///< [n], where the method has them
-  double empty = 0;                                    ///< v(∅)
-  double grand = 0;                                    ///< v(N)
+  /// Independent samples that the standard errors are made of, where they may be few: orderings. 0: not counted.
+  std::int64_t error_samples = 0;
+  double empty = 0;  ///< v(∅)
+  double grand = 0;  ///< v(N)
   /// Where the sample does not determine the values: they are the minimum-norm solution of equations of this rank.
   std::optional<MatrixRank> minimum_norm;
   bool exact = false;  ///< equal to the Shapley value up to rounding, whatever the game

@@ -116,7 +116,10 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
   if (batch.size() > 0) flush();
 
   attribution.values = moments.mean();
-  if (units >= 2) attribution.standard_errors = moments.standard_errors();
+  if (units >= 2) {
+    attribution.standard_errors = moments.standard_errors();
+    attribution.error_samples = units;
+  }
   return attribution;
 }
 

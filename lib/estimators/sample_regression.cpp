@@ -1,5 +1,6 @@
 #include "estimators/sample_regression.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -41,18 +42,25 @@ std::vector<double> residual_factors(const CoalitionSample& sample) {
   return lengths;
 }
 
+/// Rows that came by drawing. The others were enumerated and lie before them.
+std::size_t drawn_rows(const CoalitionSample& sample) {
+  if (sample.draws.empty()) return 0;
+  return sample.coalitions.size() - std::ranges::min(sample.draws, {}, &CoalitionSample::Draw::row).row;
+}
+
 /// Standard errors by random groups: the draws are dealt to groups, and what each group's draws alone move the solution
 /// by is compared.
 ///
 /// To first order the error of the solution is G⁻¹ Σ_draws ω e_S r_S with the residuals e, a sum of independent terms
 /// (the delta method for M-estimators); the spread of its parts between groups gives its variance without an n x n
-/// covariance. None with fewer than three rows per unknown: the first order is not enough then.
+/// covariance. None with fewer than three rows per unknown: the first order is not enough then. Nor with few rows that
+/// were drawn. Rows are counted and not draws, since how often a row comes again depends on the seed.
 std::optional<std::vector<double>> random_group_errors(const CoalitionSample& sample,
                                                        const KernelRegression& regression,
                                                        std::span<const double> residuals) {
   constexpr std::size_t groups = 32;
   const auto n = static_cast<std::size_t>(sample.coalitions.players());
-  if (sample.draws.size() < 4 * groups || residuals.size() < 3 * (n - 1)) return std::nullopt;
+  if (drawn_rows(sample) < 4 * groups || residuals.size() < 3 * (n - 1)) return std::nullopt;
   const std::vector<double> factors = residual_factors(sample);
   std::vector<double> mean(n, 0.0), squares(n, 0.0);
   for (std::size_t group = 0; group < groups; ++group) {

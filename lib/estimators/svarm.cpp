@@ -29,15 +29,56 @@ class Strata {
   void add(std::size_t player, double value) { add(player, 1, value, value * value); }
 
   double mean(std::size_t player) const { return sum_[player] / count_[player]; }
-  /// Of the mean; nothing from a single value.
+  double count(std::size_t player) const { return count_[player]; }
+  /// Of a value, not of the mean; nothing from a single value.
   std::optional<double> variance(std::size_t player) const {
     const double count = count_[player];
     if (count < 2) return std::nullopt;
-    return std::max(0.0, squares_[player] - sum_[player] * sum_[player] / count) / (count - 1) / count;
+    return std::max(0.0, squares_[player] - sum_[player] * sum_[player] / count) / (count - 1);
   }
 
  private:
   std::vector<double> count_, sum_, squares_;
+};
+
+/// Variances of the players' means, a sum over sizes. Where a stratum has a single value, which is a matter of chance,
+/// it takes the mean variance of the other players' strata of its size and side, and of all strata where those have
+/// single values too.
+class SumOfVariances {
+ public:
+  explicit SumOfVariances(std::size_t players) : sums_(players, 0.0), of_all_(players, 0.0) {}
+
+  void add(const Strata& strata) {
+    double mean = 0, known = 0;
+    for (std::size_t player = 0; player < sums_.size(); ++player) {
+      const auto variance = strata.variance(player);
+      if (!variance) continue;
+      mean += *variance;
+      ++known;
+    }
+    all_ += mean;
+    all_known_ += known;
+    for (std::size_t player = 0; player < sums_.size(); ++player) {
+      const double share = 1 / strata.count(player);
+      if (known == 0) {
+        of_all_[player] += share;
+      } else {
+        sums_[player] += strata.variance(player).value_or(mean / known) * share;
+      }
+    }
+  }
+
+  /// To be asked for after a draw beyond the warm-up: then some stratum has two values.
+  std::vector<double> standard_errors() const {
+    std::vector<double> errors(sums_);
+    for (std::size_t player = 0; player < errors.size(); ++player)
+      errors[player] = std::sqrt(errors[player] + of_all_[player] * all_ / all_known_);
+    return errors;
+  }
+
+ private:
+  std::vector<double> sums_, of_all_;  ///< [players]; what comes times the mean variance of all strata
+  double all_ = 0, all_known_ = 0;
 };
 
 /// The coalitions of one size that are drawn together.
@@ -129,8 +170,7 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
   attribution.values = border_differences(game, attribution.empty);
   for (double& value : attribution.values) value += attribution.grand - attribution.empty;
 
-  std::vector<double> variances(n, 0.0);
-  bool all_have_variances = true;
+  SumOfVariances variances(n);
   for (int size = 2; size <= players - 2; ++size) {
     Batch batch(players);
     append_groups(batch, size, false, choices);
@@ -146,15 +186,15 @@ Attribution svarm_means(CountedGame& game, std::span<const std::int64_t> counts,
     fill(with, without, batch, values, static_cast<std::size_t>(groups_of(players, size)));
     for (std::size_t i = 0; i < n; ++i) {
       attribution.values[i] += with.mean(i) - without.mean(i);
-      const auto of_with = with.variance(i), of_without = without.variance(i);
-      all_have_variances = all_have_variances && of_with && of_without;
-      variances[i] += of_with.value_or(0) + of_without.value_or(0);
     }
+    variances.add(with);
+    variances.add(without);
   }
   for (double& value : attribution.values) value /= players;
-  if (all_have_variances) {
-    for (double& variance : variances) variance = std::sqrt(variance) / players;
-    attribution.standard_errors = std::move(variances);
+  // By the number of draws alone, so that no seed has standard errors which another one has not.
+  if (std::reduce(counts.begin(), counts.end()) >= players) {
+    attribution.standard_errors = variances.standard_errors();
+    for (double& error : *attribution.standard_errors) error /= players;
   }
   return attribution;
 }

@@ -22,8 +22,9 @@ constexpr std::size_t most_questions = 64;
 
 /// The program, and which scenario it has.
 struct Program {
-  explicit Program(const std::filesystem::path& folder)
-      : questions(folder, Role::op),
+  template <typename... Which>
+  explicit Program(Which&&... which)
+      : questions(std::forward<Which>(which)...),
         dimension(static_cast<int>(questions.greeted("dimension", 1, 2))),
         inputs(static_cast<int>(questions.greeted("input_channels", 1, 1 << 16))),
         outputs(static_cast<int>(questions.greeted("output_channels", 1, 1 << 16))),
@@ -69,7 +70,7 @@ class PeerEngine final : public CoalitionEngine {
 
 class PeerOperator final : public Operator {
  public:
-  explicit PeerOperator(const std::filesystem::path& folder) : program_(std::make_shared<Program>(folder)) {}
+  explicit PeerOperator(std::shared_ptr<Program> program) : program_(std::move(program)) {}
 
   std::string describe() const override {
     const std::string version = program_->questions.version();
@@ -192,7 +193,11 @@ class PeerOperator final : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> peer_operator(const std::filesystem::path& folder) {
-  return std::make_unique<PeerOperator>(folder);
+  return std::make_unique<PeerOperator>(std::make_shared<Program>(folder, Role::op));
+}
+
+std::unique_ptr<Operator> peer_operator(Plugin plugin) {
+  return std::make_unique<PeerOperator>(std::make_shared<Program>(std::move(plugin)));
 }
 
 }  // namespace opshap::peers

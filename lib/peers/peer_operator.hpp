@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/operator.hpp"
+#include "peers/plugin.hpp"
 
 namespace opshap::peers {
 
@@ -37,5 +38,7 @@ namespace opshap::peers {
 /// Threads wait for each other. Throws the same here, DataError for a folder without a plugin, and InvalidArgument for
 /// a plugin that is no operator.
 std::unique_ptr<Operator> peer_operator(const std::filesystem::path& folder);
+/// The same of a plugin that no file describes. Throws likewise.
+std::unique_ptr<Operator> peer_operator(Plugin plugin);
 
 }  // namespace opshap::peers

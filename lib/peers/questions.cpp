@@ -22,8 +22,9 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
 
 }  // namespace
 
-Questions::Questions(const std::filesystem::path& folder, Role role)
-    : plugin_(plugin_of(folder, role)), link_(plugin_) {}
+Questions::Questions(const std::filesystem::path& folder, Role role) : Questions(plugin_of(folder, role)) {}
+
+Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
 
 std::string Questions::version() const {
   const std::string told = link_.greeting().text("version");

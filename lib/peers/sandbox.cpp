@@ -70,8 +70,8 @@ std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs:
   };
   for (const char* system : system_folders) bind("--ro-bind-try", system);
   for (const fs::path& path : readable) bind("--ro-bind-try", path);
-  bind("--bind", folder);
-  all.insert(all.end(), {"--chdir", folder.string(), "--"});
+  if (!folder.empty()) bind("--bind", folder);
+  all.insert(all.end(), {"--chdir", folder.empty() ? "/tmp" : folder.string(), "--"});
   all.insert(all.end(), command.begin(), command.end());
   return all;
 }
@@ -104,6 +104,8 @@ void set_sandbox(bool on) {
   }
   in_sandbox = on;
 }
+
+bool uses_sandbox() { return in_sandbox; }
 
 std::vector<std::string> command_of(const Plugin& plugin) {
   return in_sandbox ? sandboxed(readable_of(plugin), plugin.folder, plugin.command) : plugin.command;

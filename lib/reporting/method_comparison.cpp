@@ -155,12 +155,28 @@ std::vector<std::string> MethodComparison::broken_promises() const {
   return broken;
 }
 
+namespace {
+
+/// What is said of a method that spends much less than it may: coalitions that its draws share are evaluated once.
+std::string of_its_budget(const MethodCell& cell) {
+  if (!cell.budget) return "";
+  const double spent =
+      quartiles_of(cell, [](const runs::MethodRow& row) { return static_cast<double>(row.distinct); }).median /
+      static_cast<double>(*cell.budget);
+  constexpr double nearly_all = 0.9;
+  return spent < nearly_all ? fmt::format(", on {:.0f} % of the budget", 100 * spent) : "";
+}
+
+}  // namespace
+
 Table MethodComparison::errors() const {
   Table table{
       .name = "errors",
       .caption =
           "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
-          "here and are not ranked; their rows are checks.",
+          "here and are not ranked; their rows are checks. Where the draws of a method share coalitions, it spends "
+          "less "
+          "than its budget: the remark says how much of it.",
       .columns = {{"method"},
                   {"sees"},
                   {"budget", true},
@@ -176,7 +192,7 @@ Table MethodComparison::errors() const {
                                : !found.failure.empty()
                                    ? fmt::format("DNF ({}) {} of {}", found.failure, lost, found.rows.size())
                                : !found.exact.empty() ? "exact: " + found.exact
-                                                      : "ranked";
+                                                      : "ranked" + of_its_budget(found);
     const auto words = [&found](Measured runs::MethodRow::*score) {
       const std::string otherwise = !found.undefined.empty() ? "undefined"
                                     : !found.failure.empty() ? "DNF"
@@ -186,7 +202,8 @@ Table MethodComparison::errors() const {
     table.add({found.method, access_label(found.access), show_budget(found.budget), std::to_string(found.rows.size()),
                words(&runs::MethodRow::nrmse), words(&runs::MethodRow::pearson),
                words(&runs::MethodRow::efficiency_gap),
-               remark == "ranked" && found.access != "values" ? "not ranked: " + access_label(found.access) : remark});
+               remark.starts_with("ranked") && found.access != "values" ? "not ranked: " + access_label(found.access)
+                                                                        : remark});
   }
   return table;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -23,6 +24,12 @@ double chi_squared_quantile(double probability, double degrees) {
   require(probability > 0 && probability < 1 && degrees > 0, "chi squared quantile: probability=", probability,
           ", degrees of freedom=", degrees, " (must be in (0, 1), and positive). Give samples of two or more.");
   return boost::math::quantile(boost::math::chi_squared(degrees), probability);
+}
+
+double student_quantile(double probability, double degrees) {
+  require(probability > 0 && probability < 1 && degrees > 0, "student quantile: probability=", probability,
+          ", degrees of freedom=", degrees, " (must be in (0, 1), and positive). Give samples of two or more.");
+  return boost::math::quantile(boost::math::students_t(degrees), probability);
 }
 
 }  // namespace opshap::statistics

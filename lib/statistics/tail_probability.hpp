@@ -10,4 +10,8 @@ double fisher_tail(double statistic, double numerator, double denominator);
 /// are positive and the probability is in (0, 1).
 double chi_squared_quantile(double probability, double degrees);
 
+/// The same of Student's t, which is what an estimate over its standard error follows where the error is of
+/// degrees + 1 normal samples.
+double student_quantile(double probability, double degrees);
+
 }  // namespace opshap::statistics

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/game_options.hpp"
+#include "cli/opshap_networks/asked_operator.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/problem_profiles.hpp"
 #include "cli/shard_option.hpp"
@@ -63,8 +64,7 @@ void run(const Options& options, const Globals& globals) {
   const runs::Part part = runs::Part::parse("evaluate", options.shard);
   const Profile profile = load_profile(options.profile, globals.config);
   const data::Dataset data = at_points_of(profile, data::read_dataset(options.data));
-  const auto backbone =
-      operators::load_operator(options.operator_file, globals.device, operators::Precision::float32, globals.engine);
+  const auto backbone = asked_operator(options.operator_file, globals);
   const auto explainers = trained_explainers(options, *backbone, globals);
   const ScenarioRule rule = data::rule_for(profile.evaluation.scenario, data);
   for (std::size_t i = 0; i < explainers.size(); ++i)

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/opshap_networks/asked_operator.hpp"
 #include "cli/opshap_networks/operator_game.hpp"
+#include "cli/opshap_networks/operator_server.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"
@@ -29,6 +31,12 @@ struct GoldenOptions {
   std::filesystem::path config;
   std::vector<std::int64_t> input_shape;
   std::string dtype = "float64";
+};
+
+struct ServeOptions {
+  std::filesystem::path weights;
+  std::vector<std::int64_t> input_shape;
+  std::string dtype = "float32";
 };
 
 struct RunOptions {
@@ -67,8 +75,8 @@ void golden(const GoldenOptions& options, const Globals& globals) {
 
 void run_operator(const RunOptions& options, const Globals& globals) {
   const data::NpyArray input = data::read_npy(options.input);
-  const auto op = operators::load_operator(options.weights, globals.device, parse_precision(options.dtype), true,
-                                           options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
+  const auto op = asked_operator(options.weights, globals, parse_precision(options.dtype),
+                                 options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *op);
   FieldBatch outputs = op->apply(fields_of(input, options.input.string(), *op, Several::allowed, mesh));
   const auto bad = std::ranges::find_if(outputs.values, [](double value) { return !std::isfinite(value); });
@@ -202,6 +210,20 @@ void add_network_operator(CLI::App& app, const Globals& globals) {
   inspect_command->add_option("--input", inspect_options->input,
                               "With a TorchScript archive: a field that it takes (.npy), which says axes and channels");
   inspect_command->callback([inspect_options, &globals] { inspect(*inspect_options, globals); });
+
+  // Our own side of asked_operator(): no command for people, so no help names it.
+  auto* serve_command = command->add_subcommand("serve", "Answer questions about an operator as a program")->group("");
+  const auto serve_options = std::make_shared<ServeOptions>();
+  serve_command->add_option("weights", serve_options->weights, "Operator")->required();
+  serve_command->add_option("--input-shape", serve_options->input_shape, "Of an array that it is to get")
+      ->delimiter(',');
+  serve_command->add_option("--dtype", serve_options->dtype, "Precision of the computation")
+      ->check(CLI::IsMember(precisions));
+  serve_command->callback([serve_options, &globals] {
+    serve_operator(*operators::load_operator(serve_options->weights, globals.device,
+                                             parse_precision(serve_options->dtype), globals.engine,
+                                             serve_options->input_shape));
+  });
 
   auto* import_command = command->add_subcommand(
       "import",

@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "cli/input_field.hpp"
+#include "cli/opshap_networks/asked_operator.hpp"
 #include "core/error.hpp"
 #include "data/mesh_file.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
-#include "operators/weights.hpp"
-#include "peers/peer_operator.hpp"
 
 namespace opshap::cli {
 
@@ -31,21 +30,6 @@ std::vector<int> index_of(const std::string& who, const std::vector<std::string>
     index.push_back(value);
   }
   return index;
-}
-
-/// The folder of peer:FOLDER.
-std::optional<std::filesystem::path> peer_folder(const std::filesystem::path& op) {
-  constexpr std::string_view prefix = "peer:";
-  if (!op.string().starts_with(prefix)) return std::nullopt;
-  return op.string().substr(prefix.size());
-}
-
-/// The operator that is to get the array. On a mesh the array says nothing of its axes.
-std::unique_ptr<Operator> wanted_operator(const GameOptions& options, const data::NpyArray& input,
-                                          const Globals& globals) {
-  if (const auto folder = peer_folder(options.op)) return peers::peer_operator(*folder);
-  return operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine,
-                                  options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
 }
 
 /// What an error says without its advice.
@@ -164,7 +148,9 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
           "--target.");
   OperatorQuestion asked;
   const data::NpyArray array = data::read_npy(options.input);
-  asked.op = wanted_operator(options, array, globals);
+  // On a mesh the array says nothing of its axes.
+  asked.op = asked_operator(options.op, globals, operators::Precision::float32,
+                            options.mesh.empty() ? array.shape : std::vector<std::int64_t>{});
   const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
   asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);
   const int axes = mesh ? 1 : asked.op->dimension();
@@ -204,7 +190,7 @@ OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& opt
 OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
   OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
   Scenario scenario = make_scenario(asked.rule, asked.inputs);
-  const bool program = peer_folder(options.op).has_value();
+  const bool program = options.op.string().starts_with("peer:");
   OperatorGame found{.op = std::move(asked.op), .named = {.name = "", .game = nullptr}};
   found.named.name = program ? found.op->coalition_path() : options.op.filename().string();
   found.named.game = games::cell_mask_game(*found.op, scenario);
