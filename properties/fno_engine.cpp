@@ -38,9 +38,10 @@ double relative_error(const std::vector<double>& found, const std::vector<double
 }
 
 std::vector<double> engine_values(const engines::FnoEngine& engine, const FieldBatch& input, const FieldBatch& baseline,
-                                  const std::vector<int>& player_of, const Coalitions& coalitions, Query query) {
+                                  const std::vector<int>& player_of, const Coalitions& coalitions,
+                                  const Readout& readout) {
   std::vector<double> values(coalitions.size());
-  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.heads(query),
+  engine.values(engine.subject(input.values, baseline.values, player_of, coalitions.players()), engine.heads(readout),
                 coalitions, 0, values);
   return values;
 }
@@ -52,13 +53,13 @@ struct Question {
   FieldBatch input, baseline;
   std::vector<int> player_of;
   Coalitions coalitions;
-  Query query;
+  Readout readout;
   std::vector<double> exact;
   double rounding =
       0;  ///< how far v moves when every weight moves by half a unit in its last place, over the spread of v
 
   std::vector<double> values(const engines::FnoEngine& engine) const {
-    return engine_values(engine, input, baseline, player_of, coalitions, query);
+    return engine_values(engine, input, baseline, player_of, coalitions, readout);
   }
 };
 
@@ -103,15 +104,20 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
                     .baseline = random_field(of, -1, 0, seed + 2),
                     .player_of = {},
                     .coalitions = random_coalitions(players, count, seed),
-                    .query = {},
+                    .readout = {},
                     .exact = {}};
   Rng rng(seed, "fno engine question");
   const auto points = static_cast<std::size_t>(question.input.domain.points());
   for (std::size_t p = 0; p < points; ++p)
     question.player_of.push_back(
         static_cast<int>(p < static_cast<std::size_t>(players) ? p : rng.below(static_cast<std::uint64_t>(players))));
-  question.query = {.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(points))),
-                    .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(of.out_channels)))};
+  const auto query = [&] {
+    return Query{.point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(points))),
+                 .channel = static_cast<int>(rng.below(static_cast<std::uint64_t>(of.out_channels)))};
+  };
+  question.readout = query();
+  // Weights that single precision has as they are.
+  if (seed % 2 == 0) question.readout = Readout({{query(), 1.5}, {query(), -0.25}, {query(), 0.75}});
   constexpr std::uint64_t roundings = 3;
   std::vector<engines::FnoWeights> otherwise;
   for (std::uint64_t k = 0; k < roundings; ++k) otherwise.push_back(rounded_otherwise(question.weights, seed + k));
@@ -121,10 +127,11 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
     for (std::size_t j = 0; j < masked.values.size(); ++j) {
       if (question.coalitions.contains(i, question.player_of[j % points])) masked.values[j] = question.input.values[j];
     }
-    const auto at =
-        static_cast<std::size_t>(question.query.channel) * points + static_cast<std::size_t>(question.query.point);
-    question.exact.push_back(engines::fno_reference(question.weights, masked)[at]);
-    for (std::size_t k = 0; k < roundings; ++k) moved[k].push_back(engines::fno_reference(otherwise[k], masked)[at]);
+    const auto value = [&](const engines::FnoWeights& weights) {
+      return question.readout.of(engines::fno_reference(weights, masked), static_cast<std::int64_t>(points));
+    };
+    question.exact.push_back(value(question.weights));
+    for (std::size_t k = 0; k < roundings; ++k) moved[k].push_back(value(otherwise[k]));
   }
   for (const std::vector<double>& values : moved)
     question.rounding = std::max(question.rounding, relative_error(values, question.exact));
@@ -213,7 +220,7 @@ TEST(FnoEngine, GivesTheSameBitsWhateverElseIsInTheBatch) {
       const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       const std::vector<double> all = question.values(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 12);
-      const auto heads = engine.heads(question.query);
+      const auto heads = engine.heads(question.readout);
       for (const std::size_t size : {1, 2, 3, 7, 64}) {
         std::vector<double> parts(all.size());
         for (std::size_t first = 0; first < parts.size(); first += size) {
@@ -233,7 +240,7 @@ TEST(FnoEngine, GivesTheSameBitsWhateverBaselineWasThereBefore) {
   const Coalitions& coalitions = question.coalitions;
   const auto values = [&](const engines::FnoEngines& engines, const FieldBatch& baseline) {
     std::vector<double> found(coalitions.size());
-    engines.coalition_engine(question.input, baseline, cells, question.query)->values(coalitions, 0, found);
+    engines.coalition_engine(question.input, baseline, cells, question.readout)->values(coalitions, 0, found);
     return found;
   };
   FieldBatch near = question.baseline;
@@ -250,7 +257,7 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
         Case{.shape = {4, 6}, .modes = {4, 6}, .width = 10, .layers = 3, .in_channels = 2},
         Case{.shape = {5, 4}, .modes = {3, 4}, .width = 6, .layers = 3, .padding = 0, .inverse_fftshift = true},
         Case{.shape = {5, 4}, .modes = {2, 4}, .width = 6, .layers = 3, .padding = 0, .inverse_fftshift = true}}) {
-    const Question question = random_question(of, 10, 2, 7);
+    const Question question = random_question(of, 10, 2, 8);
     const std::int64_t points = question.input.domain.points();
     const auto value = [&](double t, std::int64_t point, double change) {
       FieldBatch field = question.baseline;
@@ -259,14 +266,13 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
         const double weight = t + (j % points == point ? change : 0);
         field.values[i] += weight * (question.input.values[i] - question.baseline.values[i]);
       }
-      return engines::fno_reference(
-          question.weights, field)[static_cast<std::size_t>(question.query.channel * points + question.query.point)];
+      return question.readout.of(engines::fno_reference(question.weights, field), points);
     };
     for (const std::string& set : engines::instruction_sets()) {
       const engines::FnoEngine engine(question.weights, of.shape, engines::kernels(set));
       const engines::FnoSlopes slopes(engine);
       const auto subject = engine.subject(question.input.values, question.baseline.values, question.player_of, 10);
-      const auto heads = engine.heads(question.query);
+      const auto heads = engine.heads(question.readout);
       std::vector<double> found(static_cast<std::size_t>(points));
       slopes.diagonal(subject, heads, 0.4, found);
       double size = 0;

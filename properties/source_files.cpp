@@ -47,6 +47,31 @@ TEST(SourceFiles, LinesEndWhereTheFormatterEndsThem) {
   }
 }
 
+// A bug whose place has changed is planted nowhere, and nobody learns whether the tests would find it.
+TEST(SourceFiles, EveryMutationStandsOnceInItsFile) {
+  std::istringstream lines(read_file(fs::path(OPSHAP_SOURCE_DIR) / "properties/mutations.txt"));
+  std::string name, file, old;
+  int mutations = 0;
+  const auto check = [&] {
+    if (name.empty()) return;
+    const std::string text = read_file(fs::path(OPSHAP_SOURCE_DIR) / file);
+    const std::size_t first = text.find(old);
+    EXPECT_NE(std::string::npos, first) << name << ": not in " << file;
+    EXPECT_EQ(std::string::npos, text.find(old, first + 1)) << name << ": twice in " << file;
+    ++mutations;
+    name.clear();
+    old.clear();
+  };
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) check();
+    if (line.starts_with("mutation: ")) name = line;
+    if (line.starts_with("file: ")) file = line.substr(6);
+    if (line.starts_with('-')) old += (old.empty() ? "" : "\n") + line.substr(1);
+  }
+  check();
+  EXPECT_GT(mutations, 100);
+}
+
 // A clone is what everyone pays for: what a run writes and its command makes again stays out (reports/README.md).
 TEST(SourceFiles, ReportsStayBelowFortyMegabytes) {
   constexpr std::uintmax_t limit = 40'000'000;

@@ -10,8 +10,8 @@ namespace opshap::peers {
 /// Set once by the command line (--sandbox): from now on programs are started by bubblewrap. Throws EnvironmentError
 /// when it is not installed, or when the system does not allow it.
 ///
-/// In the sandbox a program sees no process, network or file of the host, but its own folder, where it has one, which it
-/// may change.
+/// In the sandbox a program sees no process, network or file of the host, but its own folder, where it has one. It may
+/// change what is in there.
 /// System folders, the folders of its interpreter and `[sandbox] read` of plugin.toml are there to be read. Its
 /// temporary folder is empty and its own.
 void set_sandbox(bool on);
