@@ -73,8 +73,32 @@ double reach(const std::vector<Vector>& polygon) {
   return most;
 }
 
-/// The areas of the Voronoi cells in the bounding box. A cell is cut by one neighbour after the other, the nearest
-/// first. Neighbours at more than twice the distance of its farthest corner cut nothing.
+/// The Voronoi cell of a point in the box, around the origin. The cell is cut by one neighbour after the other, the
+/// nearest first. Neighbours at more than twice the distance of its farthest corner cut nothing. Most cells need fewer
+/// than the first neighbours asked for; the others ask again for twice as many.
+std::vector<Vector> cell_of(const Place& place, const Index& index, const std::vector<Vector>& box) {
+  for (std::size_t asked = 32;; asked *= 2) {
+    std::vector<Vector> near;
+    for (auto found = index.qbegin(geometry::index::nearest(place, static_cast<unsigned>(asked)));
+         found != index.qend(); ++found)
+      near.push_back({found->get<0>() - place.get<0>(), found->get<1>() - place.get<1>()});
+    std::ranges::sort(near, {}, [](Vector other) { return dot(other, other); });
+    std::vector<Vector> cell = box;
+    double farthest = reach(cell);
+    bool whole = near.size() == index.size();
+    for (const Vector other : near) {
+      const double distance = dot(other, other);
+      whole = whole || distance > 4 * farthest;
+      if (distance > 4 * farthest) break;
+      if (distance == 0) continue;  // the point itself
+      cell = nearer(cell, other);
+      farthest = reach(cell);
+    }
+    if (whole) return cell;
+  }
+}
+
+/// The areas of the Voronoi cells in the bounding box.
 std::vector<double> parts_of_box(const Mesh& cloud) {
   std::vector<Place> places;
   for (std::int64_t point = 0; point < cloud.size(); ++point)
@@ -86,18 +110,7 @@ std::vector<double> parts_of_box(const Mesh& cloud) {
   for (const Place& place : places) {
     const double left = low.get<0>() - place.get<0>(), right = high.get<0>() - place.get<0>(),
                  bottom = low.get<1>() - place.get<1>(), top = high.get<1>() - place.get<1>();
-    std::vector<Vector> cell = {{left, bottom}, {right, bottom}, {right, top}, {left, top}};
-    double farthest = reach(cell);
-    for (auto near = index.qbegin(geometry::index::nearest(place, static_cast<unsigned>(places.size())));
-         near != index.qend(); ++near) {
-      const Vector other{near->get<0>() - place.get<0>(), near->get<1>() - place.get<1>()};
-      const double distance = dot(other, other);
-      if (distance > 4 * farthest) break;
-      if (distance == 0) continue;  // the point itself
-      cell = nearer(cell, other);
-      farthest = reach(cell);
-    }
-    parts.push_back(area(cell));
+    parts.push_back(area(cell_of(place, index, {{left, bottom}, {right, bottom}, {right, top}, {left, top}})));
   }
   return parts;
 }
