@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -203,6 +204,26 @@ TEST(Domains, AStrideKeepsTheCoordinatesOfItsPoints) {
   });
 }
 
+// Every size that a stride leaves of 421 nodes, as the data sets of Darcy flow are thinned out.
+TEST(Domains, AStrideOfAClosedAxisKeepsBothEnds) {
+  const Axis fine = Axis::closed(421, 2, -1);
+  std::vector<int> sizes;
+  for (int points = 421; points >= 61; --points) {
+    const int stride = fine.stride_to(points);
+    if (stride == 0) continue;
+    sizes.push_back(points);
+    const Axis coarse = fine.strided(stride);
+    EXPECT_EQ(points, coarse.points);
+    EXPECT_DOUBLE_EQ(-1, coarse.coordinate(0));
+    EXPECT_DOUBLE_EQ(1, coarse.coordinate(points - 1));
+    EXPECT_EQ("", mismatch(coarse.spacing() / 2, coarse.length(points - 1), rounding(8, 1))) << "nothing is left out";
+    EXPECT_EQ(Axis::closed(points, 2, -1), coarse);
+  }
+  EXPECT_EQ((std::vector<int>{421, 211, 141, 106, 85, 71, 61}), sizes);
+  EXPECT_EQ(0, Axis::closed(16).stride_to(8));
+  EXPECT_EQ(2, Axis::nodes(16).stride_to(8)) << "other node grids lose their last point";
+}
+
 TEST(Domains, CellCentresAndEndsAreWhereTheyAreDefined) {
   EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).coordinate(0));
   EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).strided(2).coordinate(0));
@@ -225,6 +246,23 @@ TEST(Domains, ThePositionNamesItsPoint) {
     const auto point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(domain.points())));
     RC_ASSERT(domain.nearest(domain.position(point)) == point);
   });
+}
+
+// The work per point does not grow with the cloud: sixteen times the points take about sixteen times the processor
+// time, and would take 256 times if each point asked for all others. 48 leaves a factor of three for caches and noise.
+TEST(PointClouds, TheirCostGrowsWithTheNumberOfPoints) {
+  const auto seconds = [](int count) {
+    Rng rng(3);
+    std::vector<double> points(static_cast<std::size_t>(2 * count));
+    for (double& coordinate : points) coordinate = rng.uniform(0, 1);
+    const std::clock_t start = std::clock();
+    const Mesh cloud = point_cloud(2, std::move(points));
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_EQ(count, cloud.size());
+    return taken;
+  };
+  seconds(100);
+  EXPECT_LT(seconds(16000) / seconds(1000), 48);
 }
 
 TEST(PointClouds, TheNodesOfAGridHaveTheWeightsOfTheTrapezoidalRule) {
