@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include <array>
+#include <cstdio>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,17 @@ namespace {
 
 class CommandTables : public Program {
  protected:
+  static void SetUpTestSuite() {
+    FILE* pipe = popen((std::string(OPSHAP_BINARY_DIR) + "/opshap completion bash").c_str(), "r");
+    std::array<char, 4096> buffer;
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      script_.append(buffer.data(), got);
+    pclose(pipe);
+  }
+
   /// What bash offers at the end of a command line.
   std::string completed(const std::string& words) const {
-    const std::string script = file("complete.sh", opshap("completion bash").out + "COMP_WORDS=(" + words +
+    const std::string script = file("complete.sh", script_ + "COMP_WORDS=(" + words +
                                                        ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_opshap\n"
                                                        "echo \"${COMPREPLY[*]}\"\n");
     const Outcome outcome = shell("cd " + path(".") + " && bash " + script);
@@ -26,6 +36,7 @@ class CommandTables : public Program {
     EXPECT_EQ("", outcome.err);
     return outcome.out;
   }
+  static inline std::string script_;
   static bool has(const std::string& words, const std::string& word) {
     return (" " + words).find(" " + word) != std::string::npos;
   }
