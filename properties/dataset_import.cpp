@@ -1,11 +1,17 @@
 // Imported data: every value is where the source has it, the origin is told everywhere, and bad sources leave no file.
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "cli/departures.hpp"
 #include "cli/profile.hpp"
@@ -15,6 +21,7 @@
 #include "core/own_process.hpp"
 #include "core/progress.hpp"
 #include "data/dataset.hpp"
+#include "data/hdf5.hpp"
 #include "data/import_npy.hpp"
 #include "data/import_pdebench.hpp"
 #include "data/npy.hpp"
@@ -166,7 +173,7 @@ TEST_F(DatasetImport, TheViscosityOfBurgersIsNuOverPi) {
 TEST_F(DatasetImport, CountsAndResolutionsAreThoseAskedFor) {
   ASSERT_EQ(0, import(layouts()[0], " --train 2 --validation 2 --test 1 --resolutions 4,8 --time-index 1").code);
   const data::Dataset set = data::read_dataset(path("set.h5"));
-  EXPECT_EQ((std::vector<int>{4, 8}), set.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{4, 8}), set.resolutions);
   EXPECT_EQ((std::vector<std::int64_t>{2, 3}), set.indices(data::Split::validation));
   EXPECT_EQ((std::vector<std::int64_t>{4}), set.indices(data::Split::test));
   Layout first = layouts()[0];
@@ -191,7 +198,7 @@ TEST_F(DatasetImport, TheSameImportIsDoneOnce) {
 TEST_F(DatasetImport, BadFilesAreRefusedByName) {
   const std::string out = " --out " + path("set.h5"), import = "data import pdebench ";
   expect_refusal(import + source("wrong_layout.hdf5") + out, 3,
-                 "(it holds Vx, density, pressure, which is none of the layouts of PDEBench that are read");
+                 "wrong_layout.hdf5 (is compressible flow of PDEBench (CFD): fields such as density");
   expect_refusal(import + source("wrong_grid.hdf5") + out, 3,
                  "/x-coordinate=15 (the fields have 16 points on that axis). Get the file again.");
   expect_refusal(import + file("text.h5", "not HDF5 at all") + out, 3, "(is not an HDF5 file, whatever its name says)");
@@ -203,9 +210,9 @@ TEST_F(DatasetImport, BadFilesAreRefusedByName) {
   const std::string nan = bytes_of(std::numeric_limits<float>::quiet_NaN());
   // The entry of sample 1, time 3, point 5.
   const std::string bad = damaged(layouts()[0].file, bytes_of(static_cast<float>(entry(1, 3, 0, 5, 0))), nan);
-  expect_refusal(
-      import + bad + out, 3,
-      "sample=1, target=nan (an operator cannot learn from it). Correct the file, or import fewer --samples.");
+  expect_refusal(import + bad + out, 3,
+                 "sample=1, target=nan (an operator cannot learn from it). Correct the file, or leave such samples out "
+                 "with --skip-nonfinite.");
   // The paper's time is not among the times of this file without coordinates.
   expect_refusal(import + source("variant_groups.h5") + out, 2,
                  "time_index=25 (the times are counted from 0, which is the input, to 2)");
@@ -269,7 +276,8 @@ TEST_F(DatasetImport, TooFewSamplesAndOptionsThatDoNotFitAreRefused) {
   expect_refusal(advection + " --time-index 0", 2, "time_index=0 (the times are counted from 0");
   expect_refusal(advection + " --problem burgers1d", 2, "(its attributes say advection1d). Leave the option out.");
   expect_refusal(advection + " --problem heat1d", 2, "--problem=heat1d (not one of advection1d, burgers1d)");
-  expect_refusal(advection + " --resolutions 5", 2, "resolution=5 (does not divide the native grid of 16 points)");
+  expect_refusal(advection + " --resolutions 5", 2,
+                 "resolution=5 (no stride of the native grid 16: x: 16 points on [0, 1)");
   expect_refusal(darcy + " --time-index 1", 2, "(holds Darcy flow, which has no times and is no other problem)");
   expect_refusal("data import pdebench " + source(layouts()[0].file), 2, "--out (a data set needs a file)");
 }
@@ -288,7 +296,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
       {{6, 8, 8}, {6, 2, 8, 8}, 1, 2, Domain::unit({8, 8})},
       {{6, 4, 8}, {6, 1, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4"},
       {{6, 4, 8}, {6, 4, 8}, 1, 1, Domain::unit({4, 8}), " --resolutions 2,4 --dimension 2"},
-      {{6, 16}, {6, 16}, 1, 1, Domain::grid({Axis::nodes(16, 3, -1)}), " --periodic false --extent 3 --origin -1"},
+      {{6, 16}, {6, 16}, 1, 1, Domain::grid({Axis::closed(16, 3, -1)}), " --periodic false --extent 3 --origin -1"},
       {{6, 8, 8},
        {6, 8, 8},
        1,
@@ -318,21 +326,125 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
 
 // A grid is served as it is, and at its halves. Nothing is thinned out without a word.
 TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
-  const auto resolutions = [&](const std::vector<std::int64_t>& shape) {
-    const Outcome outcome = opshap(pair(shape, shape, " --name waves"));
+  const auto resolutions = [&](const std::vector<std::int64_t>& shape, const std::string& more = "") {
+    const Outcome outcome = opshap(pair(shape, shape, " --name waves" + more));
     EXPECT_EQ(0, outcome.code) << outcome.err;
-    const std::vector<int> found = data::read_dataset(path("set.h5")).resolutions;
+    const std::vector<Resolution> found = data::read_dataset(path("set.h5")).resolutions;
     std::filesystem::remove(path("set.h5"));
     return found;
   };
-  EXPECT_EQ((std::vector<int>{125, 250, 500, 1000, 2000}), resolutions({6, 2000}));
-  EXPECT_EQ((std::vector<int>{63}), resolutions({6, 63}));
-  EXPECT_EQ((std::vector<int>{421}), resolutions({6, 421}));
-  EXPECT_EQ((std::vector<int>{16, 32, 64}), resolutions({6, 64}));
-  EXPECT_EQ((std::vector<int>{25, 50, 100}), resolutions({6, 1, 100, 100}));
+  EXPECT_EQ((std::vector<Resolution>{125, 250, 500, 1000, 2000}), resolutions({6, 2000}));
+  EXPECT_EQ((std::vector<Resolution>{63}), resolutions({6, 63}));
+  EXPECT_EQ((std::vector<Resolution>{421}), resolutions({6, 421}));
+  EXPECT_EQ((std::vector<Resolution>{16, 32, 64}), resolutions({6, 64}));
+  EXPECT_EQ((std::vector<Resolution>{25, 50, 100}), resolutions({6, 1, 100, 100}));
+  const std::string ends = " --periodic false";
+  EXPECT_EQ((std::vector<Resolution>{106, 211, 421}), resolutions({6, 421}, ends)) << "both ends are kept";
+  EXPECT_EQ((std::vector<Resolution>{61, 141, 421}), resolutions({6, 421}, ends + " --resolutions 61,141,421"));
+  EXPECT_EQ((std::vector<Resolution>{64}), resolutions({6, 64}, ends));
+  EXPECT_EQ((std::vector<Resolution>{Resolution({6, 10}), Resolution({12, 20}), Resolution({24, 40})}),
+            resolutions({6, 1, 24, 40}));
+  EXPECT_EQ((std::vector<Resolution>{Resolution({4, 16}), Resolution({8, 32})}),
+            resolutions({6, 1, 32, 128}, " --resolutions 4x16,8x32"));
+  EXPECT_EQ((std::vector<Resolution>{8}), resolutions({6, 1, 24, 40}, " --resolutions 8")) << "on each axis";
+  const std::string nodes = pair({6, 421}, {6, 421}, ends);
+  expect_refusal(nodes + " --resolutions 210", 2, "resolution=210 (no stride of the native grid 421: x: 421 points");
+  expect_refusal(nodes + " --resolutions 3x", 2, "--resolutions: resolution=3x (is neither");
   expect_refusal("data import npy --input " + array("u.npy", {6, 16}) + " --target " + array("v.npy", {6, 16}) +
                      " --out " + path("set.h5"),
                  2, "--periodic");
+}
+
+TEST_F(DatasetImport, FieldsAreInterpolatedWhereItIsAskedForAndTheSetSaysSo) {
+  std::vector<double> squares;
+  for (int i = 0; i < 6 * 21; ++i) squares.push_back(std::pow(i % 21 / 20.0, 2));
+  data::write_npy(path("u.npy"), {{6, 21}, data::Dtype::float64, squares});
+  const std::string start =
+      "data import npy --input " + path("u.npy") + " --target " + path("u.npy") + " --periodic false --out ";
+  const Outcome outcome = opshap(start + path("set.h5") + " --interpolate 33");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.out.find("33 points on [0, 1], with both ends")) << outcome.out;
+  EXPECT_NE(std::string::npos, outcome.out.find("The fields are interpolated from a grid 21")) << outcome.out;
+  const data::Dataset set = data::read_dataset(path("set.h5"));
+  EXPECT_EQ(Domain::grid({Axis::closed(33)}), set.targets.domain);
+  EXPECT_EQ((std::vector<Resolution>{17, 33}), set.resolutions);
+  // A square is a cubic: what is left is the rounding of stored numbers of at most 1 to float32, and that of the input
+  // times weights that add up to 1.25 in absolute value between four points, and 1.63 beside an end.
+  for (int i = 0; i < 33; ++i)
+    EXPECT_NEAR(std::pow(i / 32.0, 2), set.targets.values[static_cast<std::size_t>(i)], 3 * std::pow(2.0, -25));
+  expect_refusal(start + path("other.h5") + " --interpolate 1", 2, "--interpolate=1 (an axis has 2 points or more)");
+  expect_refusal(start + path("other.h5") + " --interpolate 8x9", 2, "points=8x9 (the grid has 1 axis)");
+}
+
+TEST_F(DatasetImport, SamplesThatAreNotFiniteAreLeftOutWhereItIsAskedForAndNamed) {
+  std::vector<double> inputs(8 * 16), targets(8 * 16);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = targets[i] = static_cast<double>(i);
+  inputs[1 * 16 + 3] = std::numeric_limits<double>::quiet_NaN();
+  targets[6 * 16] = std::numeric_limits<double>::infinity();
+  data::write_npy(path("u.npy"), {{8, 16}, data::Dtype::float64, inputs});
+  data::write_npy(path("v.npy"), {{8, 16}, data::Dtype::float64, targets});
+  const std::string start = "data import npy --input " + path("u.npy") + " --target " + path("v.npy") +
+                            " --periodic true --out " + path("set.h5");
+  expect_refusal(start, 3,
+                 "sample=1, input=nan (an operator cannot learn from it). Correct the file, or leave such "
+                 "samples out with --skip-nonfinite.");
+  const Outcome outcome = opshap(start + " --skip-nonfinite");
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  EXPECT_NE(std::string::npos, outcome.out.find("Samples 1, 6 of the source have values that are not finite."))
+      << outcome.out;
+  const data::Dataset set = data::read_dataset(path("set.h5"));
+  ASSERT_EQ(6, set.samples());
+  EXPECT_EQ(0, set.inputs.field(0)[0]);
+  EXPECT_EQ(2 * 16, set.inputs.field(1)[0]);
+  EXPECT_EQ(7 * 16, set.targets.field(5)[0]);
+  const Json metadata = Json::parse(data::read_dataset_metadata(path("set.h5")));
+  EXPECT_EQ(Json::parse("[1,6]"), metadata["imported"]["options"]["skip_nonfinite"]);
+  EXPECT_EQ(8, metadata["imported"]["samples_in_file"]);
+  EXPECT_EQ(0, opshap("data verify " + path("set.h5")).code);
+}
+
+// Darcy flow on nodes, as its 421 x 421 points are: the coordinates say it.
+TEST_F(DatasetImport, CoordinatesFromEndToEndAreNodes) {
+  std::vector<double> coordinates;
+  for (int i = 0; i < 21; ++i) coordinates.push_back(i / 20.0);
+  const std::vector<float> values(6 * 21 * 21, 1.5f);
+  write_file(path("nodes.h5"), data::hdf5_bytes({{"/tensor", {6, 1, 21, 21}, values},
+                                                 {"/nu", {6, 21, 21}, values},
+                                                 {"/x-coordinate", {21}, coordinates},
+                                                 {"/y-coordinate", {21}, coordinates}},
+                                                "{}"));
+  const Outcome outcome = opshap("data import pdebench " + path("nodes.h5") + " --out " + path("set.h5"));
+  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const data::Dataset set = data::read_dataset(path("set.h5"));
+  EXPECT_EQ(Domain::grid({Axis::closed(21), Axis::closed(21)}), set.inputs.domain) << set.inputs.domain.describe();
+  EXPECT_EQ((std::vector<Resolution>{6, 11, 21}), set.resolutions);
+}
+
+TEST_F(DatasetImport, FilesOfFlowsAndOfTheWellAreNamedWithTheWayThatWorks) {
+  const std::vector<float> values(2 * 3 * 4, 1.0f);
+  const auto refuse = [&](const std::vector<std::string>& arrays, const std::string& what) {
+    std::vector<data::Column> columns;
+    for (const std::string& name : arrays) columns.push_back({name, {2, 3, 4}, values});
+    write_file(path("flow.h5"), data::hdf5_bytes(columns, "{}"));
+    for (const std::string& told : {what, std::string("Then `opshap data import npy --input u.npy")})
+      expect_refusal("data import pdebench " + path("flow.h5") + " --out " + path("set.h5"), 3, told);
+  };
+  refuse({"/density", "/pressure", "/Vx"}, "flow.h5 (is compressible flow of PDEBench (CFD)");
+  refuse({"/velocity", "/particles", "/force"}, "flow.h5 (is incompressible flow of PDEBench (NS)");
+  write_file(path("other.h5"), data::hdf5_bytes({{"/a", {2, 3, 4}, values}, {"/u", {2, 3, 4}, values}}, "{}"));
+  expect_refusal("data import pdebench " + path("other.h5") + " --out " + path("set.h5"), 3,
+                 "(it holds a, u, which is none of the layouts of PDEBench that are read");
+  refuse({"/t0_fields/density", "/t1_fields/velocity", "/dimensions/x"}, "flow.h5 (is a data set of the Well");
+}
+
+TEST_F(DatasetImport, AFileThatIsBeingWrittenIsNamed) {
+  std::filesystem::copy_file(source(layouts()[0].file), path("open.h5"));
+  const int writer = ::open(path("open.h5").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(0, ::flock(writer, LOCK_EX | LOCK_NB));
+  const std::string command = "data import pdebench " + path("open.h5") + " --out " + path("set.h5");
+  expect_refusal(command, 3, "open.h5 (another program has it open for writing). Wait until that has closed it.");
+  ::close(writer);
+  EXPECT_EQ(0, opshap(command).code);
 }
 
 TEST_F(DatasetImport, ArraysThatAreNoPairAreRefused) {
@@ -368,7 +480,7 @@ TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
   EXPECT_EQ("pdebench_diffusion_reaction2d", profile.data.pde);
   EXPECT_EQ(1, profile.data.train);
   EXPECT_EQ(4, profile.evaluation.inputs) << "as many as the file has for testing";
-  EXPECT_EQ((std::vector<int>{4, 8}), profile.resolutions) << "the profile's for planes";
+  EXPECT_EQ((std::vector<Resolution>{4, 8}), profile.resolutions) << "the profile's for planes";
   const cli::Profile stored = cli::parse_profile(cli::to_toml(profile), "stored.toml");
   EXPECT_EQ(cli::to_toml(profile), cli::to_toml(stored));
   cli::Profile moved = profile, other = profile;
@@ -380,6 +492,15 @@ TEST_F(DatasetImport, AProfileTakesADataSetInPlaceOfAProblem) {
   EXPECT_EQ("data: imported from PDEBench, layout numbered groups: 2D_diff-react_NA_NA.h5; not the paper's",
             departures.front());
   EXPECT_NE(departures.end(), std::ranges::find(departures, "training samples: 1 instead of the paper's 4220"));
+
+  // No stride leaves the profile's 4 and 8 points of 41.
+  std::filesystem::remove(path("set.h5"));
+  ASSERT_EQ(0, opshap(pair({20, 1, 24, 41}, {20, 1, 24, 41}, " --periodic false --centring cell")).code);
+  const cli::Profile own = cli::load_profile("smoke", {}, cli::settings_of_file(path("set.h5")));
+  EXPECT_EQ((std::vector<Resolution>{Resolution({24, 41})}), own.resolutions) << "those of the file";
+  EXPECT_EQ(cli::to_toml(own), cli::to_toml(cli::parse_profile(cli::to_toml(own), "stored.toml")));
+  EXPECT_THROW(cli::parse_profile(std::regex_replace(cli::to_toml(own), std::regex("24, 41"), "24, 41, 5"), "x.toml"),
+               InvalidArgument);
 
   // A set of our own generator keeps the rule and the parameters of its problem.
   ASSERT_EQ(0, opshap("data generate --pde heat1d --samples 6 --set kappa=0.02 --out " + path("heat.h5")).code);

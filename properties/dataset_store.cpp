@@ -167,7 +167,7 @@ TEST_F(DatasetStore, IsSplitInOrderAndServedAtResolutionsInTurn) {
   EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3, 4}), set.indices(data::Split::train));
   EXPECT_EQ((std::vector<std::int64_t>{5, 6, 7}), set.indices(data::Split::validation));
   EXPECT_EQ((std::vector<std::int64_t>{8, 9}), set.indices(data::Split::test));
-  EXPECT_EQ((std::vector<int>{16, 64, 1024}), set.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{16, 64, 1024}), set.resolutions);
   EXPECT_EQ((std::vector<std::uint8_t>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0}), set.resolution_slot);
 }
 

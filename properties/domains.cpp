@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -205,6 +207,26 @@ TEST(Domains, AStrideKeepsTheCoordinatesOfItsPoints) {
   });
 }
 
+// Every size that a stride leaves of 421 nodes, as the data sets of Darcy flow are thinned out.
+TEST(Domains, AStrideOfAClosedAxisKeepsBothEnds) {
+  const Axis fine = Axis::closed(421, 2, -1);
+  std::vector<int> sizes;
+  for (int points = 421; points >= 61; --points) {
+    const int stride = fine.stride_to(points);
+    if (stride == 0) continue;
+    sizes.push_back(points);
+    const Axis coarse = fine.strided(stride);
+    EXPECT_EQ(points, coarse.points);
+    EXPECT_DOUBLE_EQ(-1, coarse.coordinate(0));
+    EXPECT_DOUBLE_EQ(1, coarse.coordinate(points - 1));
+    EXPECT_EQ("", mismatch(coarse.spacing() / 2, coarse.length(points - 1), rounding(8, 1))) << "nothing is left out";
+    EXPECT_EQ(Axis::closed(points, 2, -1), coarse);
+  }
+  EXPECT_EQ((std::vector<int>{421, 211, 141, 106, 85, 71, 61}), sizes);
+  EXPECT_EQ(0, Axis::closed(16).stride_to(8));
+  EXPECT_EQ(2, Axis::nodes(16).stride_to(8)) << "other node grids lose their last point";
+}
+
 TEST(Domains, CellCentresAndEndsAreWhereTheyAreDefined) {
   EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).coordinate(0));
   EXPECT_DOUBLE_EQ(0.125, Axis::cells(4).strided(2).coordinate(0));
@@ -227,6 +249,69 @@ TEST(Domains, ThePositionNamesItsPoint) {
     const auto point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(domain.points())));
     RC_ASSERT(domain.nearest(domain.position(point)) == point);
   });
+}
+
+// The work per point does not grow with the cloud: sixteen times the points take about sixteen times the processor
+// time, and would take 256 times if each point asked for all others. 48 leaves a factor of three for caches and noise.
+TEST(PointClouds, TheirCostGrowsWithTheNumberOfPoints) {
+  const auto seconds = [](int count) {
+    Rng rng(3);
+    std::vector<double> points(static_cast<std::size_t>(2 * count));
+    for (double& coordinate : points) coordinate = rng.normal();  // the box is mostly empty
+    const std::clock_t start = std::clock();
+    const Mesh cloud = point_cloud(2, std::move(points));
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_EQ(count, cloud.size());
+    return taken;
+  };
+  seconds(100);
+  EXPECT_LT(seconds(16000) / seconds(1000), 48);
+}
+
+/// The area of the cell of a point in a box, cut by every other point of the cloud.
+double cell_cut_by_all(const std::vector<double>& points, std::size_t own, const std::array<double, 4>& box) {
+  using Corner = std::array<double, 2>;
+  std::vector<Corner> cell = {{box[0], box[1]}, {box[2], box[1]}, {box[2], box[3]}, {box[0], box[3]}};
+  const auto squared = [&](std::size_t point, const Corner& at) {
+    return std::pow(points[2 * point] - at[0], 2) + std::pow(points[2 * point + 1] - at[1], 2);
+  };
+  for (std::size_t other = 0; other < points.size() / 2; ++other) {
+    std::vector<Corner> kept;
+    for (std::size_t i = 0; other != own && i < cell.size(); ++i) {
+      const Corner &from = cell[i], &to = cell[(i + 1) % cell.size()];
+      const double start = squared(own, from) - squared(other, from), end = squared(own, to) - squared(other, to);
+      if (start <= 0) kept.push_back(from);
+      const double share = start / (start - end);
+      if ((start <= 0) != (end <= 0))
+        kept.push_back({from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])});
+    }
+    if (other != own) cell = kept;
+  }
+  double twice = 0;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const Corner &from = cell[i], &to = cell[(i + 1) % cell.size()];
+    twice += from[0] * to[1] - from[1] * to[0];
+  }
+  return twice / 2;
+}
+
+// Also where most points crowd in a small part of the box, and the outer cells reach far.
+TEST(PointClouds, EachPointOwnsWhatIsNearerToItThanToAnyOther) {
+  for (const bool crowded : {false, true}) {
+    Rng rng(4);
+    std::vector<double> points;
+    for (int i = 0; i < 2 * 300; ++i) points.push_back(crowded ? std::pow(rng.normal(), 3) : rng.uniform(0, 1));
+    const Mesh cloud = point_cloud(2, points);
+    std::array<double, 4> box = {points[0], points[1], points[0], points[1]};
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      box[i % 2] = std::min(box[i % 2], points[i]);
+      box[2 + i % 2] = std::max(box[2 + i % 2], points[i]);
+    }
+    const double area = (box[2] - box[0]) * (box[3] - box[1]);
+    // A side may be off by 1e-9 of its distance from the point, and a cell has about six.
+    for (std::size_t point = 0; point < points.size() / 2; ++point)
+      EXPECT_NEAR(cell_cut_by_all(points, point, box), cloud.volumes[point], 1e-8 * area) << point;
+  }
 }
 
 TEST(PointClouds, TheNodesOfAGridHaveTheWeightsOfTheTrapezoidalRule) {

@@ -78,6 +78,8 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
     EXPECT_LE(row.at("interval")[0], row.at("nrmse"));
     EXPECT_GE(row.at("interval")[1], row.at("nrmse"));
     EXPECT_LE(row.at("reference_error"), 0.01);
+    // An explainer of two epochs is no match for its own target.
+    EXPECT_LT(row.at("mean_field_nrmse"), row.at("nrmse"));
   }
   const Outcome map = opshap("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
                              weights + " --query all --out " + path("map.npy"));
@@ -103,6 +105,31 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
       opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
              path("quick.toml") + " --out " + weights + " --seed 2 --json -q");
   EXPECT_EQ(2, again.code) << "the folder beside it is of another seed";
+}
+
+// The mean field needs no training, so nobody should have to look for what it is worth beside a trained explainer.
+TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
+  const std::string profile = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
+  const std::string train = "train explainer --data " + (run_ / "data" / "burgers1d.h5").string() + " --operator " +
+                            backbone() + " --profile " + profile + " --out " + path("trained");
+  const Outcome trained = opshap(train + " --json -q");
+  ASSERT_EQ(0, trained.code) << trained.err;
+  const Json rows = Json::parse(trained.out).at("held_out");
+  ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
+  EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
+  EXPECT_LT(rows[0].at("mean_field_nrmse"), rows[0].at("nrmse")) << "two epochs teach nothing";
+  const Outcome said = opshap(train + " -q");
+  EXPECT_NE(std::string::npos, said.out.find("The mean field is nearer.")) << said.out;
+
+  const std::string reproduce = "reproduce --profile " + profile + " --config " +
+                                file("mean.toml", "[evaluation]\nmethods = ['mean_field']\ncurves = []\n") + " --out " +
+                                path("run");
+  const Outcome run = opshap(reproduce + " --json -q");
+  ASSERT_EQ(0, run.code) << run.err;
+  const Json errors = Json::parse(run.out).at("errors");
+  ASSERT_EQ(2u, errors.size());
+  for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse"), row.at("nrmse"));
+  EXPECT_NE(std::string::npos, opshap(reproduce + " -q").out.find("mean field's"));
 }
 
 TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {

@@ -30,6 +30,28 @@ methods = ["permutation", "mean_field"]
   }
 };
 
+// A budget that nobody could spend is forecast all the same, and takes no longer to forecast: what is drawn for it has a
+// limit. One that no run could hold is refused at once.
+TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
+  const auto forecast = [&](const std::string& budget) {
+    const std::string over =
+        file("huge.toml", "[evaluation]\nmethods = ['permutation']\ncurves = []\nminimum_budget = " + budget + "\n");
+    return std::string("reproduce --profile ") + OPSHAP_SOURCE_DIR +
+           "/properties/support/small_burgers.toml -q --config " + over + " --dry-run --json";
+  };
+  const auto evaluations = [&](const std::string& budget) {
+    const Outcome said = opshap(forecast(budget));
+    EXPECT_EQ(0, said.code) << said.err;
+    const json told = json::parse(said.out);
+    for (const json& stage : told["runs"][0]["stages"])
+      if (stage["stage"] == "evaluation") return stage["evaluations"]["most"].get<double>();
+    return 0.0;
+  };
+  // 32 players have more coalitions than that.
+  EXPECT_GT(evaluations("268435456"), 268435456);
+  expect_refusal(forecast("4294967295"), 2, "evaluation.minimum_budget=4294967295");
+}
+
 TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
   const Outcome said = opshap(command() + " --dry-run --ranks 4 --json");
   ASSERT_EQ(0, said.code) << said.err;

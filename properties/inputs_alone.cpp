@@ -25,15 +25,17 @@ FieldBatch numbered(std::int64_t count) {
 
 TEST(InputsAlone, HaveTheUsualResolutionsOfTheirGrid) {
   using data::usual_resolutions;
-  EXPECT_EQ((std::vector<int>{16, 32, 64, 128, 256, 512, 1024}), usual_resolutions(Domain::unit({1024})));
-  EXPECT_EQ((std::vector<int>{24, 48, 96}), usual_resolutions(Domain::unit({96})));
-  EXPECT_EQ((std::vector<int>{101}), usual_resolutions(Domain::unit({101})));
-  EXPECT_EQ((std::vector<int>{4, 8, 16}), usual_resolutions(Domain::unit({16, 16})));
-  EXPECT_THROW(usual_resolutions(Domain::unit({16, 32})), InvalidArgument);
+  EXPECT_EQ((std::vector<Resolution>{16, 32, 64, 128, 256, 512, 1024}), usual_resolutions(Domain::unit({1024})));
+  EXPECT_EQ((std::vector<Resolution>{24, 48, 96}), usual_resolutions(Domain::unit({96})));
+  EXPECT_EQ((std::vector<Resolution>{101}), usual_resolutions(Domain::unit({101})));
+  EXPECT_EQ((std::vector<Resolution>{4, 8, 16}), usual_resolutions(Domain::unit({16, 16})));
+  EXPECT_EQ((std::vector<Resolution>{Resolution({4, 8}), Resolution({8, 16}), Resolution({16, 32})}),
+            usual_resolutions(Domain::unit({16, 32})));
+  EXPECT_EQ((std::vector<Resolution>{106, 211, 421}), usual_resolutions(Domain::grid({Axis::closed(421)})));
 }
 
 TEST(InputsAlone, AreServedAtAllResolutionsAndKeepSomeFromTheTraining) {
-  const std::vector<int> resolutions = {8, 16, 32};
+  const std::vector<Resolution> resolutions = {8, 16, 32};
   const data::Dataset set = data::of_inputs(numbered(30), resolutions, 100);
   const auto train = set.indices(data::Split::train), validation = set.indices(data::Split::validation),
              test = set.indices(data::Split::test);
@@ -62,15 +64,15 @@ TEST(InputsAlone, FurtherDrawsAreThoseOfALargerSetByTheirShares) {
   set.resolution_slot = {0, 1};
   set.resolutions = {16, 32};
   set.content_hash = "0";
-  const data::Unlabelled wanted{.count = 40, .points = 32, .shares = {3, 1}};
+  const data::Unlabelled wanted{.count = 40, .grid = 32, .shares = {3, 1}};
   const data::Dataset more = data::with_unlabelled(set, problem, 7, wanted);
   ASSERT_EQ(42, more.samples());
   EXPECT_EQ(41u, more.indices(data::Split::train).size());
   const FieldBatch drawn = strided(data::generated_input(problem, 7, 2 + 5), {32});
   EXPECT_TRUE(std::ranges::equal(drawn.values, more.inputs.field(2 + 5)));
   EXPECT_EQ(30, std::ranges::count(more.resolution_slot.begin() + 2, more.resolution_slot.end(), 0));
-  EXPECT_NE(more.content_hash, data::with_unlabelled(set, problem, 7, {.count = 40, .points = 32}).content_hash);
-  EXPECT_THROW(data::with_unlabelled(set, problem, 7, {.count = 40, .points = 32, .shares = {1}}), InvalidArgument);
+  EXPECT_NE(more.content_hash, data::with_unlabelled(set, problem, 7, {.count = 40, .grid = 32}).content_hash);
+  EXPECT_THROW(data::with_unlabelled(set, problem, 7, {.count = 40, .grid = 32, .shares = {1}}), InvalidArgument);
   EXPECT_THROW(data::with_unlabelled(set, pde::find("burgers1d"), 7, wanted), InvalidArgument);
 }
 

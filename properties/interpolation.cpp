@@ -100,9 +100,29 @@ TEST(Interpolation, AgreesWithStridesWhereTheyExist) {
   });
 }
 
-TEST(Interpolation, RefusesWhatHasNoTrigonometricPolynomial) {
-  const FieldBatch line = FieldBatch::zeros(Domain::grid({Axis::nodes(9)}), 1, 1);
-  EXPECT_THROW(interpolated(line, {7}), InvalidArgument);
+TEST(Interpolation, IsExactForCubicsOnAxesThatAreNotPeriodic) {
+  for_all([] {
+    const int points = *rc::gen::inRange(4, 20), wanted = *rc::gen::inRange(2, 40);
+    const bool cells = *rc::gen::arbitrary<bool>();
+    const Axis axis = cells ? Axis::cells(points, 2, -1) : Axis::closed(points, 2, -1);
+    const auto cubic = [](double x, double y) { return 1 + x * (2 - x * (3 - 4 * x)) + std::cos(y); };
+    FieldBatch field = FieldBatch::zeros(Domain::grid({axis, Axis::ring(8, 2 * std::numbers::pi)}), 1, 1);
+    for (std::int64_t point = 0; point < field.domain.points(); ++point)
+      field.values[static_cast<std::size_t>(point)] =
+          cubic(field.domain.position(point)[0], field.domain.position(point)[1]);
+    const FieldBatch found = interpolated(field, {wanted, 5});
+    RC_ASSERT(found.domain.axes()[0] == axis.resampled(wanted));
+    for (std::int64_t point = 0; point < found.domain.points(); ++point) {
+      const std::vector<double> at = found.domain.position(point);
+      // The largest value is 11. Beyond the outermost middle of a cell, by half a cell at the most, the four weights add
+      // up to 4.25 in absolute value.
+      RC_ASSERT(std::abs(found.values[static_cast<std::size_t>(point)] - cubic(at[0], at[1])) <
+                11 * 4.25 * rounding(field.domain));
+    }
+  });
+}
+
+TEST(Interpolation, RefusesAnotherNumberOfAxes) {
   EXPECT_THROW(interpolated(FieldBatch::zeros(Domain::unit({8}), 1, 1), {7, 7}), InvalidArgument);
   EXPECT_THROW(interpolated(FieldBatch::zeros(Domain::unit({8}), 1, 1), {0}), InvalidArgument);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "core/error.hpp"
@@ -233,6 +234,31 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
   EXPECT_EQ((Budgets{64}), found.common_budgets());  // at 30 one of the two is missing
   const std::string words = found.markdown();
   EXPECT_NE(std::string::npos, words.find("undefined: permutation_antithetic: budget=30 (needs at least 40"));
+}
+
+// The names have the same letters, so that nothing but the figure as a whole can tell their looks apart.
+TEST(MethodComparison, TwoProgramsInOneFigureLookDifferent) {
+  Rng rng(5);
+  const auto game = games::random_unanimity_sum(8, rng);
+  const std::vector<runs::MethodRow> rows = rows_of(
+      {.game = *game, .name = "sum", .methods = methods_named({"permutation"}), .budgets = {16, 32}, .repeats = 3});
+  std::vector<runs::MethodRow> all = rows;
+  for (const char* name : {"peer:ab", "peer:ba"}) {
+    for (runs::MethodRow row : rows) {
+      row.method = name;
+      all.push_back(std::move(row));
+    }
+  }
+  const reporting::Figure figure = reporting::MethodComparison(std::move(all), 1).budget_error();
+  std::map<std::string, reporting::LegendEntry> looks;
+  for (const reporting::LegendEntry& entry : figure.legend) looks.emplace(entry.label, entry);
+  const reporting::LegendEntry &one = looks.at("Peer (ab)"), &other = looks.at("Peer (ba)");
+  EXPECT_NE(one.color, other.color);
+  EXPECT_NE(one.marker, other.marker);
+  EXPECT_NE(looks.at("Permutation").color, one.color);
+  for (const reporting::LegendEntry* entry : {&one, &other})
+    EXPECT_NE(std::string::npos, figure.panels.front().script.find("lc rgb '" + entry->color + "'")) << "is drawn so";
+  EXPECT_EQ(one.color, reporting::style_of("peer:ab").color) << "the first keeps the look of its name";
 }
 
 TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {

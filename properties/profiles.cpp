@@ -126,7 +126,8 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
       EXPECT_EQ(problem->name(), settled.data.pde);
       EXPECT_EQ(cli::to_toml(settled), cli::to_toml(cli::parse_profile(cli::to_toml(settled), "stored.toml")));
       const Domain domain = problem->with(settled.data.parameters)->input().domain;
-      for (const int n : settled.resolutions) {
+      for (const Resolution& resolution : settled.resolutions) {
+        const int n = resolution.fewest();
         EXPECT_EQ(0, domain.shape()[0] % n) << profile.name << " " << problem->name();
       }
       if (domain.dimension() == 2) {
@@ -153,7 +154,7 @@ TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
              "parameters = {field = 'fno_grf', sigma = 2}\n");
   const cli::Profile darcy = cli::load_profile("smoke", file, "darcy2d"),
                      heat = cli::load_profile("smoke", file, "heat2d");
-  EXPECT_EQ((std::vector<int>{2, 4}), darcy.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{2, 4}), darcy.resolutions);
   EXPECT_EQ(10, darcy.data.test);
   EXPECT_EQ(9, heat.data.test);
   EXPECT_EQ((pde::ParameterValues{{"field", "fno_grf"}, {"sigma", 2.0}}), darcy.data.parameters);
@@ -272,7 +273,7 @@ TEST(Profiles, AnOverlayLeavesOutAnExplainer) {
   EXPECT_TRUE(mwt.evaluation.unseen.empty()) << "48 points are no power of two";
   const cli::Profile local = cli::load_profile("desk", "desk_local_no", "heat2d");
   EXPECT_TRUE(local.explainers.empty());
-  EXPECT_EQ((std::vector<int>{4, 8, 16}), local.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{4, 8, 16}), local.resolutions);
   EXPECT_EQ(5, local.evaluation.curves.front().inputs);
   const fs::path file = fs::temp_directory_path() / ("opshap_profiles_left_out_" + std::to_string(getpid()) + ".toml");
   write_file(file, "[explainers]\nmean_field_labels = true\n");
@@ -284,7 +285,7 @@ TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
   const cli::Profile gino = cli::load_profile("smoke", "gino", "heat2d");
   EXPECT_EQ("gino", gino.explainer.model.model);
   EXPECT_EQ(256, gino.data.scattered);
-  EXPECT_EQ((std::vector<int>{256}), gino.evaluation.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{256}), gino.evaluation.resolutions);
   EXPECT_EQ(64, gino.explainer.scenario.blocks);
   EXPECT_TRUE(cli::data_request(gino, 1).layout.resolutions.empty()) << "the data set itself is on its grid";
   EXPECT_EQ("data: at 256 scattered points of the grid instead of the grid", cli::departures(gino).front());

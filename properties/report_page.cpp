@@ -421,7 +421,7 @@ TEST_F(ReportFolder, AnUnfinishedEvaluationSaysWhatIsMissingAndWhoWentOn) {
   const std::string page = report(made.results(), manifest);
   EXPECT_EQ(1u, count(page, "nothing is known yet about n = 128, 256."));
   EXPECT_EQ(1u, count(page, ">abcdef (with uncommitted changes)</td>"));
-  EXPECT_EQ((std::vector<int>{128, 256}), runs::read_run(folder_).missing_resolutions());
+  EXPECT_EQ((std::vector<Resolution>{128, 256}), runs::read_run(folder_).missing_resolutions());
   const auto claims = nlohmann::json::parse(read_file(folder_ / "claims.json"));
   EXPECT_EQ((std::vector<int>{128, 256}), claims.at("missing_resolutions").get<std::vector<int>>());
 }

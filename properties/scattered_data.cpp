@@ -41,7 +41,7 @@ TEST(ScatteredData, HaveTheValuesOfTheGridAtPointsOfTheGrid) {
   ASSERT_FALSE(set.inputs.domain.is_grid());
   ASSERT_EQ(points, set.inputs.domain.points());
   EXPECT_EQ(set.inputs.domain, set.targets.domain);
-  EXPECT_EQ((std::vector<int>{points}), set.resolutions);
+  EXPECT_EQ((std::vector<Resolution>{points}), set.resolutions);
   std::set<std::vector<double>> places;
   for (std::size_t point = 0; point < points; ++point) {
     const std::vector<double> at = set.inputs.domain.position(static_cast<std::int64_t>(point));

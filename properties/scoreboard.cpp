@@ -190,7 +190,7 @@ TEST(Claims, OfUnseenGridsCompareWithTheTrainedGridsAroundThem) {
     EXPECT_EQ(reporting::Verdict::reproduced, judged.judgement.verdict) << judged.judgement.evidence;
     EXPECT_EQ("n = 16 (4 × 4)", judged.judgement.tables.front().rows.at(0).front());
   }
-  EXPECT_EQ(std::vector<int>{}, run.missing_resolutions());
+  EXPECT_EQ(std::vector<Resolution>{}, run.missing_resolutions());
 }
 
 TEST(Comparison, PutsThePapersPlayersBesideGridsWhosePointsPlay) {
@@ -228,6 +228,7 @@ TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
   EXPECT_NE(scores.cell(Discretisation::line(32), "operator_shap:deep"),
             scores.cell(Discretisation::line(32), "operator_shap"));
   EXPECT_EQ("OperatorSHAP (deep)", reporting::style_of("operator_shap:deep").label);
+  EXPECT_EQ("Peer (mine)", reporting::style_of("peer:mine").label);
   EXPECT_NE(reporting::style_of("operator_shap:deep").dash, reporting::style_of("operator_shap:wide").dash);
 }
 

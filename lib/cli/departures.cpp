@@ -9,13 +9,18 @@
 
 #include "cli/explainer_section.hpp"
 #include "core/error.hpp"
+#include "core/resolution.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {
 
 namespace {
 
-std::string joined(const std::vector<int>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+std::string joined(const std::vector<Resolution>& values) {
+  std::string text;
+  for (const Resolution& value : values) text += message(text.empty() ? "[" : ", ", value);
+  return text + "]";
+}
 
 std::string in_words(const std::vector<evaluation::BudgetCurve>& curves) {
   std::string words;

@@ -54,7 +54,7 @@ toml::array list_of(const std::vector<training::LabelRule>& mixture) {
 }  // namespace
 
 training::ExplainerRecipe read_explainer(Section section, const operators::NetworkSettings& model,
-                                         const std::vector<int>& resolutions) {
+                                         const std::vector<Resolution>& resolutions) {
   training::ExplainerRecipe recipe{.model = model,
                                    .resolutions = resolutions,
                                    .epochs = section.count("epochs"),

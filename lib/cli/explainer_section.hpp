@@ -15,7 +15,7 @@ namespace opshap::cli {
 /// The recipe of the table [explainer] of a profile, for networks of this model at these resolutions. What the paper's
 /// recipe does not have needs no key. Throws InvalidArgument naming key and line.
 training::ExplainerRecipe read_explainer(Section section, const operators::NetworkSettings& model,
-                                         const std::vector<int>& resolutions);
+                                         const std::vector<Resolution>& resolutions);
 
 /// The table that read_explainer() reads. Of what the paper's recipe does not have only the settings that are not those
 /// of `usual`.

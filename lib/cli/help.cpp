@@ -60,14 +60,6 @@ std::string path_of(const CLI::App* app) {
   return path;
 }
 
-/// The options of every command that one of this path uses, with and without further options of its own.
-std::string shared_options(std::string_view path) {
-  for (const OptionUse& row : option_uses()) {
-    if (row.command == path) return message(row.options, " --threads -q -v");
-  }
-  return "";
-}
-
 /// Beside the first column of a table.
 std::string hanging(std::string_view text) { return wrapped(text, terminal_width() - column); }
 
@@ -96,10 +88,9 @@ class Help final : public CLI::Formatter {
       text += wrapped(message("Options of every command that apply here (opshap --help explains them): ", shared),
                       terminal_width()) +
               '\n';
-    const auto found = examples().find(path);
-    if (found == examples().end()) return text;
-    text += "\nExamples:\n";
-    for (const std::string_view example : found->second) text += message("  ", example, '\n');
+    const std::vector<std::string_view> lines = examples_of(path);
+    if (!lines.empty()) text += "\nExamples:\n";
+    for (const std::string_view line : lines) text += message("  ", line, '\n');
     return text;
   }
 };
@@ -128,6 +119,18 @@ std::string wrapped(std::string_view text, std::size_t width) {
     begin = end < text.size() && text[end] == ' ' ? end + 1 : end;
   }
   return out;
+}
+
+std::string shared_options(std::string_view path) {
+  for (const OptionUse& row : option_uses()) {
+    if (row.command == path) return message(row.options, row.options.empty() ? "" : " ", "--threads -q -v");
+  }
+  return "";
+}
+
+std::vector<std::string_view> examples_of(std::string_view path) {
+  const auto found = examples().find(path);
+  return found == examples().end() ? std::vector<std::string_view>{} : found->second;
 }
 
 void shape_help(CLI::App& app) {

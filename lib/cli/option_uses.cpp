@@ -76,7 +76,9 @@ const std::vector<OptionUse>& option_uses() {
       {"merge", "--json"},
       {"report", "--out --json"},
       {"peer new", "--json"},
-      {"peer check", "--seed --json --sandbox"}};
+      {"peer check", "--seed --json --sandbox"},
+      {"completion", ""},
+      {"man", "--out"}};
   return all;
 }
 

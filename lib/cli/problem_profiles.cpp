@@ -34,7 +34,7 @@ data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed) {
                      .train = profile.data.train,
                      .validation = profile.data.validation,
                      .test = profile.data.test,
-                     .resolutions = profile.data.scattered > 0 ? std::vector<int>{} : profile.resolutions},
+                     .resolutions = profile.data.scattered > 0 ? std::vector<Resolution>{} : profile.resolutions},
           .seed = seed};
 }
 

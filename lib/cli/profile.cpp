@@ -84,29 +84,62 @@ void settle(toml::table& table, const std::string& problem, const toml::table& d
   merge(table, take(problems, problem));
 }
 
-/// Points per axis, ascending.
-std::vector<int> resolutions(Section& section, const std::string& key) {
-  std::vector<int> sizes;
-  for (const std::int64_t size : section.list<std::int64_t>(key)) {
-    require(size >= 2 && size <= 1 << 15, "profile: ", key, "=", size, " (needs 2..32768 points). Correct the list.");
-    sizes.push_back(static_cast<int>(size));
+/// An entry n or [nx, ny] of a list of resolutions.
+Resolution resolution_of(const toml::node& entry, const std::string& key) {
+  std::vector<int> shape;
+  const auto add = [&](const toml::node& number) {
+    const auto points = number.value<std::int64_t>();
+    require(points && *points >= 2 && *points <= 1 << 15, "profile: ", key, "=", points.value_or(0),
+            " (an axis needs 2..32768 points). Correct the list.");
+    shape.push_back(static_cast<int>(*points));
+  };
+  if (const toml::array* axes = entry.as_array()) {
+    for (const toml::node& number : *axes) add(number);
+  } else {
+    add(entry);
   }
+  require(shape.size() == 1 || shape.size() == 2, "profile: ", key, " (an entry has ", shape.size(),
+          " numbers). Write n, or [nx, ny].");
+  return Resolution(std::move(shape));
+}
+
+/// Ascending.
+std::vector<Resolution> resolutions(Section& section, const std::string& key) {
+  const toml::array* entries = section.node(key).as_array();
+  require(entries != nullptr, "profile: ", key, " (is not a list). Write [16, 32], or [[12, 20], [24, 40]].");
+  std::vector<Resolution> sizes;
+  for (const toml::node& entry : *entries) sizes.push_back(resolution_of(entry, key));
   require(!sizes.empty() && sizes.size() < 256, "profile: ", key, "=", sizes.size(),
           " entries (needs 1..255). Correct the list.");
   require(std::is_sorted(sizes.begin(), sizes.end()), "profile: ", key, " (are not ascending). Sort the list.");
   return sizes;
 }
 
+toml::array toml_of(const std::vector<Resolution>& resolutions) {
+  toml::array list;
+  for (const Resolution& resolution : resolutions) {
+    if (resolution.numbers().size() == 1) {
+      list.push_back(resolution.numbers().front());
+    } else {
+      list.push_back(list_of(resolution.numbers()));
+    }
+  }
+  return list;
+}
+
+/// Of one attribution: what is drawn at once, and still fits into the memory of a large machine.
+constexpr std::int64_t most_coalitions = std::int64_t{1} << 28;
+
 evaluation::EvaluationSettings read_evaluation(Section section) {
   evaluation::EvaluationSettings settings;
   settings.inputs = section.count("inputs");
   settings.methods = section.list<std::string>("methods");
-  settings.minimum_budget = section.count<std::int64_t>("minimum_budget", 2);
-  settings.faithfulness_coalitions = section.count<std::int64_t>("faithfulness_coalitions", 2);
+  settings.minimum_budget = section.count<std::int64_t>("minimum_budget", 2, most_coalitions);
+  settings.faithfulness_coalitions = section.count<std::int64_t>("faithfulness_coalitions", 2, most_coalitions);
   settings.exact_players = section.count("exact_players");
   settings.reference_error = section.positive("reference_error");
   settings.reference_budget = section.count<std::int64_t>("reference_budget", 2);
-  if (section.has("unseen") && !section.list<std::int64_t>("unseen").empty())
+  if (section.has("unseen") && !(section.node("unseen").as_array() && section.node("unseen").as_array()->empty()))
     settings.unseen = resolutions(section, "unseen");
   const toml::array* curves = section.node("curves").as_array();
   require(curves != nullptr, "profile: evaluation.curves (is not a list). Give a list of tables.");
@@ -126,8 +159,8 @@ evaluation::EvaluationSettings read_evaluation(Section section) {
 /// A cloud of points has one resolution, which is all of its points.
 void require_cloud(const Profile& profile) {
   const int points = profile.data.scattered;
-  require(profile.resolutions == std::vector{points}, "profile: data.scattered=", points,
-          fmt::format(", resolutions=[{}]", fmt::join(profile.resolutions, ", ")),
+  require(profile.resolutions == std::vector<Resolution>{points}, "profile: data.scattered=", points,
+          ", resolutions=", toml_of(profile.resolutions),
           " (fields at scattered points have one resolution). Write resolutions = [", points, "].");
   require(profile.evaluation.unseen.empty(), "profile: evaluation.unseen (with data.scattered=", points,
           " there are no other grids). Leave it out.");
@@ -212,7 +245,7 @@ Profile read(const toml::table& table, const std::string& name, const Places& pl
   for (auto& [name, recipe] : profile.explainers) recipe.scenario = profile.evaluation.scenario;
   profile.evaluation.resolutions = profile.resolutions;
   if (profile.data.scattered > 0) require_cloud(profile);
-  for (const int size : profile.evaluation.unseen) {
+  for (const Resolution& size : profile.evaluation.unseen) {
     require(std::ranges::find(profile.resolutions, size) == profile.resolutions.end(),
             "profile: evaluation.unseen=", size, " (the explainer is trained at this size). Take it out of the list.");
   }
@@ -240,7 +273,7 @@ toml::table settings_of(const Profile& profile) {
     curves.push_back(std::move(entry));
   }
   toml::table table{{"summary", profile.summary},
-                    {"resolutions", list_of(profile.resolutions)},
+                    {"resolutions", toml_of(profile.resolutions)},
                     {"data", data_table(profile.data)},
                     {"operator", operator_table(profile.backbone.model)},
                     {"backbone", toml::table{{"epochs", backbone.epochs},
@@ -260,7 +293,7 @@ toml::table settings_of(const Profile& profile) {
   const ScenarioRule usual = profile.data.has_problem() ? pde::find(profile.data.pde).default_rule() : ScenarioRule{};
   const toml::table scenario = scenario_table(evaluation.scenario, usual);
   if (!scenario.empty()) table.insert("scenario", scenario);
-  if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", list_of(evaluation.unseen));
+  if (!evaluation.unseen.empty()) table["evaluation"].as_table()->insert("unseen", toml_of(evaluation.unseen));
   toml::table further;
   for (const auto& [name, recipe] : profile.explainers)
     further.insert(name, explainer_table(recipe, profile.explainer));
@@ -268,8 +301,20 @@ toml::table settings_of(const Profile& profile) {
   return table;
 }
 
-/// The profile of load_profile(), with `data` over its table of that name.
-Profile load(const std::string& name_or_file, const std::filesystem::path& overrides, const toml::table& data) {
+/// The profile's resolutions give way to those of an imported file whose grid does not have them or has axes of
+/// different sizes, unless the caller's own file, `written`, says them.
+void take_resolutions(toml::table& settings, const toml::table& written, const DataFile& file) {
+  if (file.imported_from.empty() || file.resolutions.empty() || written.contains("resolutions")) return;
+  Section all(settings, "");
+  const auto fits = [&](const Resolution& resolution) { return has_resolution(file.domain, resolution); };
+  const bool equal_axes = Resolution(file.domain.shape()).numbers().size() == 1;
+  if (!equal_axes || !std::ranges::all_of(resolutions(all, "resolutions"), fits))
+    settings.insert_or_assign("resolutions", toml_of(file.resolutions));
+}
+
+/// The profile of load_profile(), with `data` over its table of that name. `file`, if any, is the data set.
+Profile load(const std::string& name_or_file, const std::filesystem::path& overrides, const toml::table& data,
+             const std::optional<DataFile>& file = {}) {
   toml::table table;
   std::string name = name_or_file;
   if (name_or_file.ends_with(".toml")) {
@@ -310,6 +355,7 @@ Profile load(const std::string& name_or_file, const std::filesystem::path& overr
       over["operator"]["model"])
     table.erase("operator");
   merge(table, over);
+  if (file) take_resolutions(table, written, *file);
   leave_out_unlabelled(table, std::move(written));
   if (const auto test = data["test"].value<std::int64_t>()) {
     const auto inputs = table["evaluation"]["inputs"].value<std::int64_t>();
@@ -328,7 +374,7 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 
 Profile load_profile(const std::string& name_or_file, const std::filesystem::path& overrides,
                      const DataSettings& data) {
-  return load(name_or_file, overrides, data_table(data));
+  return load(name_or_file, overrides, data_table(data), data.file);
 }
 
 DataSettings settings_of_file(const std::filesystem::path& path) try {
@@ -347,7 +393,10 @@ DataSettings settings_of_file(const std::filesystem::path& path) try {
   settings.file = DataFile{.path = path.string(),
                            .content_hash = metadata.at("content_xxh64").get<std::string>(),
                            .imported_from = imported_from,
-                           .shape = metadata.at("input").at("domain").at("shape").get<std::vector<int>>()};
+                           .shape = {},
+                           .domain = data::space_from_json(metadata.at("input"), path.string()).domain,
+                           .resolutions = request.at("resolutions").get<std::vector<Resolution>>()};
+  settings.file->shape = settings.file->domain.shape();
   return settings;
 } catch (const nlohmann::json::exception& error) {
   throw DataError(message("data set: file=", path.string(), " (", error.what(), " in its metadata). Make it again."));

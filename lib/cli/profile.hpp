@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/domain.hpp"
+#include "core/resolution.hpp"
 #include "evaluation/settings.hpp"
 #include "pde/problem.hpp"
 #include "training/recipe.hpp"
@@ -30,6 +32,8 @@ struct DataFile {
   std::string content_hash;   ///< Dataset::content_hash
   std::string imported_from;  ///< where an import has it from, in words; empty for a set of our generator
   std::vector<int> shape;     ///< points per axis of its grid
+  Domain domain = {};         ///< its grid; only of a file that was just opened
+  std::vector<Resolution> resolutions = {};  ///< that it is served at; only of a file that was just opened
 };
 
 struct DataSettings {
@@ -59,7 +63,7 @@ struct Profile {
   std::string name;
   std::string summary;
   DataSettings data;
-  std::vector<int> resolutions;  ///< points per axis, for training and evaluation; with scattered points their number
+  std::vector<Resolution> resolutions;  ///< for training and evaluation; with scattered points their number
   training::BackboneRecipe backbone;
   training::ExplainerRecipe explainer;
   /// Further explainers by name, which are scored beside it: tables [explainers.NAME], each laid over [explainer], or

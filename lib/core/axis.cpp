@@ -44,6 +44,12 @@ Axis Axis::nodes(int points, double extent, double origin) {
           .periodic = false};
 }
 
+Axis Axis::closed(int points, double extent, double origin) {
+  Axis axis = nodes(points, extent, origin);
+  axis.keeps_ends = true;
+  return axis;
+}
+
 double Axis::length(int index) const {
   if (periodic || centring == Centring::cell) return spacing();
   const double begin = index == 0 ? origin : coordinate(index) - spacing() / 2;
@@ -52,18 +58,24 @@ double Axis::length(int index) const {
 }
 
 Axis Axis::strided(int stride) const {
-  require(stride >= 1 && points % stride == 0, "domain: stride=", stride, " (the axis has ", points,
-          " points, which are not a multiple). Choose a divisor.");
+  require(stride >= 1 && divided() % stride == 0, "domain: stride=", stride, " (the axis has ", divided(),
+          keeps_ends ? " intervals" : " points", ", which are not a multiple). Choose a divisor.");
   Axis coarse = *this;
-  coarse.points = points / stride;
+  coarse.points = divided() / stride + (keeps_ends ? 1 : 0);
   coarse.intervals = intervals / stride;
   coarse.offset = offset / stride;
   return coarse;
 }
 
+int Axis::stride_to(int wanted) const {
+  const int parts = keeps_ends ? wanted - 1 : wanted;
+  return parts >= 1 && divided() % parts == 0 ? divided() / parts : 0;
+}
+
 Axis Axis::resampled(int wanted) const {
   if (centring == Centring::cell) return cells(wanted, extent, origin, periodic);
-  return periodic ? ring(wanted, extent, origin) : nodes(wanted, extent, origin);
+  if (periodic) return ring(wanted, extent, origin);
+  return keeps_ends ? closed(wanted, extent, origin) : nodes(wanted, extent, origin);
 }
 
 int Axis::nearest(double x) const {
@@ -82,7 +94,10 @@ int Axis::nearest(double x) const {
 
 std::string Axis::describe() const {
   return message(points, " points on [", origin, ", ", origin + extent, periodic ? ")" : "]",
-                 centring == Centring::cell ? ", in the middle of cells" : "", periodic ? ", periodic" : "");
+                 centring == Centring::cell ? ", in the middle of cells"
+                 : keeps_ends               ? ", with both ends"
+                                            : "",
+                 periodic ? ", periodic" : "");
 }
 
 }  // namespace opshap

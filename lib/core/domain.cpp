@@ -167,9 +167,11 @@ Domain Domain::strided(const std::vector<int>& wanted) const {
           "). Give one size per axis.");
   std::vector<Axis> coarse;
   for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
-    require(wanted[axis] >= 1 && shape_[axis] % wanted[axis] == 0, "strided: points=", wanted[axis], " (the native ",
-            shape_[axis], " points are not a multiple). Choose a divisor.");
-    coarse.push_back(axes_[axis].strided(shape_[axis] / wanted[axis]));
+    const int stride = axes_[axis].stride_to(wanted[axis]);
+    require(stride >= 1, "strided: points=", wanted[axis], " (no stride leaves so many of ", axes_[axis].describe(),
+            "). Choose ",
+            axes_[axis].keeps_ends ? "one more than a divisor of its intervals." : "a divisor of its points.");
+    coarse.push_back(axes_[axis].strided(stride));
   }
   return grid(std::move(coarse));
 }

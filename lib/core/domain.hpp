@@ -55,7 +55,7 @@ class Domain {
   /// coordinates, one that is not finite, and a position outside the grid's box or the mesh's bounding box.
   std::int64_t nearest(const std::vector<double>& position) const;
   /// The grid with these points per axis: every s-th point of each axis from point 0 on. Throws InvalidArgument unless
-  /// each size divides.
+  /// a stride gets there on each axis (Axis::stride_to).
   Domain strided(const std::vector<int>& shape) const;
 
   /// "grid 16 x 16: x: 16 points on [0, 1), periodic; y: ...", or that of the mesh.

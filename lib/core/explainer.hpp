@@ -8,6 +8,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/partition.hpp"
+#include "core/resolution.hpp"
 #include "core/trained_for.hpp"
 
 namespace opshap {
@@ -22,8 +23,8 @@ class Explainer {
 
   /// Whether it explains every point. The others know one point, the one that they were trained for.
   virtual bool any_query() const { return false; }
-  /// Points per axis of the grids that it was trained on; empty where nobody said.
-  virtual std::vector<int> trained_at() const { return {}; }
+  /// The grids that it was trained on; empty where nobody said.
+  virtual std::vector<Resolution> trained_at() const { return {}; }
   /// What it was trained for, as its weights say it; empty for weights that do not.
   virtual TrainedFor trained_for() const { return {}; }
   /// Attribution densities of what is explained, [B, 1, points], before normalisation. What the query's own cell is

@@ -23,7 +23,7 @@ FieldBatch strided(const FieldBatch& fields, const std::vector<int>& shape) {
   const Domain& native = fields.domain;
   const Domain domain = native.strided(shape);
   std::vector<int> strides;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) strides.push_back(native.shape()[axis] / shape[axis]);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) strides.push_back(native.axes()[axis].stride_to(shape[axis]));
   FieldBatch coarse = FieldBatch::zeros(domain, fields.batch, fields.channels);
   const int rows = shape.size() == 2 ? shape[0] : 1;
   const int columns = shape.back();

@@ -1,5 +1,6 @@
 #include "core/interpolation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -20,8 +21,29 @@ double cardinal(int points, double distance, double period) {
   return half == 0 ? 1 : wave / (points * half);
 }
 
+/// The weights of the cubic through the four old points around a place, three or fewer where the axis has no more. Near
+/// an end they are the four points at the end. The place is in spacings behind the first point.
+void add_cubic(int points, double place, double* weights) {
+  const int used = std::min(4, points);
+  const int first = std::clamp(static_cast<int>(std::floor(place)) - 1, 0, points - used);
+  for (int j = first; j < first + used; ++j) {
+    double weight = 1;
+    for (int other = first; other < first + used; ++other)
+      if (other != j) weight *= (place - other) / (j - other);
+    weights[j] += weight;
+  }
+}
+
 /// [to.points, from.points]: what each old value gives to each new one.
 std::vector<double> weights(const Axis& from, const Axis& to) {
+  if (!from.periodic) {
+    std::vector<double> all(static_cast<std::size_t>(to.points) * static_cast<std::size_t>(from.points));
+    for (int i = 0; i < to.points; ++i) {
+      const double place = (to.coordinate(i) - from.coordinate(0)) / from.spacing();
+      add_cubic(from.points, place, all.data() + static_cast<std::ptrdiff_t>(i) * from.points);
+    }
+    return all;
+  }
   std::vector<double> all;
   for (int i = 0; i < to.points; ++i) {
     for (int j = 0; j < from.points; ++j)
@@ -57,8 +79,8 @@ FieldBatch along(const FieldBatch& fields, std::size_t axis, const Axis& to) {
 }  // namespace
 
 FieldBatch interpolated(const FieldBatch& fields, const std::vector<int>& shape) {
-  require(fields.domain.periodic(), "interpolation: domain=", fields.domain.describe(),
-          " (has no trigonometric polynomial: it is not periodic on every axis). Ask for a divisor of its points.");
+  require(fields.domain.is_grid(), "interpolation: domain=", fields.domain.describe(),
+          " (has no axes to interpolate on). Use a field on a regular grid.");
   require(shape.size() == fields.domain.axes().size(), "interpolation: axes=", shape.size(), " (the domain has ",
           fields.domain.axes().size(), "). Give the points of each axis.");
   FieldBatch found = fields;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
@@ -73,8 +74,43 @@ double reach(const std::vector<Vector>& polygon) {
   return most;
 }
 
-/// The areas of the Voronoi cells in the bounding box. A cell is cut by one neighbour after the other, the nearest
-/// first. Neighbours at more than twice the distance of its farthest corner cut nothing.
+/// The point that is nearest to a corner of a cell around `place`, from there, where it is nearer than `place` itself by
+/// more than rounding; nothing where `place` is the nearest.
+std::optional<Vector> nearer_to_corner(const Place& place, Vector corner, const Index& index) {
+  const Place at(place.get<0>() + corner.x, place.get<1>() + corner.y);
+  const auto found = index.qbegin(geometry::index::nearest(at, 1));
+  const Vector other{found->get<0>() - place.get<0>(), found->get<1>() - place.get<1>()};
+  constexpr double rounding = 1e-9;  // of the distance by which a side of the cell may be off
+  if (dot(corner, other) <= (0.5 + rounding) * dot(other, other)) return std::nullopt;
+  return other;
+}
+
+/// The Voronoi cell of a point in the box, around the origin: cut by its nearest neighbours, the nearest first, until no
+/// other point is within twice the distance of the farthest corner. That ends most cells. The others reach far, as at the
+/// edge of a cloud that does not fill its box. They are cut by whatever is nearer to one of their corners.
+std::vector<Vector> cell_of(const Place& place, const Index& index, std::vector<Vector> cell) {
+  constexpr unsigned neighbours = 32;
+  std::vector<Vector> near;
+  for (auto found = index.qbegin(geometry::index::nearest(place, neighbours)); found != index.qend(); ++found)
+    near.push_back({found->get<0>() - place.get<0>(), found->get<1>() - place.get<1>()});
+  std::ranges::sort(near, {}, [](Vector other) { return dot(other, other); });
+  for (const Vector other : near) {
+    if (dot(other, other) > 4 * reach(cell)) return cell;
+    if (dot(other, other) > 0) cell = nearer(cell, other);  // else it is the point itself
+  }
+  for (std::size_t corner = 0; corner < cell.size();) {
+    const auto other = nearer_to_corner(place, cell[corner], index);
+    if (!other) {
+      ++corner;
+      continue;
+    }
+    cell = nearer(cell, *other);
+    corner = 0;
+  }
+  return cell;
+}
+
+/// The areas of the Voronoi cells in the bounding box.
 std::vector<double> parts_of_box(const Mesh& cloud) {
   std::vector<Place> places;
   for (std::int64_t point = 0; point < cloud.size(); ++point)
@@ -86,18 +122,7 @@ std::vector<double> parts_of_box(const Mesh& cloud) {
   for (const Place& place : places) {
     const double left = low.get<0>() - place.get<0>(), right = high.get<0>() - place.get<0>(),
                  bottom = low.get<1>() - place.get<1>(), top = high.get<1>() - place.get<1>();
-    std::vector<Vector> cell = {{left, bottom}, {right, bottom}, {right, top}, {left, top}};
-    double farthest = reach(cell);
-    for (auto near = index.qbegin(geometry::index::nearest(place, static_cast<unsigned>(places.size())));
-         near != index.qend(); ++near) {
-      const Vector other{near->get<0>() - place.get<0>(), near->get<1>() - place.get<1>()};
-      const double distance = dot(other, other);
-      if (distance > 4 * farthest) break;
-      if (distance == 0) continue;  // the point itself
-      cell = nearer(cell, other);
-      farthest = reach(cell);
-    }
-    parts.push_back(area(cell));
+    parts.push_back(area(cell_of(place, index, {{left, bottom}, {right, bottom}, {right, top}, {left, top}})));
   }
   return parts;
 }

@@ -73,12 +73,11 @@ std::vector<std::int64_t> Dataset::indices(Split part) const {
   return found;
 }
 
-Dataset served_at(Dataset data, const std::vector<int>& resolutions) {
-  for (const int n : resolutions) {
-    for (const int points : data.inputs.domain.shape()) {
-      require(points % n == 0, "data set: pde=", data.pde, ", resolution=", n, " (does not divide its grid of ", points,
-              " points an axis). Give divisors, for example `resolutions` by --config.");
-    }
+Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions) {
+  for (const Resolution& resolution : resolutions) {
+    require(has_resolution(data.inputs.domain, resolution), "data set: pde=", data.pde, ", resolution=", resolution,
+            " (no stride of its ", data.inputs.domain.describe(),
+            " has so many points). Give others, for example `resolutions` by --config.");
   }
   data.resolutions = resolutions;
   for (std::size_t i = 0; i < data.resolution_slot.size(); ++i)
@@ -143,7 +142,7 @@ Dataset read_dataset(const std::filesystem::path& path) try {
   Dataset set;
   set.pde = metadata.at("pde").get<std::string>();
   if (metadata.contains("parameters")) set.parameters = metadata["parameters"].dump();
-  set.resolutions = metadata.at("request").at("resolutions").get<std::vector<int>>();
+  set.resolutions = metadata.at("request").at("resolutions").get<std::vector<Resolution>>();
   const auto inputs = values<float>(file, "/u0", samples * field_size(spaces.input));
   const auto targets = values<float>(file, "/target", samples * field_size(spaces.output));
   set.inputs = fields(spaces.input, samples, inputs);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "pde/problem.hpp"
 
@@ -34,8 +35,8 @@ struct Dataset {
   std::vector<Split> split;
   /// [samples]; index modulo the number of resolutions: which one a sample is always served at.
   std::vector<std::uint8_t> resolution_slot;
-  std::vector<int> resolutions;  ///< points per axis of each slot
-  std::string content_hash;      ///< xxh64 over the samples in index order, 16 hexadecimal digits
+  std::vector<Resolution> resolutions;  ///< of each slot
+  std::string content_hash;             ///< xxh64 over the samples in index order, 16 hexadecimal digits
 
   std::int64_t samples() const { return inputs.batch; }
   /// Indices of the samples of one part, ascending.
@@ -46,8 +47,8 @@ struct Dataset {
 /// or of another schema version. Memory: four times the file at the peak. Not thread-safe, as the HDF5 library.
 Dataset read_dataset(const std::filesystem::path& path);
 
-/// The same samples, served in turn at other resolutions. Throws InvalidArgument unless each divides the grid.
-Dataset served_at(Dataset data, const std::vector<int>& resolutions);
+/// The same samples, served in turn at other resolutions. Throws InvalidArgument unless strides of the grid get there.
+Dataset served_at(Dataset data, const std::vector<Resolution>& resolutions);
 
 /// The rule for inputs of this data set: a mean baseline without means gets those of the training samples.
 /// Throws InvalidArgument for a mean baseline where the data set has no training samples.

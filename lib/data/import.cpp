@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "core/stop.hpp"
 #include "data/already_made.hpp"
 #include "data/dataset.hpp"
+#include "data/import_adapters.hpp"
 #include "data/space_json.hpp"
 
 namespace opshap::data {
@@ -69,9 +71,10 @@ void require_finite(const ImportSource& source, const char* what, const std::vec
                     std::int64_t field_size) {
   const auto bad = std::find_if_not(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
                                     [](float value) { return std::isfinite(value); });
-  require<DataError>(bad == values.end(), "data import: file=", names_of(source),
-                     ", sample=", (bad - values.begin()) / field_size, ", ", what, "=", bad == values.end() ? 0 : *bad,
-                     " (an operator cannot learn from it). Correct the file, or import fewer --samples.");
+  require<DataError>(
+      bad == values.end(), "data import: file=", names_of(source), ", sample=", (bad - values.begin()) / field_size,
+      ", ", what, "=", bad == values.end() ? 0 : *bad,
+      " (an operator cannot learn from it). Correct the file, or leave such samples out with --skip-nonfinite.");
 }
 
 struct Pairs {
@@ -100,9 +103,14 @@ Pairs read_pairs(const ImportSource& source, std::int64_t samples) {
 
 }  // namespace
 
-void import_dataset(const ImportSource& source, const LayoutRequest& layout, const fs::path& path) {
+void import_dataset(const ImportSource& original, const ImportRequest& asked, const fs::path& path) {
+  std::unique_ptr<ImportSource> finite, interpolated;
+  if (asked.skip_nonfinite) finite = finite_samples(original);
+  const ImportSource& kept = finite ? *finite : original;
+  if (asked.interpolate) interpolated = interpolated_source(kept, *asked.interpolate);
+  const ImportSource& source = interpolated ? *interpolated : kept;
   const pde::Space input = source.input(), output = source.output();
-  const Json settled = settled_layout(source, layout);
+  const Json settled = settled_layout(source, asked.layout);
   Json request = {{"pde", source.name()}, {"schema_version", Dataset::schema_version}}, files = Json::array();
   request.update(settled);
   request["options"] = source.options();
@@ -119,7 +127,7 @@ void import_dataset(const ImportSource& source, const LayoutRequest& layout, con
   notes.insert(notes.begin(), "The set is imported. It is none of the paper's data sets.");
   imported["files"] = files;
   imported["options"] = source.options();
-  imported["samples_in_file"] = source.samples();
+  imported["samples_in_file"] = original.samples();
   Json metadata = {
       {"schema_version", Dataset::schema_version},
       {"origin", imported_origin},

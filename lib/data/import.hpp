@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "data/layout.hpp"
 #include "pde/problem.hpp"
 
@@ -41,6 +43,15 @@ class ImportSource {
   virtual nlohmann::ordered_json facts() const = 0;
 };
 
+/// What is made of a source.
+struct ImportRequest {
+  LayoutRequest layout = {};
+  /// The grid that the fields are interpolated to (core/interpolation.hpp) before all else; nothing: their own.
+  std::optional<Resolution> interpolate = {};
+  /// Leaves out samples with a value that is not finite. They are not counted, and the file names them.
+  bool skip_nonfinite = false;
+};
+
 /// Makes a data set file at `path` from the first samples of a source; with layout.samples = 0 from all of them.
 ///
 /// The file is like one of generate() but for the solver: its root attribute `origin` is "imported", and `imported`
@@ -48,7 +59,7 @@ class ImportSource {
 /// already there for the same import, nothing is done. Throws DataError for a source that is damaged, has values that
 /// are not finite, or has too few samples; InvalidArgument as resolved_layout(), and when `path` is another file;
 /// EnvironmentError on a full disk; Stopped after a signal. After an error there is no file.
-void import_dataset(const ImportSource& source, const LayoutRequest& layout, const std::filesystem::path& path);
+void import_dataset(const ImportSource& source, const ImportRequest& request, const std::filesystem::path& path);
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);

@@ -83,7 +83,7 @@ std::vector<double> per_axis(const char* option, const std::vector<double>& give
 
 Axis axis_of(const NpyOptions& options, int points, double extent, double origin) {
   if (options.centring == Centring::cell) return Axis::cells(points, extent, origin, options.periodic);
-  return options.periodic ? Axis::ring(points, extent, origin) : Axis::nodes(points, extent, origin);
+  return options.periodic ? Axis::ring(points, extent, origin) : Axis::closed(points, extent, origin);
 }
 
 std::vector<pde::Channel> numbered_channels(const char* letter, int count) {

@@ -123,7 +123,7 @@ struct Array {
   }
 };
 
-/// Middles of equal cells as an axis; without coordinates those of the known interval.
+/// Middles of equal cells as an axis, or nodes from end to end; without coordinates the cells of the known interval.
 Axis axis_of(const Hdf5Source& file, const std::string& path, std::int64_t points, const Known& problem) {
   constexpr std::int64_t most = 1 << 24;
   require<DataError>(points >= 2 && points <= most, "data import: file=", file.name(), ", points=", points,
@@ -145,6 +145,8 @@ Axis axis_of(const Hdf5Source& file, const std::string& path, std::int64_t point
     return true;
   };
   if (on(expected)) return expected;
+  const Axis nodes = Axis::closed(static_cast<int>(points), problem.end - problem.begin, problem.begin);
+  if (!problem.periodic && on(nodes)) return nodes;
   require<DataError>(spacing > 0 && on(found), "data import: file=", file.name(), ", ", path,
                      " (is not ascending in equal steps). Get the file again.");
   return found;
@@ -333,7 +335,33 @@ bool is_number(const std::string& name) {
          std::all_of(name.begin(), name.end(), [](char letter) { return letter >= '0' && letter <= '9'; });
 }
 
+/// What is known of a file that is not read, and how its fields become two arrays; empty where nothing is known.
+std::string known_elsewhere(const Hdf5Source& file) {
+  const auto has = [&](const char* name) { return file.has_array(name); };
+  const std::vector<std::string> members = file.members();
+  const auto contains = [&](const char* name) { return std::ranges::count(members, name) > 0; };
+  std::string what, input, target;
+  if (has("/density") && has("/pressure") && has("/Vx")) {
+    what = "compressible flow of PDEBench (CFD): fields such as density and Vx [N,T,n..]";
+    input = "f['density'][:, 0]", target = "f['density'][:, 20]";
+  } else if (has("/velocity") && has("/particles")) {
+    what = "incompressible flow of PDEBench (NS): velocity and force [N,T,nx,ny,2], particles [N,T,nx,ny,1]";
+    input = "f['particles'][:, 0, :, :, 0]", target = "f['particles'][:, 20, :, :, 0]";
+  } else if (contains("t0_fields") && contains("dimensions")) {
+    what = "a data set of the Well: scalar fields in t0_fields [N,T,..], vector fields in t1_fields [N,T,..,D]";
+    input = "f['t0_fields/NAME'][:, 0]", target = "f['t0_fields/NAME'][:, 20]";
+  }
+  if (what.empty()) return "";
+  return message("is ", what,
+                 "; which of them is the input and which the target is yours to say). In Python with f = h5py"
+                 ".File(FILE): np.save('u.npy', ",
+                 input, "); np.save('v.npy', ", target,
+                 "). Then `opshap data import npy --input u.npy --target v.npy --periodic true|false`.");
+}
+
 [[noreturn]] void throw_other_layout(const Hdf5Source& file, const std::string& found) {
+  if (const std::string known = known_elsewhere(file); !known.empty())
+    throw DataError(message("data import: file=", file.name(), " (", known));
   throw DataError(message("data import: file=", file.name(), " (", found,
                           ", which is none of the layouts of PDEBench that are read: `tensor` [N,T,n]; `tensor` "
                           "[N,1,nx,ny] with `nu` [N,nx,ny]; or numbered groups with `data` [T,n,1], [T,nx,ny,1] or "
@@ -389,8 +417,8 @@ std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options) {
   return std::make_unique<Groups>(std::move(file), problem, std::move(names), std::move(first), options);
 }
 
-void import_pdebench(const PdebenchOptions& options, const LayoutRequest& layout, const std::filesystem::path& path) {
-  in_own_process([&] { import_dataset(*open_pdebench(options), layout, path); },
+void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path) {
+  in_own_process([&] { import_dataset(*open_pdebench(options), request, path); },
                  message("data import: file=", options.file.string(),
                          " (is so damaged that the HDF5 library crashed on it). Get the file again."));
 }

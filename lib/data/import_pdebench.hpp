@@ -29,14 +29,16 @@ struct PdebenchOptions {
 ///   [T,n,n,2] (diffusion-reaction), and `grid/t`, `grid/x`, `grid/y`.
 ///
 /// Axes of one entry may be missing or added. Attributes and coordinates may be missing. The time coordinate may have
-/// one entry more than there are times, as the published files have it. Coordinates are middles of cells.
+/// one entry more than there are times, as the published files have it. Coordinates are middles of cells, or nodes
+/// with both ends where they begin and end with a domain that is not periodic.
 ///
-/// Throws DataError for a file of another layout, and as Hdf5Source; InvalidArgument for options that do not fit the
+/// Throws DataError for a file of another layout, which names those of PDEBench's flows and of the Well, and as
+/// Hdf5Source; InvalidArgument for options that do not fit the
 /// file.
 std::unique_ptr<ImportSource> open_pdebench(const PdebenchOptions& options);
 
 /// import_dataset() of such a file, in a process of its own: the HDF5 library crashes on some damaged files. Throws
 /// DataError for such a crash too.
-void import_pdebench(const PdebenchOptions& options, const LayoutRequest& layout, const std::filesystem::path& path);
+void import_pdebench(const PdebenchOptions& options, const ImportRequest& request, const std::filesystem::path& path);
 
 }  // namespace opshap::data

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "core/error.hpp"
@@ -15,17 +14,6 @@ namespace opshap::data {
 namespace {
 
 constexpr std::int64_t most_samples = 10'000'000;
-
-/// The largest number of points that divides all axes, and its halves as long as they are whole and fine enough,
-/// ascending. Of a grid with as many points on each axis the first is the grid itself, which is always served.
-std::vector<int> default_resolutions(const Domain& domain, std::int64_t fewest_points) {
-  int n = 0;
-  for (const int points : domain.shape()) n = std::gcd(n, points);
-  std::vector<int> resolutions = {n};
-  while (n % 2 == 0 && std::pow(n / 2, domain.dimension()) >= static_cast<double>(fewest_points))
-    resolutions.insert(resolutions.begin(), n /= 2);
-  return resolutions;
-}
 
 }  // namespace
 
@@ -49,15 +37,16 @@ nlohmann::ordered_json resolved_layout(std::string_view who, const LayoutRequest
           who, ": --train=", train, ", --validation=", validation, ", --test=", test,
           " (must add up to --samples=", request.samples, "). Correct one of them.");
 
-  const std::vector<int> resolutions =
-      request.resolutions.empty() ? default_resolutions(domain, request.fewest_points) : request.resolutions;
+  const std::vector<Resolution> resolutions =
+      request.resolutions.empty() ? halved_resolutions(domain, request.fewest_points) : request.resolutions;
   require(resolutions.size() >= 1 && resolutions.size() <= 255, who, ": resolutions=", resolutions.size(),
           " (a data set has 1 to 255). Name them with --resolutions.");
-  for (const int n : resolutions) {
-    for (const int points : domain.shape()) {
-      require(n >= 1 && points % n == 0, who, ": resolution=", n, " (does not divide the native grid of ", points,
-              " points). Give divisors of it.");
-    }
+  for (const Resolution& resolution : resolutions) {
+    require(has_resolution(domain, resolution), who, ": resolution=", resolution, " (no stride of the native ",
+            domain.describe(), " has so many points). Give others",
+            std::ranges::any_of(domain.axes(), &Axis::keeps_ends)
+                ? ": on an axis with both ends one more than a divisor of its intervals."
+                : ": divisors of its points.");
   }
   return {{"samples", request.samples},
           {"train", train},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
+#include "core/resolution.hpp"
 #include "data/hdf5.hpp"
 #include "pde/problem.hpp"
 
@@ -16,10 +17,9 @@ struct LayoutRequest {
   std::int64_t samples = 0;
   /// Counts that add up to `samples`; all 0 to divide the samples by `division`.
   std::int64_t train = 0, validation = 0, test = 0;
-  /// Points per axis of the resolution slots; empty for the native grid and its halves that have at least
-  /// `fewest_points` points. Where axes have different numbers of points, for the largest number that divides all, and
-  /// its halves.
-  std::vector<int> resolutions;
+  /// Of the slots; empty for halved_resolutions(): the native grid, and every second, fourth, .. point of it while
+  /// `fewest_points` are left.
+  std::vector<Resolution> resolutions;
   /// The proportions of the parts when no counts are given, and the fewest samples for testing. The defaults are the
   /// paper's sizes.
   struct Division {
@@ -31,7 +31,7 @@ struct LayoutRequest {
 
 /// The request with nothing left open: {"samples","train","validation","test","resolutions"}. `who` starts the
 /// messages. Throws InvalidArgument for counts that do not add up, too few samples for the parts, and resolutions that
-/// do not divide the grid.
+/// no stride of the grid gets to.
 nlohmann::ordered_json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain);
 
 /// [samples, (C,) points...]: the shape of the fields of a space in a file.

@@ -22,18 +22,13 @@ std::string bytes_of(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<int> usual_resolutions(const Domain& domain) {
-  const std::vector<int>& shape = domain.shape();
-  require(std::ranges::all_of(shape, [&](int points) { return points == shape.front(); }),
-          "inputs: domain=", domain.describe(), " (its axes are of unequal size). Give the resolutions.");
-  const int least = shape.size() == 1 ? 16 : 4;
-  std::vector<int> all = {shape.front()};
-  while (all.size() < most_resolutions && all.back() % 2 == 0 && all.back() / 2 >= least) all.push_back(all.back() / 2);
-  std::ranges::reverse(all);
+std::vector<Resolution> usual_resolutions(const Domain& domain) {
+  std::vector<Resolution> all = halved_resolutions(domain, 16);
+  if (all.size() > most_resolutions) all.erase(all.begin(), all.end() - most_resolutions);
   return all;
 }
 
-Dataset of_inputs(const FieldBatch& inputs, const std::vector<int>& resolutions, std::int64_t samples) {
+Dataset of_inputs(const FieldBatch& inputs, const std::vector<Resolution>& resolutions, std::int64_t samples) {
   require(inputs.batch >= fewest, "inputs: fields=", inputs.batch,
           " (some are held out, and the rest is learned from). Give ", fewest, " or more, better some hundreds.");
   const std::int64_t tests = std::min<std::int64_t>(30, inputs.batch / 10),

@@ -30,7 +30,8 @@ Axis axis_of(const Json& json) {
                   .intervals = json.at("intervals").get<double>(),
                   .offset = json.at("offset").get<double>(),
                   .centring = centring_of(json),
-                  .periodic = json.at("periodic").get<bool>()};
+                  .periodic = json.at("periodic").get<bool>(),
+                  .keeps_ends = json.value("keeps_ends", false)};
   require<DataError>(axis.points >= 1 && axis.extent > 0 && axis.intervals > 0, "domain: points=", axis.points,
                      ", extent=", axis.extent, ", intervals=", axis.intervals,
                      " (an axis needs positive ones). Write the file again.");
@@ -68,6 +69,7 @@ Json to_json(const Domain& domain) {
                     {"offset", axis.offset},
                     {"centring", words(axis.centring)},
                     {"periodic", axis.periodic}});
+    if (axis.keeps_ends) axes.back()["keeps_ends"] = true;  // files of before do not know it
   }
   return {{"shape", domain.shape()},
           {"extents", extents},

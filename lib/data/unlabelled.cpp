@@ -49,14 +49,14 @@ Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t
   require(data.pde == problem.name() && data.inputs.domain == problem.input().domain,
           "unlabelled: problem=", problem.name(), " (the data set is of ", data.pde, " on ",
           data.inputs.domain.describe(), "). Give the problem with the parameters of the data set.");
-  const std::vector<int> shape(data.inputs.domain.shape().size(), wanted.points);
   const std::int64_t before = data.samples();
-  data.inputs = strided(data.inputs, shape);
+  data.inputs = at_resolution(data.inputs, wanted.grid);
   data.inputs.batch += wanted.count;
   data.inputs.values.resize(static_cast<std::size_t>(data.inputs.batch) * data.inputs.field_size());
   parallel_for(static_cast<std::size_t>(wanted.count), [&](std::size_t item) {
     const std::int64_t sample = before + static_cast<std::int64_t>(item);
-    const FieldBatch drawn = strided(generated_input(problem, seed, static_cast<std::uint64_t>(sample)), shape);
+    const FieldBatch drawn =
+        at_resolution(generated_input(problem, seed, static_cast<std::uint64_t>(sample)), wanted.grid);
     std::ranges::copy(drawn.values, data.inputs.field(sample).begin());
   });
   for (const std::uint8_t slot : slots(data, wanted)) {

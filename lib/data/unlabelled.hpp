@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "data/dataset.hpp"
 
 namespace opshap::data {
@@ -10,7 +11,7 @@ namespace opshap::data {
 /// Inputs that nobody solves.
 struct Unlabelled {
   std::int64_t count = 0;
-  int points = 0;                   ///< per axis of the grid that all inputs are then on
+  Resolution grid = {};             ///< that all inputs are then on
   std::vector<double> shares = {};  ///< of each resolution, in proportion; empty: all get as many
 };
 

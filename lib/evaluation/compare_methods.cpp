@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -129,27 +130,30 @@ std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const T
   require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
   std::map<Key, const runs::MethodRow*> known;
   for (const runs::MethodRow& row : done) known.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
-  struct Run {
+  // Runs are numbered through, and no list is made of them: there may be billions of repeats.
+  struct Runs {
     const methods::Method& method;
     std::optional<std::int64_t> budget;
-    std::int64_t repeat;
+    std::int64_t first;
   };
-  std::vector<Run> runs;
+  std::vector<Runs> runs;
+  std::int64_t all = 0;
   for (const auto& method : plan.methods) {
     if (!method->uses_budget()) {
-      runs.push_back({*method, std::nullopt, 0});
+      runs.push_back({*method, std::nullopt, all++});
       continue;
     }
     for (const std::int64_t budget : plan.budgets) {
-      for (std::int64_t repeat = 0; repeat < plan.repeats; ++repeat) runs.push_back({*method, budget, repeat});
+      runs.push_back({*method, budget, all});
+      all += plan.repeats;
     }
   }
   const Contest contest(plan, truth);
-  const auto all = static_cast<std::int64_t>(runs.size());
   Progress progress("compare", (all - part.index + part.of - 1) / part.of, "runs");
   std::vector<runs::MethodRow> rows;
   for (std::int64_t number = part.index; number < all; number += part.of) {
-    const auto& [method, budget, repeat] = runs[static_cast<std::size_t>(number)];
+    const auto& [method, budget, first] = *std::prev(std::ranges::upper_bound(runs, number, {}, &Runs::first));
+    const std::int64_t repeat = number - first;
     throw_if_stopped("compare");
     const auto found = known.find({std::string(method.name()), method.explainer(), budget, repeat});
     if (found != known.end()) {

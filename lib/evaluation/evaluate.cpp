@@ -35,24 +35,24 @@ namespace {
 
 enum Purpose : std::uint32_t { estimate_stream, reference_stream, faithfulness_stream };
 
-bool unseen(const Evaluation& evaluation, int resolution) {
-  const std::vector<int>& all = evaluation.settings.unseen;
+bool unseen(const Evaluation& evaluation, const Resolution& resolution) {
+  const std::vector<Resolution>& all = evaluation.settings.unseen;
   return std::find(all.begin(), all.end(), resolution) != all.end();
 }
 
 /// The fields of a sample at a resolution, interpolated to a grid that the data were not made for.
-FieldBatch served(const Evaluation& evaluation, const FieldBatch& native, int resolution) {
+FieldBatch served(const Evaluation& evaluation, const FieldBatch& native, const Resolution& resolution) {
   if (!unseen(evaluation, resolution)) return at_resolution(native, resolution);
-  return interpolated(native, std::vector<int>(native.domain.shape().size(), resolution));
+  return interpolated(native, resolution.shape(native.domain.dimension()));
 }
 
-Scenario scenario_of(const Evaluation& evaluation, int resolution, std::int64_t sample) {
+Scenario scenario_of(const Evaluation& evaluation, const Resolution& resolution, std::int64_t sample) {
   return make_scenario(data::rule_for(evaluation.settings.scenario, evaluation.data),
                        served(evaluation, evaluation.data.inputs.one(sample), resolution));
 }
 
-std::vector<int> all_resolutions(const EvaluationSettings& settings) {
-  std::vector<int> all = settings.resolutions;
+std::vector<Resolution> all_resolutions(const EvaluationSettings& settings) {
+  std::vector<Resolution> all = settings.resolutions;
   all.insert(all.end(), settings.unseen.begin(), settings.unseen.end());
   return all;
 }
@@ -84,7 +84,7 @@ class Contestants {
 /// One test input at one resolution: its game, and everything that its rows share.
 class Unit {
  public:
-  Unit(const Evaluation& evaluation, const Contestants& contestants, int resolution, std::int64_t sample)
+  Unit(const Evaluation& evaluation, const Contestants& contestants, const Resolution& resolution, std::int64_t sample)
       : evaluation_(evaluation),
         contestants_(contestants),
         resolution_(resolution),
@@ -117,9 +117,7 @@ class Unit {
   }
 
  private:
-  std::uint64_t item() const {
-    return static_cast<std::uint64_t>(resolution_) << 32 | static_cast<std::uint64_t>(sample_);
-  }
+  std::uint64_t item() const { return resolution_.key() << 32 | static_cast<std::uint64_t>(sample_); }
 
   /// A reference without its own error is none, so that much is spent whatever the settings say.
   ReferenceSettings reference_settings() const {
@@ -210,7 +208,7 @@ class Unit {
 
   const Evaluation& evaluation_;
   const Contestants& contestants_;
-  int resolution_;  ///< points per axis
+  Resolution resolution_;
   std::int64_t sample_;
   Scenario scenario_;
   int players_;
@@ -241,7 +239,7 @@ std::vector<std::string> names_of(const std::vector<pde::Channel>& channels) {
 /// Backbone errors at every resolution, and the fields behind them: cheap, so always done anew.
 void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
                        std::string& fields) {
-  for (const int resolution : all_resolutions(evaluation.settings)) {
+  for (const Resolution& resolution : all_resolutions(evaluation.settings)) {
     runs::OperatorRow row{.pde = evaluation.data.pde, .points = 0, .relative_errors = {}, .shape = {}};
     for (const std::int64_t sample : samples) {
       const Scenario scenario = scenario_of(evaluation, resolution, sample);
@@ -267,7 +265,7 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
 std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, const std::filesystem::path& run) {
   if (!evaluation.data.inputs.domain.is_grid()) return {};
   std::vector<ExplainedGrid> grids;
-  for (const int resolution : evaluation.settings.resolutions) {
+  for (const Resolution& resolution : evaluation.settings.resolutions) {
     const Scenario scenario = scenario_of(evaluation, resolution, any_sample);
     grids.push_back({scenario.input.domain, scenario.readout});
   }
@@ -302,11 +300,11 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
     describe_backbone(evaluation, samples, results, fields);
     write_file(run / "fields.jsonl", fields);
   }
-  const std::vector<int> resolutions = all_resolutions(evaluation.settings);
+  const std::vector<Resolution> resolutions = all_resolutions(evaluation.settings);
   const auto inputs = static_cast<std::int64_t>(samples.size() * resolutions.size());
   Progress progress("evaluation", (inputs - part.index + part.of - 1) / part.of, "inputs");
   std::int64_t unit = 0;
-  for (const int resolution : resolutions) {
+  for (const Resolution& resolution : resolutions) {
     for (const std::int64_t sample : samples) {
       if (!part.has(unit++)) continue;
       throw_if_stopped("evaluation");

@@ -24,8 +24,8 @@ std::string name_of(const Readout& readout) {
   return readout.is_query() ? std::to_string(readout.query().point) : "target";
 }
 
-std::uint64_t item(int points, std::int64_t sample) {
-  return static_cast<std::uint64_t>(points) << 32 | static_cast<std::uint64_t>(sample);
+std::uint64_t item(const Resolution& resolution, std::int64_t sample) {
+  return resolution.key() << 32 | static_cast<std::uint64_t>(sample);
 }
 
 /// A reference as a unit's bytes. Doubles come back with the same bits.
@@ -36,8 +36,8 @@ std::string stored(const CertifiedReference& reference) {
       .dump();
 }
 
-void require_values(const HeldOutErrors& found, int points) {
-  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", points,
+void require_values(const HeldOutErrors& found, const Resolution& resolution) {
+  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", resolution,
                      " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
 }
 
@@ -59,37 +59,36 @@ statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {
   require(plan_.inputs.batch > 0, "held-out inputs: inputs=0 (nothing to score on). Give one or more.");
   Progress progress("references", plan_.inputs.batch * static_cast<std::int64_t>(plan_.resolutions.size()), "inputs");
-  for (const int points : plan_.resolutions) {
+  for (const Resolution& resolution : plan_.resolutions) {
     std::vector<Case>& cases = cases_.emplace_back();
     for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
       throw_if_stopped("references");
-      Case found = prepared(points, sample);
+      Case found = prepared(resolution, sample);
       const auto compute = [&] {
         ReferenceSettings settings = plan_.reference;
         settings.max_evaluations = std::max(settings.max_evaluations, minimum_reference_evaluations(*found.game));
-        return stored(
-            certified_reference(*found.game, settings, Rng(plan_.seed, "held out", 0, item(points, sample)).bits64()));
+        return stored(certified_reference(*found.game, settings,
+                                          Rng(plan_.seed, "held out", 0, item(resolution, sample)).bits64()));
       };
       const auto json = nlohmann::json::parse(
           units == nullptr
               ? compute()
-              : units->once(message(points, "-", sample, "-", name_of(found.scenario.readout), ".json"), compute));
+              : units->once(message(resolution, "-", sample, "-", name_of(found.scenario.readout), ".json"), compute));
       found.values = json.at("values").get<std::vector<double>>();
       const auto& error = json.at("error");
       found.error = error.is_null() ? Measured::undefined("the values are all 0") : Measured::of(error.get<double>());
       cases.push_back(std::move(found));
-      progress.advance(1, message("n = ", points));
+      progress.advance(1, message("n = ", resolution));
     }
   }
 }
 
-HeldOut::Case HeldOut::prepared(int points, std::int64_t sample) const {
-  const std::vector<int> shape(plan_.inputs.domain.shape().size(), points);
-  Scenario scenario = make_scenario(plan_.rule, plan_.inputs.one(sample), shape);
+HeldOut::Case HeldOut::prepared(const Resolution& resolution, std::int64_t sample) const {
+  Scenario scenario = scenario_at(plan_.rule, plan_.inputs.one(sample), resolution);
   if (plan_.any_query) {
     const auto all = static_cast<std::uint64_t>(scenario.input.domain.points());
     const auto point =
-        static_cast<std::int64_t>(Rng(plan_.seed, "held-out queries", 0, item(points, sample)).below(all));
+        static_cast<std::int64_t>(Rng(plan_.seed, "held-out queries", 0, item(resolution, sample)).below(all));
     scenario.readout = Query{.point = point, .channel = plan_.rule.channel};
   }
   auto game = games::cell_mask_game(plan_.op, scenario);
@@ -136,19 +135,18 @@ HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
   return found;
 }
 
-double HeldOut::drift(const Explainer& explainer, int points, int finer) const {
-  const std::vector<int> coarse(plan_.inputs.domain.shape().size(), points), fine(coarse.size(), finer);
+double HeldOut::drift(const Explainer& explainer, const Resolution& coarse, const Resolution& fine) const {
   std::vector<double> drifts;
   for (std::int64_t sample = 0; sample < plan_.inputs.batch; ++sample) {
-    const Scenario few = make_scenario(plan_.rule, plan_.inputs.one(sample), coarse);
-    const Scenario many = make_scenario(plan_.rule, plan_.inputs.one(sample), fine);
+    const Scenario few = scenario_at(plan_.rule, plan_.inputs.one(sample), coarse);
+    const Scenario many = scenario_at(plan_.rule, plan_.inputs.one(sample), fine);
     const FieldBatch density = explainer.densities(few.input, few.readout),
                      finer = explainer.densities(many.input, many.readout);
     const Measured drift =
         evaluation::drift(density.field(0), few.input.domain, finer.field(0), many.input.domain, few.readout);
     if (drift.value) drifts.push_back(*drift.value);
   }
-  require<DataError>(!drifts.empty(), "held-out inputs: resolution=", finer,
+  require<DataError>(!drifts.empty(), "held-out inputs: resolution=", fine,
                      " (the explainer's densities are constant on all inputs). Train it, or give other inputs.");
   return statistics::quartiles(drifts).median;
 }

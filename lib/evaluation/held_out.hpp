@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/explainer.hpp"
+#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "methods/method.hpp"
@@ -18,10 +19,10 @@ namespace opshap::evaluation {
 /// What an explainer has to answer for: inputs that it was not trained on, at several resolutions.
 struct HeldOutPlan {
   const Operator& op;
-  FieldBatch inputs;             ///< on their native grid
-  ScenarioRule rule;             ///< how an input at a resolution becomes a game
-  std::vector<int> resolutions;  ///< points per axis
-  bool any_query = false;        ///< each input is explained at a random point, instead of the rule's
+  FieldBatch inputs;  ///< on their native grid
+  ScenarioRule rule;  ///< how an input at a resolution becomes a game
+  std::vector<Resolution> resolutions;
+  bool any_query = false;  ///< each input is explained at a random point, instead of the rule's
   ReferenceSettings reference;
   std::uint64_t seed = 42;
 };
@@ -61,9 +62,9 @@ class HeldOut {
   /// limit of this. `seconds` is empty. Throws DataError when the Shapley values of all inputs are 0.
   HeldOutErrors own_player_missed(std::size_t place) const;
 
-  /// Drift of an explainer's densities from `points` to `finer` points per axis, the median over the inputs
+  /// Drift of an explainer's densities from one resolution to a finer one, the median over the inputs
   /// (evaluation::drift). Throws DataError where the densities of all inputs are constant.
-  double drift(const Explainer& explainer, int points, int finer) const;
+  double drift(const Explainer& explainer, const Resolution& coarse, const Resolution& fine) const;
 
  private:
   struct Case {
@@ -73,7 +74,7 @@ class HeldOut {
     Measured error = Measured::of(0);
   };
 
-  Case prepared(int points, std::int64_t sample) const;
+  Case prepared(const Resolution& resolution, std::int64_t sample) const;
 
   HeldOutPlan plan_;
   std::vector<std::vector<Case>> cases_;  ///< [resolutions][inputs]

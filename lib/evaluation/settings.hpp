@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 
 namespace opshap::evaluation {
@@ -17,11 +18,11 @@ struct BudgetCurve {
 
 /// What is evaluated, and how well the reference must be known.
 struct EvaluationSettings {
-  ScenarioRule scenario;         ///< how an input at a resolution becomes a game
-  std::vector<int> resolutions;  ///< grid points per axis
-  /// Grid points per axis that no training input had. Inputs come there by interpolated(). Only trained explainers and
+  ScenarioRule scenario;  ///< how an input at a resolution becomes a game
+  std::vector<Resolution> resolutions;
+  /// Those that no training input had. Inputs come there by interpolated(). Only trained explainers and
   /// the uniform attribution are scored.
-  std::vector<int> unseen;
+  std::vector<Resolution> unseen;
   int inputs = 30;  ///< test inputs
   std::vector<std::string>
       methods;  ///< registry names of estimators; the explainer and the uniform attribution are always there

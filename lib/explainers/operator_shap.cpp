@@ -13,14 +13,15 @@ namespace {
 
 class OperatorShap final : public Explainer {
  public:
-  OperatorShap(std::unique_ptr<Operator> network, bool any_query, std::vector<int> trained_at, TrainedFor trained_for)
+  OperatorShap(std::unique_ptr<Operator> network, bool any_query, std::vector<Resolution> trained_at,
+               TrainedFor trained_for)
       : network_(std::move(network)),
         any_query_(any_query),
         trained_at_(std::move(trained_at)),
         trained_for_(std::move(trained_for)) {}
   std::string describe() const override { return "OperatorSHAP: " + network_->describe(); }
   bool any_query() const override { return any_query_; }
-  std::vector<int> trained_at() const override { return trained_at_; }
+  std::vector<Resolution> trained_at() const override { return trained_at_; }
   TrainedFor trained_for() const override { return trained_for_; }
 
   FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
@@ -40,7 +41,7 @@ class OperatorShap final : public Explainer {
  private:
   std::unique_ptr<Operator> network_;
   bool any_query_;
-  std::vector<int> trained_at_;
+  std::vector<Resolution> trained_at_;
   TrainedFor trained_for_;
 };
 
@@ -68,7 +69,7 @@ std::unique_ptr<Explainer> load_explainer(const std::filesystem::path& weights, 
           "explainer: dimension=", network->dimension(), ", in_channels=", channels, " in ", weights.string(),
           " (the operator has ", explained.dimension(), " and ", explained.input_channels(),
           "). Give an explainer that was trained for this operator.");
-  std::vector<int> trained_at = operators::trained_at(network->config());
+  std::vector<Resolution> trained_at = operators::trained_at(network->config());
   TrainedFor trained_for = network->trained_for();
   return std::make_unique<OperatorShap>(operators::as_operator(std::move(network), false),  // never masked
                                         any_query, std::move(trained_at), std::move(trained_for));

@@ -21,12 +21,11 @@ class OfExplainer final : public Method {
   bool any_query() const override { return explainer_->any_query(); }
   TrainedFor trained_for() const override { return explainer_->trained_for(); }
   std::string remark(const Question& question) const override {
-    const std::vector<int> known = explainer_->trained_at();
+    const std::vector<Resolution> known = explainer_->trained_at();
     const std::vector<int> shape = shape_of(scenario_of(name(), question).input.domain);
-    const bool seen = std::ranges::all_of(shape, [&](int points) { return std::ranges::count(known, points) > 0; });
-    if (known.empty() || seen) return "";
+    if (known.empty() || std::ranges::count(known, Resolution(shape)) > 0) return "";
     std::string sizes, asked;
-    for (const int points : known) sizes += message(sizes.empty() ? "" : ", ", points);
+    for (const Resolution& size : known) sizes += message(sizes.empty() ? "" : ", ", size);
     for (const int points : shape) asked += message(asked.empty() ? "" : " x ", points);
     return message("the explainer was trained on grids of ", sizes, " points an axis, and not of ", asked);
   }

@@ -148,7 +148,7 @@ class DensityNetwork final : public Network {
   /// 1 on the coarsest grid that it was trained on, 0 on fine ones.
   double coarseness(const Domain& domain) const {
     const double fine = 1.0 / config_.fine_from, least = *std::ranges::min_element(domain.shape());
-    return std::max(0.0, 1 / least - fine) / (1.0 / config_.trained_at.front() - fine);
+    return std::max(0.0, 1 / least - fine) / (1.0 / config_.trained_at.front().fewest() - fine);
   }
 
   DensityConfig config_;
@@ -192,13 +192,15 @@ class DensityArchitecture final : public Architecture {
 
   static void read_grids(ConfigReader& reader, DensityConfig& config) {
     const ordered_json sizes = ordered_json::parse(reader.json("trained_at", "[]"));
-    const bool whole = sizes.is_array() && std::ranges::all_of(sizes, [](const auto& size) {
-                         return size.is_number_integer() && size > 0 && size <= 1 << 20;
-                       });
-    if (!whole) reader.reject("trained_at", "needs a list of points per axis");
-    config.trained_at = sizes.get<std::vector<int>>();
+    const auto whole = [](const ordered_json& size) { return size.is_number_integer() && size > 0 && size <= 1 << 20; };
+    const auto shape = [&](const ordered_json& size) {
+      return whole(size) || (size.is_array() && size.size() == 2 && std::ranges::all_of(size, whole));
+    };
+    if (!sizes.is_array() || !std::ranges::all_of(sizes, shape))
+      reader.reject("trained_at", "needs a list of points per axis");
+    config.trained_at = sizes.get<std::vector<Resolution>>();
     config.fine_from = reader.whole("fine_from", 0, {0, 1 << 20});
-    if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front() >= config.fine_from))
+    if (config.fine_from > 0 && (config.trained_at.empty() || config.trained_at.front().fewest() >= config.fine_from))
       reader.reject(message("fine_from=", config.fine_from), "is not above the first of trained_at");
   }
 
@@ -266,8 +268,8 @@ bool takes_any_query(const NetworkConfig& config) {
   return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;
 }
 
-std::vector<int> trained_at(const NetworkConfig& config) {
-  return is_density(config) ? DensityConfig::parse(config).trained_at : std::vector<int>{};
+std::vector<Resolution> trained_at(const NetworkConfig& config) {
+  return is_density(config) ? DensityConfig::parse(config).trained_at : std::vector<Resolution>{};
 }
 
 std::unique_ptr<Architecture> density() { return std::make_unique<DensityArchitecture>(); }

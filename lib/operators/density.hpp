@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "operators/network_config.hpp"
 
 namespace opshap::operators {
@@ -32,7 +33,7 @@ struct DensityConfig {
   /// the network by a further channel, (1/points − 1/fine_from)/(1/coarsest − 1/fine_from), coarsest the first of
   /// trained_at: a few coarse cells are worth something else than the density over them, by O(1/points). 0: no channel.
   int fine_from = 0;
-  std::vector<int> trained_at = {};  ///< points per axis of the grids it was trained on; for those who ask elsewhere
+  std::vector<Resolution> trained_at = {};  ///< the grids it was trained on; for those who ask elsewhere
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
   static DensityConfig parse(const NetworkConfig& config);
@@ -48,6 +49,6 @@ struct DensityConfig {
 /// Whether a CONFIG is that of such a network, whose fields bring their own query.
 bool takes_any_query(const NetworkConfig& config);
 /// DensityConfig::trained_at; empty for another network.
-std::vector<int> trained_at(const NetworkConfig& config);
+std::vector<Resolution> trained_at(const NetworkConfig& config);
 
 }  // namespace opshap::operators

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
@@ -94,10 +95,10 @@ double lowest_in_the_paper(const std::string& pde, std::string_view metric) {
   return lowest;
 }
 
-/// The explainer's cell on the grid of a run with so many points on each axis; nullptr when not run.
-const Cell* explained(const Scoreboard& scores, int points) {
+/// The explainer's cell at a resolution; nullptr when not run.
+const Cell* explained(const Scoreboard& scores, const Resolution& resolution) {
   for (const Discretisation& on : scores.discretisations()) {
-    if (on.shape == std::vector<int>(on.shape.size(), points)) return scores.cell(on, explainer);
+    if (Resolution(on.shape) == resolution) return scores.cell(on, explainer);
   }
   return nullptr;
 }
@@ -105,9 +106,9 @@ const Cell* explained(const Scoreboard& scores, int points) {
 /// The explainer's cell on a grid that no training input had, and those on the trained grids around it. Empty when the
 /// grid was trained on.
 std::vector<const Cell*> unseen_and_seen(const Scoreboard& scores, const Discretisation& on) {
-  const std::vector<int>& trained = scores.run().resolutions;
-  const auto above = std::lower_bound(trained.begin(), trained.end(), on.shape.front());
-  if (above != trained.end() && *above == on.shape.front()) return {};
+  const std::vector<Resolution>& trained = scores.run().resolutions;
+  const auto above = std::lower_bound(trained.begin(), trained.end(), Resolution(on.shape));
+  if (above != trained.end() && *above == Resolution(on.shape)) return {};
   std::vector<const Cell*> cells = {scores.cell(on, explainer)};
   if (above != trained.begin()) cells.push_back(explained(scores, *std::prev(above)));
   if (above != trained.end()) cells.push_back(explained(scores, *above));

@@ -9,7 +9,7 @@ namespace opshap::reporting {
 
 using figures::digits;
 
-void ErrorCurves::add(std::string_view method, const std::vector<ErrorPoint>& points) {
+void ErrorCurves::add(const MethodStyle& style, const std::vector<ErrorPoint>& points) {
   std::string rows;
   for (const ErrorPoint& point : points) {
     budgets_.push_back(point.budget);
@@ -21,9 +21,9 @@ void ErrorCurves::add(std::string_view method, const std::vector<ErrorPoint>& po
   }
   if (rows.empty()) return;
   data_ += fmt::format("$m{} << EOD\n{}EOD\n", count_, rows);
-  bands_ += fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}'", bands_.empty() ? "" : ", ", count_,
-                        style_of(method).color);
-  lines_ += fmt::format(", $m{} using 1:3 {}", count_, figures::line_style(method));
+  bands_ +=
+      fmt::format("{}$m{} using 1:2:4 with filledcurves lc rgb '{}'", bands_.empty() ? "" : ", ", count_, style.color);
+  lines_ += fmt::format(", $m{} using 1:3 {}", count_, figures::line_style(style));
   ++count_;
 }
 

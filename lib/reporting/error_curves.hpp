@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reporting/axes.hpp"
+#include "reporting/methods.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
@@ -19,7 +20,7 @@ struct ErrorPoint {
 class ErrorCurves {
  public:
   /// Points whose lower quartile is not positive have no place on a logarithmic axis and are left out.
-  void add(std::string_view method, const std::vector<ErrorPoint>& points);
+  void add(const MethodStyle& style, const std::vector<ErrorPoint>& points);
   /// A horizontal line; `style` is gnuplot's: "lw 2.4 lc rgb '#D55E00'".
   void add_level(double error, const std::string& style);
 

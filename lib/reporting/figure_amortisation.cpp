@@ -40,8 +40,9 @@ Figure amortisation(const Scoreboard& scores) {
   std::string plots = fmt::format("{} + {} * x with lines lw 2.4 lc rgb '{}'", digits(training),
                                   digits(pays->explainer_evaluations), explainer.color);
   std::string break_even, words;
+  const MethodStyles styles(scores.methods());
   for (const TunedMethod& method : pays->methods) {
-    const MethodStyle style = style_of(method.method);
+    const MethodStyle style = styles.of(method.method);
     figure.numbers.add({style.label, "0", digits(method.evaluations), digits(method.nrmse),
                         method.reached ? "yes" : "no, largest budget run",
                         method.break_even ? fmt::format("{:.0f}", std::ceil(*method.break_even)) : "none"});

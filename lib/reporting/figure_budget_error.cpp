@@ -45,6 +45,7 @@ Figure budget_error(const Scoreboard& scores) {
       "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. A horizontal line is "
       "a trained explainer, which needs none. The sampling methods are below " +
       (explainers.empty() ? std::string("it") : style_of(explainers.front()).label);
+  const MethodStyles styles(scores.methods());
   std::vector<std::string> drawn;
   for (const Discretisation& on : scores.discretisations_with_curves()) {
     ErrorCurves curves;
@@ -60,7 +61,7 @@ Figure budget_error(const Scoreboard& scores) {
         figure.numbers.add({on.label(), style_of(method).label, std::to_string(*cell.budget),
                             std::to_string(error.count), digits(error.q25), digits(error.median), digits(error.q75)});
       }
-      curves.add(method, points);
+      curves.add(styles.of(method), points);
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
     if (curves.empty()) continue;
@@ -83,7 +84,7 @@ Figure budget_error(const Scoreboard& scores) {
          .script = curves.script()});
   }
   figure.finding += ".";
-  for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
+  for (const std::string& method : drawn) figure.legend.push_back(legend_of(styles.of(method)));
   for (const std::string& explainer : explainers) {
     const MethodStyle style = style_of(explainer);
     figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});

@@ -125,7 +125,7 @@ Figure grids(const Scoreboard& scores) {
     figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
   } else {
     for (const std::string& method : {explainer, other}) {
-      LegendEntry entry = legend_of(method);
+      LegendEntry entry = legend_of(style_of(method));
       if (method == "reference") entry.label = method;
       entry.marker = 0;
       figure.legend.push_back(std::move(entry));

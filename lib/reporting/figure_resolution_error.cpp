@@ -35,6 +35,7 @@ Figure resolution_error(const Scoreboard& scores) {
   LogRange errors;
   std::vector<double> positions;
   for (const Discretisation& on : all) positions.push_back(static_cast<double>(position(all, on)));
+  const MethodStyles styles(scores.methods());
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   for (const std::string& method : scores.methods()) {
     std::string points, words;
@@ -54,8 +55,9 @@ Figure resolution_error(const Scoreboard& scores) {
       explained += fmt::format(" {}, one model for all n: {}.", style_of(method).label, words);
     if (points.empty()) continue;
     data += fmt::format("$m{} << EOD\n{}EOD\n", figure.legend.size(), points);
-    plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", figure.legend.size(), line_style(method));
-    figure.legend.push_back(legend_of(method));
+    plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", figure.legend.size(),
+                         line_style(styles.of(method)));
+    figure.legend.push_back(legend_of(styles.of(method)));
   }
   if (errors.empty()) return missing(title, "no method has an error above 0");
   const bool by_players =

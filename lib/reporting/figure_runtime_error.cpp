@@ -63,6 +63,7 @@ Figure runtime_error(const Scoreboard& scores) {
       .caption = "Median wall time of one attribution on this machine and median NRMSE.",
       .columns = {{"n", true}, {"method"}, {"budget", true}, {"inputs", true}, {"seconds", true}, {"NRMSE", true}}};
   std::string words;
+  const MethodStyles styles(scores.methods());
   std::vector<std::string> drawn;
   for (const Discretisation& on : shown_grids(scores)) {
     std::string data, plots;
@@ -84,7 +85,7 @@ Figure runtime_error(const Scoreboard& scores) {
       }
       if (points.empty()) continue;
       data += fmt::format("$m{} << EOD\n{}EOD\n", block, points);
-      plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", block, line_style(method));
+      plots += fmt::format("{}$m{} using 1:2 {}", plots.empty() ? "" : ", ", block, line_style(styles.of(method)));
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
       ++block;
     }
@@ -98,7 +99,7 @@ Figure runtime_error(const Scoreboard& scores) {
                                        "set xlabel 'wall time of one attribution'\nset ylabel 'median NRMSE'\nplot " +
                                        plots + "\n"});
   }
-  for (const std::string& method : drawn) figure.legend.push_back(legend_of(method));
+  for (const std::string& method : drawn) figure.legend.push_back(legend_of(styles.of(method)));
   if (figure.panels.empty()) return missing(figure.title, "no attribution has both a wall time and an error above 0");
   figure.finding = fmt::format(
       "Median wall time of one attribution, the game's evaluations included, against its median NRMSE; connected "

@@ -59,8 +59,7 @@ Figure missing(std::string title, std::string why) { return {.title = std::move(
 
 std::string dash_style(std::string_view dash) { return dash.empty() ? "dt solid" : fmt::format("dt ({})", dash); }
 
-std::string line_style(std::string_view method) {
-  const MethodStyle style = style_of(method);
+std::string line_style(const MethodStyle& style) {
   return fmt::format("with linespoints lc rgb '{}' {} pt {} ps 0.75 lw 1.8", style.color, dash_style(style.dash),
                      style.marker);
 }

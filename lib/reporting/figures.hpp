@@ -9,6 +9,7 @@
 
 #include "reporting/gnuplot.hpp"
 #include "reporting/legend.hpp"
+#include "reporting/methods.hpp"
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
 
@@ -55,7 +56,7 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
 Figure missing(std::string title, std::string why);
 
 /// "with linespoints ..." of gnuplot in the method's colour, dash and marker.
-std::string line_style(std::string_view method);
+std::string line_style(const MethodStyle& style);
 /// gnuplot's "dt" for lengths as in LegendEntry: "dt solid" or "dt (6,3)".
 std::string dash_style(std::string_view dash);
 

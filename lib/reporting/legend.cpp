@@ -51,8 +51,7 @@ std::string sample_svg(const LegendEntry& entry) {
 
 }  // namespace
 
-LegendEntry legend_of(std::string_view method) {
-  const MethodStyle style = style_of(method);
+LegendEntry legend_of(const MethodStyle& style) {
   return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
 }
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reporting/methods.hpp"
+
 namespace opshap::reporting {
 
 /// A line of a legend: the sample that is drawn, and what it stands for.
@@ -15,8 +17,8 @@ struct LegendEntry {
   bool bar = false;   ///< a filled box instead of a line
 };
 
-/// Of a method: its label, colour, dash and marker.
-LegendEntry legend_of(std::string_view method);
+/// Of a method.
+LegendEntry legend_of(const MethodStyle& style);
 
 /// `<ul class="legend">` that wraps with the page.
 std::string legend_html(const std::vector<LegendEntry>& entries);

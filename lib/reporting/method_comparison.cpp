@@ -285,6 +285,7 @@ Figure MethodComparison::budget_error() const {
     if (std::find(methods.begin(), methods.end(), found.method) == methods.end()) methods.push_back(found.method);
   }
   sort_for_display(methods);
+  const MethodStyles styles(methods);
   for (const std::string& method : methods) {
     std::vector<ErrorPoint> points;
     std::size_t drawn = 0, left_out = 0;
@@ -298,15 +299,15 @@ Figure MethodComparison::budget_error() const {
       if (found.budget) {
         points.push_back({static_cast<double>(*found.budget), *error});
       } else {
-        const MethodStyle style = style_of(method);
+        const MethodStyle style = styles.of(method);
         curves.add_level(error->median,
                          fmt::format("lw 1.8 lc rgb '{}' {}", style.color, figures::dash_style(style.dash)));
         figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
       }
     }
     if (!points.empty()) {
-      curves.add(method, points);
-      figure.legend.push_back(legend_of(method));
+      curves.add(styles.of(method), points);
+      figure.legend.push_back(legend_of(styles.of(method)));
     } else if (drawn == 0 && left_out > 0) {
       exact += (exact.empty() ? "" : ", ") + style_of(method).label;
     }

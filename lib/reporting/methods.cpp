@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "reporting/paper.hpp"
@@ -54,30 +55,58 @@ std::size_t sum_of_letters(std::string_view name) {
   return letters;
 }
 
-MethodStyle style_of_method(std::string_view method) {
-  const std::size_t place = rank(method);
-  if (place < known().size()) return known()[place].style;
-  static constexpr std::array<const char*, 4> colors = {"#0072B2", "#009E73", "#CC79A7", "#E69F00"};
-  const std::size_t letters = sum_of_letters(method);
-  return {.label = in_words(method),
-          .color = colors[letters % colors.size()],
-          .dash = letters % 2 == 0 ? "4,2" : "9,3",
-          .marker = 4 + static_cast<int>(letters % 10)};
+/// Colours of Tol (2021), scheme "muted", which known methods do not have; and a marker with each.
+constexpr std::array<const char*, 8> other_colors = {"#332288", "#882255", "#117733", "#AA4499",
+                                                     "#999933", "#44AA99", "#CC6677", "#661100"};
+constexpr int first_marker = 4;
+
+bool is_known(std::string_view method) { return rank(method) < known().size(); }
+
+/// Gives a method that is not known the colour and marker of this number. Colours repeat, with other markers.
+void set_look(MethodStyle& style, std::size_t number) {
+  const std::size_t round = number / other_colors.size();
+  style.color = other_colors[number % other_colors.size()];
+  style.dash = (number + round) % 2 == 0 ? "4,2" : "9,3";
+  style.marker = first_marker + static_cast<int>((number + 3 * round) % 10);
 }
+
+std::size_t look_by_name(std::string_view method) { return sum_of_letters(method) % other_colors.size(); }
 
 }  // namespace
 
 MethodStyle style_of(std::string_view method) {
-  MethodStyle style = style_of_method(without_explainer(method));
-  if (const std::size_t colon = method.find(':'); colon != std::string_view::npos) {
-    const std::string_view explainer = method.substr(colon + 1);
-    static constexpr std::array<const char*, 5> dashes = {"", "9,3", "5,2", "9,3,2,3", "3,3"};
-    const std::size_t letters = sum_of_letters(explainer);
-    style.label += " (" + std::string(explainer) + ")";
-    style.dash = dashes[letters % dashes.size()];
-    style.marker = 4 + static_cast<int>(letters % 10);
-  }
+  const std::string_view head = without_explainer(method);
+  MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = in_words(head)};
+  if (!is_known(method)) set_look(style, look_by_name(method));
+  if (head.size() == method.size()) return style;
+  const std::string_view explainer = method.substr(head.size() + 1);
+  style.label += " (" + std::string(explainer) + ")";
+  if (!is_known(method)) return style;
+  static constexpr std::array<const char*, 5> dashes = {"", "9,3", "5,2", "9,3,2,3", "3,3"};
+  const std::size_t letters = sum_of_letters(explainer);
+  style.dash = dashes[letters % dashes.size()];
+  style.marker = first_marker + static_cast<int>(letters % 10);
   return style;
+}
+
+MethodStyles::MethodStyles(const std::vector<std::string>& methods) {
+  for (const std::string& method : methods) styles_.emplace(method, style_of(method));
+  std::set<std::size_t> taken;
+  for (auto& [method, style] : styles_) {
+    if (is_known(method)) continue;
+    constexpr std::size_t colors = other_colors.size();
+    std::size_t tried = 0, number = look_by_name(method);
+    while (!taken.insert(number).second) {
+      ++tried;
+      number = tried / colors * colors + (look_by_name(method) + tried) % colors;
+    }
+    set_look(style, number);
+  }
+}
+
+MethodStyle MethodStyles::of(std::string_view method) const {
+  const auto found = styles_.find(method);
+  return found == styles_.end() ? style_of(method) : found->second;
 }
 
 void sort_for_display(std::vector<std::string>& methods) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +17,22 @@ struct MethodStyle {
   int marker = 7;     ///< gnuplot's pointtype
 };
 
-/// Any name has a style. One that is not known gets its name in words and a colour by its letters.
-/// "<method>:<explainer>" has the method's colour, the explainer's name behind the method's, and a dash and a marker by
-/// that name's letters.
+/// Any name has a style. One that is not known, as that of a program ("peer:mine"), gets its name in words, and by its
+/// letters a colour that no known method has. "operator_shap:<explainer>" has the method's colour, the explainer's name
+/// behind the method's, and a dash and a marker by that name's letters.
 MethodStyle style_of(std::string_view method);
+
+/// The styles of the methods of one figure. The first eight methods that are not known have different colours
+/// and markers, further ones the same colours with other markers. One keeps the colour of style_of() unless an alphabetically earlier one has it.
+class MethodStyles {
+ public:
+  explicit MethodStyles(const std::vector<std::string>& methods);
+  /// Of a method of the figure; of another one style_of().
+  MethodStyle of(std::string_view method) const;
+
+ private:
+  std::map<std::string, MethodStyle, std::less<>> styles_;
+};
 
 /// Explainers first, then what they are compared with; unknown names last, in alphabetical order.
 void sort_for_display(std::vector<std::string>& methods);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/error.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/differences.hpp"
 #include "reporting/methods.hpp"
@@ -48,10 +49,12 @@ std::string verdict_header(const ReportContents& contents) {
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
   text += fmt::format("<h1>{}, profile {}</h1>\n", escape_markup(pde_label(run.pde)), escape_markup(run.profile));
   if (const auto missing = run.missing_resolutions(); !missing.empty()) {
+    std::string sizes;
+    for (const Resolution& size : missing) sizes += message(sizes.empty() ? "" : ", ", size);
     text += fmt::format(
         "<p class=\"lead\"><strong>The evaluation is not finished:</strong> nothing is known yet about n = {}. The "
         "command of this run resumes it.</p>\n",
-        fmt::join(missing, ", "));
+        sizes);
   }
   if (!run.imported_from.empty()) {
     text += fmt::format(

@@ -41,6 +41,23 @@ std::string joined_command(const json_row::Reader& reader) {
   return line;
 }
 
+/// A list of n or [nx, ny]; none where the settings do not have it.
+std::vector<Resolution> resolutions_of(const Json& settings, const char* key) {
+  std::vector<Json> entries;
+  json_row::Reader(settings).optional(key, entries);
+  std::vector<Resolution> found;
+  for (const Json& entry : entries) {
+    std::vector<int> shape;
+    Json row = Json::object();
+    row[key] = entry.is_array() ? entry : Json::array({entry});
+    const json_row::Reader reader(row);
+    reader(key, shape);
+    require<DataError>(!shape.empty() && shape.size() <= 2, key, " (has an entry of ", shape.size(), " numbers)");
+    found.emplace_back(std::move(shape));
+  }
+  return found;
+}
+
 /// The manifest itself is the first sitting.
 Sitting sitting_of(const Json& json, const char* time) {
   require<DataError>(json.is_object(), "resumed (is not a list of objects)");
@@ -74,8 +91,8 @@ void read_manifest(Run& run, const Json& manifest) {
     run.seconds.emplace_back(stage, stage_seconds);
   }
   run.settings = pairs_in_words(reader, "settings");
-  json_row::Reader(settings).optional("resolutions", run.resolutions);
-  json_row::Reader(settings).optional("unseen_resolutions", run.unseen);
+  run.resolutions = resolutions_of(settings, "resolutions");
+  run.unseen = resolutions_of(settings, "unseen_resolutions");
   std::vector<Json> resumed;
   reader.optional("resumed", resumed);
   for (const Json& sitting : resumed) run.sittings.push_back(sitting_of(sitting, "time"));
@@ -131,12 +148,10 @@ double Run::total_seconds() const {
   return total;
 }
 
-std::vector<int> Run::missing_resolutions() const {
-  std::set<int> missing(resolutions.begin(), resolutions.end());
+std::vector<Resolution> Run::missing_resolutions() const {
+  std::set<Resolution> missing(resolutions.begin(), resolutions.end());
   missing.insert(unseen.begin(), unseen.end());
-  for (const AttributionRow& row : results.attributions) {
-    for (const int points : row.shape) missing.erase(points);
-  }
+  for (const AttributionRow& row : results.attributions) missing.erase(Resolution(row.shape));
   return {missing.begin(), missing.end()};
 }
 

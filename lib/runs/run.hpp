@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::runs {
@@ -35,15 +36,15 @@ struct Run {
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
-  std::string imported_from;     ///< where the data are from, in words; empty for data of our generator
-  std::vector<int> resolutions;  ///< of the settings: those of the training, points per axis
-  std::vector<int> unseen;       ///< those that are evaluated besides, points per axis
-  std::string manifest;          ///< manifest.json as it is
+  std::string imported_from;            ///< where the data are from, in words; empty for data of our generator
+  std::vector<Resolution> resolutions;  ///< of the settings: those of the training
+  std::vector<Resolution> unseen;       ///< those that are evaluated besides
+  std::string manifest;                 ///< manifest.json as it is
   Results results;
 
   double total_seconds() const;
   /// Resolutions of the settings that have no attributions yet, ascending.
-  std::vector<int> missing_resolutions() const;
+  std::vector<Resolution> missing_resolutions() const;
 };
 
 /// Reads manifest.json and the rows of a run folder. Throws DataError when the manifest is missing, malformed or of

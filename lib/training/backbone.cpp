@@ -40,7 +40,7 @@ TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset
                            const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
                            const Batch& some, std::size_t of) {
     if (some.members.empty()) return 0.0;
-    const Domain domain = at_resolution(data.inputs.domain, groups[some.group].points);
+    const Domain domain = at_resolution(data.inputs.domain, groups[some.group].resolution);
     const torch::Tensor batch_inputs = select(inputs, some), batch_targets = select(targets, some);
     const double numbers = static_cast<double>(batch_targets.numel() / batch_targets.size(1)) * static_cast<double>(of);
     return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {

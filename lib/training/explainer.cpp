@@ -31,7 +31,7 @@ std::vector<std::vector<std::int64_t>> queries_of(const ExplainerRecipe& recipe,
   const Rng rng(seed, "explainer queries");
   std::vector<std::vector<std::int64_t>> queries(groups.size());
   for (std::size_t group = 0; recipe.any_query && group < groups.size(); ++group) {
-    const std::int64_t points = at_resolution(fields.domain, groups[group].points).points();
+    const std::int64_t points = at_resolution(fields.domain, groups[group].resolution).points();
     for (const std::int64_t sample : groups[group].samples) {
       queries[group].push_back(static_cast<std::int64_t>(
           rng.stream(0, static_cast<std::uint64_t>(sample)).below(static_cast<std::uint64_t>(points))));

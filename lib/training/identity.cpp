@@ -95,7 +95,7 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
       {"coordinates", recipe.coordinates}, {"atom", recipe.atom}, {"cells", recipe.cells}, {"query", query},
       {"trained_at", recipe.resolutions},  {"network", network}};
   // Where all grids are fine there is nothing to tell.
-  if (recipe.fine_from > recipe.resolutions.front()) settings["fine_from"] = recipe.fine_from;
+  if (recipe.fine_from > recipe.resolutions.front().fewest()) settings["fine_from"] = recipe.fine_from;
   return {.model = "density", .json = settings.dump()};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "operators/network_config.hpp"
 
@@ -13,8 +14,8 @@ namespace opshap::training {
 /// How a backbone is trained: AdamW, cosine schedule, MSE, early stopping on the validation MSE, best checkpoint kept
 /// (paper, section Training).
 struct BackboneRecipe {
-  operators::NetworkSettings model;  ///< dimension and channels come from the data
-  std::vector<int> resolutions;      ///< points per axis; each sample is served at the one of its slot
+  operators::NetworkSettings model;     ///< dimension and channels come from the data
+  std::vector<Resolution> resolutions;  ///< points per axis; each sample is served at the one of its slot
   int epochs = 200;
   int batch = 64;
   double learning_rate = 1e-3;
@@ -36,7 +37,7 @@ struct LabelRule {
 /// recipe.
 struct ExplainerRecipe {
   operators::NetworkSettings model;  ///< dimension and channels come from the data
-  std::vector<int> resolutions;
+  std::vector<Resolution> resolutions;
   int epochs = 300;
   int batch = 64;
   double learning_rate = 3e-4;

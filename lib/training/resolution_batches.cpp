@@ -36,9 +36,9 @@ std::vector<std::int64_t> positions(const ResolutionGroup& group) {
 }  // namespace
 
 std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
-                                               const std::vector<int>& resolutions) {
+                                               const std::vector<Resolution>& resolutions) {
   std::vector<ResolutionGroup> groups;
-  for (const int points : resolutions) groups.push_back({.points = points, .samples = {}});
+  for (const Resolution& resolution : resolutions) groups.push_back({.resolution = resolution, .samples = {}});
   for (const std::int64_t sample : data.indices(part)) {
     const std::size_t slot = data.resolution_slot[static_cast<std::size_t>(sample)];
     require(slot < groups.size(), "training: resolutions=", groups.size(), " (sample ", sample,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/resolution.hpp"
 #include "data/dataset.hpp"
 
 namespace opshap::training {
@@ -10,14 +11,14 @@ namespace opshap::training {
 /// Samples of one part of a data set that are served at one resolution, always the same one (the paper's
 /// FixedResolutionBatchSampler).
 struct ResolutionGroup {
-  int points = 0;                     ///< per axis
+  Resolution resolution;
   std::vector<std::int64_t> samples;  ///< indices in the data set, ascending
 };
 
 /// One group per resolution; a group may be empty. Throws InvalidArgument when the data set's slots do not fit the list
-/// or a size does not divide the grid.
+/// or no stride gets to a resolution.
 std::vector<ResolutionGroup> resolution_groups(const data::Dataset& data, data::Split part,
-                                               const std::vector<int>& resolutions);
+                                               const std::vector<Resolution>& resolutions);
 
 /// Positions within one group that make one optimiser step.
 struct Batch {

@@ -52,7 +52,7 @@ SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, con
 
 Scenario SampleGames::scenario(std::int64_t member) const {
   const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
-  Scenario made = scenario_at(rule_, fields_.one(sample), group_.points);
+  Scenario made = scenario_at(rule_, fields_.one(sample), group_.resolution);
   if (!queries_.empty())
     made.readout = Query{.point = queries_[static_cast<std::size_t>(member)], .channel = rule_.channel};
   return made;

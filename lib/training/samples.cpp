@@ -14,7 +14,7 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
     const ResolutionGroup& group = groups[number];
     std::vector<torch::Tensor> samples;
     for (std::size_t member = 0; member < group.samples.size(); ++member) {
-      FieldBatch field = at_resolution(fields.one(group.samples[member]), group.points);
+      FieldBatch field = at_resolution(fields.one(group.samples[member]), group.resolution);
       if (number < queries.size() && !queries[number].empty())
         field = explainers::with_query(field, {queries[number][member]});
       samples.push_back(operators::to_tensor(field, 0, 1, options));

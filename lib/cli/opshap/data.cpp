@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/opshap/data_of_profile.hpp"
 #include "cli/opshap/data_preview.hpp"
+#include "cli/resolution_option.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
@@ -28,7 +29,8 @@ struct GenerateOptions {
 };
 
 struct ImportOptions {
-  data::LayoutRequest layout;
+  data::ImportRequest request;
+  Resolution interpolate;
   data::PdebenchOptions pdebench;
   data::NpyOptions npy;
   std::string centring = "node";
@@ -143,14 +145,31 @@ void add_layout(CLI::App& command, data::LayoutRequest& layout, const char* samp
   command.add_option("--train", layout.train, "Samples for training")->check(count);
   command.add_option("--validation", layout.validation, "Samples for validation")->check(count);
   command.add_option("--test", layout.test, "Samples for testing")->check(count);
-  command.add_option("--resolutions", layout.resolutions, "Points per axis at which samples are served in turn")
-      ->delimiter(',');
+  add_resolutions(
+      command, layout.resolutions,
+      "Points per axis at which samples are served in turn, such as 16,32 or 12x20,24x40 (default: the grid "
+      "and every second, fourth, .. point of it)");
+}
+
+/// How fields from elsewhere are taken.
+void add_taking(CLI::App& command, const std::shared_ptr<ImportOptions>& options) {
+  add_layout(command, options->request.layout,
+             "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are "
+             "given");
+  add_resolution(command, "--interpolate", options->interpolate,
+                 "Points per axis of another grid that the fields are interpolated to: by Fourier on periodic axes, "
+                 "else by cubics (default: their own grid)");
+  command.add_flag("--skip-nonfinite", options->request.skip_nonfinite,
+                   "Leave out samples with NaN or infinity; the set names them");
+}
+
+const data::ImportRequest& taking(ImportOptions& options) {
+  if (options.interpolate != Resolution()) options.request.interpolate = options.interpolate;
+  return options.request;
 }
 
 void add_import(CLI::App& data, const Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
-  const char* samples =
-      "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are given";
   CLI::App* import = data.add_subcommand(
       "import", "Make a data set of fields from elsewhere; it is labelled as imported wherever it is used");
   import->require_subcommand(1);
@@ -164,10 +183,10 @@ void add_import(CLI::App& data, const Globals& globals) {
                        "Time step of the target, the input is step 0 (default: at the paper's time)");
   pdebench->add_option("--problem", options->pdebench.problem,
                        "advection1d or burgers1d, for a file whose attributes do not say which");
-  add_layout(*pdebench, options->layout, samples);
+  add_taking(*pdebench, options);
   pdebench->callback([&globals, options] {
     require_out(globals);
-    data::import_pdebench(options->pdebench, options->layout, globals.out);
+    data::import_pdebench(options->pdebench, taking(*options), globals.out);
     show(globals);
   });
 
@@ -185,14 +204,14 @@ void add_import(CLI::App& data, const Globals& globals) {
       ->capture_default_str();
   npy->add_option("--extent", options->npy.extent, "Length of each axis (default 1)")->delimiter(',');
   npy->add_option("--origin", options->npy.origin, "Where each axis begins (default 0)")->delimiter(',');
-  add_layout(*npy, options->layout, samples);
+  add_taking(*npy, options);
   npy->callback([&globals, options, periodic] {
     require_out(globals);
     require(periodic->count() > 0,
             "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
             "what an explainer sums over). Give --periodic true, or --periodic false.");
     options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
-    data::import_dataset(*data::open_npy(options->npy), options->layout, globals.out);
+    data::import_dataset(*data::open_npy(options->npy), taking(*options), globals.out);
     show(globals);
   });
 }

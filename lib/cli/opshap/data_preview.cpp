@@ -29,10 +29,11 @@ struct PreviewOptions {
 
 /// Thinned out in the plane, so that the picture stays small.
 FieldBatch drawable(const FieldBatch& field) {
-  std::vector<int> shape = field.domain.shape();
-  if (shape.size() < 2) return field;
-  for (int& points : shape) {
-    while (points > most_points_per_axis && points % 2 == 0) points /= 2;
+  std::vector<int> shape;
+  if (field.domain.dimension() < 2) return field;
+  for (Axis axis : field.domain.axes()) {
+    while (axis.points > most_points_per_axis && axis.divided() % 2 == 0) axis = axis.strided(2);
+    shape.push_back(axis.points);
   }
   return strided(field, shape);
 }
@@ -70,7 +71,7 @@ std::string heading(const data::Dataset& set, std::int64_t sample) {
   const char* part = set.split[i] == data::Split::train        ? "training"
                      : set.split[i] == data::Split::validation ? "validation"
                                                                : "test";
-  return fmt::format("sample {}, {}, served at {}", sample, part, set.resolutions[set.resolution_slot[i]]);
+  return message("sample ", sample, ", ", part, ", served at ", set.resolutions[set.resolution_slot[i]]);
 }
 
 /// Four, evenly over the whole set.

@@ -25,7 +25,7 @@ data::Dataset explainer_data(data::Dataset data, const Profile& profile, const t
           "nothing here draws further inputs of it). Set it to 0.");
   return data::with_unlabelled(
       std::move(data), *profile.data.problem(), seed,
-      {.count = recipe.unlabelled, .points = recipe.resolutions.back(), .shares = recipe.unlabelled_shares});
+      {.count = recipe.unlabelled, .grid = recipe.resolutions.back(), .shares = recipe.unlabelled_shares});
 }
 
 void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,

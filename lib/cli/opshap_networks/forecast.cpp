@@ -39,6 +39,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The largest budget that a dry run spends on a method.
+constexpr std::int64_t most_spent = 1 << 14;
 constexpr double bytes_of_a_number = 21;  // of JSON with all digits, and its comma
 
 /// The wall time of a call, the least of at least two after one that does not count.
@@ -79,7 +81,8 @@ data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
 }
 
 /// A training step of a network on a batch of random fields.
-double step_seconds(const operators::NetworkConfig& config, const data::Dataset& data, int resolution, int batch) {
+double step_seconds(const operators::NetworkConfig& config, const data::Dataset& data, const Resolution& resolution,
+                    int batch) {
   const auto network = operators::make_network(config, torch::kFloat32);
   if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
   operators::initialise(*network, 1);
@@ -104,7 +107,7 @@ double bytes_of_weights(const operators::NetworkConfig& config) {
 struct Steps {
   const operators::NetworkConfig& config;
   const data::Dataset& data;
-  const std::vector<int>& resolutions;
+  const std::vector<Resolution>& resolutions;
   int batch;
 
   double epoch_seconds(const std::vector<double>& samples, double validation) const {
@@ -125,7 +128,7 @@ struct Rates {
   std::unique_ptr<Game> game;
   double evaluation = 0;  ///< seconds a coalition
 
-  Rates(const Operator& backbone, const ScenarioRule& rule, const data::Dataset& data, int resolution)
+  Rates(const Operator& backbone, const ScenarioRule& rule, const data::Dataset& data, const Resolution& resolution)
       : scenario(make_scenario(data::rule_for(rule, data), served(data.inputs, resolution))),
         game(games::cell_mask_game(backbone, scenario)) {
     constexpr std::size_t count = 64;
@@ -140,12 +143,10 @@ struct Rates {
   }
 
   /// Strided where the native grid allows it, as grids of trainings are; else interpolated.
-  static FieldBatch served(const FieldBatch& inputs, int resolution) {
-    if (!inputs.domain.is_grid()) return inputs;
-    const std::vector<int>& native = inputs.domain.shape();
-    const bool strides = std::ranges::all_of(native, [&](int points) { return points % resolution == 0; });
-    return strides ? at_resolution(inputs, resolution)
-                   : interpolated(inputs, std::vector<int>(native.size(), resolution));
+  static FieldBatch served(const FieldBatch& inputs, const Resolution& resolution) {
+    return has_resolution(inputs.domain, resolution)
+               ? at_resolution(inputs, resolution)
+               : interpolated(inputs, resolution.shape(inputs.domain.dimension()));
   }
 };
 
@@ -157,8 +158,8 @@ class Forecaster {
         data_(one_sample(profile, globals.seed)),
         backbone_config_(training::backbone_config(profile.backbone, data_)),
         backbone_(operators::untrained_operator(backbone_config_, globals.seed)) {
-    for (const int resolution : profile.resolutions) add_rates(resolution);
-    for (const int resolution : profile.evaluation.unseen) add_rates(resolution);
+    for (const Resolution& resolution : profile.resolutions) add_rates(resolution);
+    for (const Resolution& resolution : profile.evaluation.unseen) add_rates(resolution);
   }
 
   std::vector<StageForecast> stages() {
@@ -266,12 +267,16 @@ class Forecaster {
     const std::unique_ptr<methods::Method> method = methods::resolve(name);
     const int players = rates.game->players();
     const std::int64_t budget = std::max<std::int64_t>(2 * players, settings.minimum_budget);
+    // A larger budget is not spent to know what it costs: from here on costs grow with it.
+    const std::int64_t spent = std::min(budget, std::max<std::int64_t>(2 * players, most_spent));
     Attribution found;
-    double seconds = 0;
+    double seconds = 0, evaluations_of_one = 0;
     try {
       const auto start = std::chrono::steady_clock::now();
-      found = method->attribute({*rates.game, &rates.scenario, {budget}, 1});
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      found = method->attribute({*rates.game, &rates.scenario, {spent}, 1});
+      const double scale = method->uses_budget() ? static_cast<double>(budget) / static_cast<double>(spent) : 1;
+      seconds = scale * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      evaluations_of_one = scale * static_cast<double>(found.evaluations);
     } catch (const InvalidArgument&) {
       return 1;  // it keeps its row, with the reason, and costs nothing
     }
@@ -283,7 +288,7 @@ class Forecaster {
       }
       rows += static_cast<double>(curve.inputs * static_cast<int>(curve.budgets.size())) / settings.inputs;
     }
-    const auto evaluations = static_cast<std::int64_t>(tables * static_cast<double>(found.evaluations));
+    const auto evaluations = std::llround(tables * evaluations_of_one);
     all.least_evaluations += evaluations;
     all.most_evaluations += evaluations;
     all.least_seconds += tables * seconds;
@@ -302,11 +307,11 @@ class Forecaster {
     return {least, std::max(least, static_cast<double>(settings.reference_budget))};
   }
 
-  bool is_unseen(int resolution) const {
+  bool is_unseen(const Resolution& resolution) const {
     return std::ranges::find(profile_.resolutions, resolution) == profile_.resolutions.end();
   }
 
-  void add_rates(int resolution) {
+  void add_rates(const Resolution& resolution) {
     rates_.emplace(std::piecewise_construct, std::forward_as_tuple(resolution),
                    std::forward_as_tuple(*backbone_, profile_.evaluation.scenario, data_, resolution));
   }
@@ -316,7 +321,7 @@ class Forecaster {
   data::Dataset data_;
   operators::NetworkConfig backbone_config_;
   std::unique_ptr<Operator> backbone_;
-  std::map<int, Rates> rates_;
+  std::map<Resolution, Rates> rates_;
 };
 
 std::string range(double least, double most, const std::function<std::string(double)>& show) {

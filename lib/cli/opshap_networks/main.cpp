@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 
+#include "cli/command_table.hpp"
 #include "cli/commands.hpp"
 #include "core/fast_blas.hpp"
 #include "core/process_start.hpp"
@@ -29,6 +30,10 @@ int main(int argc, char** argv) try {
 #include "cli/commands.def"
 #undef COMMAND
 #undef NETWORK_COMMAND
+  // For `opshap completion` and `opshap man`.
+  app.add_subcommand("tables", "All commands and options as JSON")->group("")->callback([&app] {
+    print_json(to_json(table_of(app)));
+  });
   return run(app, globals, argc, argv);
 } catch (const std::bad_alloc&) {
   std::fputs("opshap: memory (the system has no more). Raise `ulimit -v`, or close other programs.\n", stderr);

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "cli/globals.hpp"
+#include "core/resolution.hpp"
 
 namespace opshap::cli {
 
 /// What `opshap train explainer --inputs` is told.
 struct OwnOperator {
   std::filesystem::path op, inputs;
-  std::string domain;            ///< "periodic", "bounded", or empty: as the weights say
-  std::vector<int> resolutions;  ///< points per axis; empty: data::usual_resolutions()
-  int samples = 8000;            ///< inputs, each at a resolution and a query of its own, that are labelled
+  std::string domain;                   ///< "periodic", "bounded", or empty: as the weights say
+  std::vector<Resolution> resolutions;  ///< empty: data::usual_resolutions()
+  int samples = 8000;                   ///< inputs, each at a resolution and a query of its own, that are labelled
 };
 
 /// Trains an explainer of somebody's operator from inputs alone, for any query, and scores it on held-out inputs at

@@ -11,6 +11,7 @@
 #include "cli/environment.hpp"
 #include "cli/opshap_networks/explainer.hpp"
 #include "cli/opshap_networks/forecast.hpp"
+#include "cli/opshap_networks/run_ending.hpp"
 #include "cli/problem_profiles.hpp"
 #include "cli/shard_option.hpp"
 #include "core/error.hpp"
@@ -241,19 +242,19 @@ void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
   if (!options.data.empty()) {
     const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
     const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    print_path(globals, "report", reproduce(profile, globals, runs / profile.data.pde, extent));
+    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
     return;
   }
   if (options.pdes.empty()) {
     const Profile profile = load_profile(options.profile, globals.config);
     const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
-    print_path(globals, "report", reproduce(profile, globals, run, extent));
+    print_ending(globals, reproduce(profile, globals, run, extent), run);
     return;
   }
   const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
   const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
   for (const Profile& profile : profiles)
-    print_path(globals, "report", reproduce(profile, globals, runs / profile.data.pde, extent));
+    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
   if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
     print_path(globals, "report", reporting::write_report(runs).page);
 }

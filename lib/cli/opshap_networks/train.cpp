@@ -1,12 +1,15 @@
 // `opshap train backbone|explainer`.
 
+#include <functional>
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/explainer.hpp"
+#include "cli/opshap_networks/held_out_scores.hpp"
 #include "cli/opshap_networks/own_operator.hpp"
 #include "cli/problem_profiles.hpp"
+#include "cli/resolution_option.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "operators/weights.hpp"
@@ -23,21 +26,46 @@ struct Options {
   OwnOperator own;
 };
 
-void report(const training::TrainingSummary& summary, const Globals& globals) {
+/// Prints what a training made. `scores`, if any, is asked for by the first of the ranks, when all have left.
+void report(const training::TrainingSummary& summary, const Globals& globals,
+            const std::function<std::vector<HeldOutScore>()>& scores = nullptr) {
   const training::Ranks& ranks = training::Ranks::all();
   ranks.leave();
   if (!ranks.first()) return;
+  const std::vector<HeldOutScore> found = scores ? scores() : std::vector<HeldOutScore>{};
   const std::filesystem::path weights = globals.out / "model.safetensors";
   if (globals.json) {
-    print_json({{"model", weights.string()},
-                {"epochs", summary.epochs},
-                {"best_epoch", summary.best_epoch},
-                {"best_validation", summary.best_validation},
-                {"operator_evaluations", summary.operator_evaluations},
-                {"seconds", summary.seconds}});
+    nlohmann::ordered_json answer = {{"model", weights.string()},
+                                     {"epochs", summary.epochs},
+                                     {"best_epoch", summary.best_epoch},
+                                     {"best_validation", summary.best_validation},
+                                     {"operator_evaluations", summary.operator_evaluations},
+                                     {"seconds", summary.seconds}};
+    if (scores) answer["held_out"] = json_of(found);
+    print_json(answer);
   } else {
     std::cout << weights.string() << '\n';
+    if (!found.empty()) std::cout << '\n' << in_words(found, "at the query of the profile");
   }
+}
+
+/// A few test inputs at the coarsest resolution: what a look at an explainer needs, in seconds.
+std::vector<HeldOutScore> a_few_scores(const Profile& profile, const data::Dataset& data, const Operator& backbone,
+                                       const Globals& globals) {
+  constexpr int inputs = 8;
+  if (data.indices(data::Split::test).empty()) return {};
+  const training::ExplainerRecipe& recipe = profile.explainer;
+  const auto explainer = trained_explainer(globals.out / "model.safetensors", backbone, "cpu");
+  return held_out_scores({.op = backbone,
+                          .inputs = test_inputs(data, inputs),
+                          .rule = data::rule_for(recipe.scenario, data),
+                          .resolutions = {recipe.resolutions.front()},
+                          .any_query = recipe.any_query,
+                          .reference = {.relative_error = profile.evaluation.reference_error,
+                                        .max_evaluations = profile.evaluation.reference_budget,
+                                        .exact_players = profile.evaluation.exact_players},
+                          .seed = globals.seed},
+                         *explainer);
 }
 
 CLI::App* add_training(CLI::App& train, const char* name, const char* summary, Options& options) {
@@ -80,9 +108,8 @@ void add_network_train(CLI::App& app, const Globals& globals) {
                    "With --inputs: the unit interval or square, periodic or bounded, instead of what the weights say")
       ->check(CLI::IsMember({"periodic", "bounded"}))
       ->needs(inputs);
-  explainer->add_option("--resolutions", options->own.resolutions, "With --inputs: points per axis, ascending")
-      ->check(CLI::Range(2, 1 << 15))
-      ->delimiter(',')
+  add_resolutions(*explainer, options->own.resolutions,
+                  "With --inputs: points per axis, ascending, such as 16,32 or 12x20")
       ->needs(inputs);
   explainer->add_option("--samples", options->own.samples, "With --inputs: how many games are labelled")
       ->check(CLI::PositiveNumber)
@@ -104,7 +131,7 @@ void add_network_train(CLI::App& app, const Globals& globals) {
     report(training::train_explainer(profile.explainer, *backbone,
                                      explainer_data(data, profile, profile.explainer, globals.seed), globals.seed,
                                      globals.out),
-           globals);
+           globals, [&] { return a_few_scores(profile, data, *backbone, globals); });
   });
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace opshap::cli {
+
+/// An option or a positional argument of a command.
+struct OptionRow {
+  std::vector<std::string> names;  ///< "--out", "-q"; a positional has its one name without dashes
+  bool positional = false;
+  bool takes_value = false;          ///< false for flags
+  std::vector<std::string> choices;  ///< the values that it can have, where these are few and known
+  std::string meaning;
+};
+
+/// A command with everything that its --help is made from.
+struct CommandTable {
+  std::string name, summary;
+  std::vector<OptionRow> options;
+  std::vector<CommandTable> commands;
+};
+
+/// The table of an application and all its subcommands, but for hidden ones.
+CommandTable table_of(const CLI::App& app);
+
+/// The table of `opshap` with what opshap-networks knows of its commands, where it is there. `app` is the application of
+/// `opshap` itself. Cost: a start of opshap-networks. Throws EnvironmentError where it is there and does not answer.
+CommandTable whole_table(const CLI::App& app);
+
+nlohmann::ordered_json to_json(const CommandTable& table);
+
+/// All commands of a table with their paths ("data import npy"; empty for the application), each before its
+/// subcommands.
+std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table);
+
+}  // namespace opshap::cli

@@ -1,0 +1,125 @@
+// What is made from the tables of the commands: completion in shells and manual pages.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "cli/command_table.hpp"
+#include "cli/completion.hpp"
+#include "cli/man_page.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+class CommandTables : public Program {
+ protected:
+  static void SetUpTestSuite() {
+    FILE* pipe = popen((std::string(OPSHAP_BINARY_DIR) + "/opshap completion bash").c_str(), "r");
+    std::array<char, 4096> buffer;
+    for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      script_.append(buffer.data(), got);
+    pclose(pipe);
+  }
+
+  /// What bash offers at the end of a command line.
+  std::string completed(const std::string& words) const {
+    const std::string script = file("complete.sh", script_ + "COMP_WORDS=(" + words +
+                                                       ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_opshap\n"
+                                                       "echo \"${COMPREPLY[*]}\"\n");
+    const Outcome outcome = shell("cd " + path(".") + " && bash " + script);
+    EXPECT_EQ(0, outcome.code) << outcome.err;
+    EXPECT_EQ("", outcome.err);
+    return outcome.out;
+  }
+  static inline std::string script_;
+  static bool has(const std::string& words, const std::string& word) {
+    return (" " + words).find(" " + word) != std::string::npos;
+  }
+};
+
+TEST_F(CommandTables, BashCompletesCommandsOptionsAndValues) {
+  EXPECT_EQ("data\n", completed("opshap da"));
+  EXPECT_EQ("import info\n", completed("opshap data i"));
+  EXPECT_EQ("--periodic\n", completed("opshap data import npy --per"));
+  EXPECT_EQ("node cell\n", completed("opshap data import npy --centring ''"));
+  EXPECT_EQ("bash\n", completed("opshap completion b"));
+  EXPECT_TRUE(has(completed("opshap attribute --method perm"), "permutation_antithetic"));
+  EXPECT_TRUE(has(completed("opshap attribute --o"), "--out")) << "an option of every command that applies";
+  EXPECT_FALSE(has(completed("opshap list --o"), "--out")) << "one that does not";
+  file("fields.npy", "");
+  EXPECT_EQ("fields.npy\n", completed("opshap data import npy --input fie"));
+#ifdef OPSHAP_WITH_NETWORKS
+  EXPECT_EQ("backbone\n", completed("opshap train b")) << "a command of the other program";
+  EXPECT_TRUE(has(completed("opshap reproduce --"), "--dry-run"));
+#endif
+}
+
+TEST_F(CommandTables, EveryShellLearnsEveryCommandAndOption) {
+  for (const char* shell_name : {"bash", "zsh", "fish"}) {
+    const Outcome script = opshap(std::string("completion ") + shell_name);
+    ASSERT_EQ(0, script.code) << script.err;
+    for (const char* word : {"import", "skip-nonfinite", "permutation_antithetic", "golden"})
+      EXPECT_NE(std::string::npos, script.out.find(word)) << shell_name << " " << word;
+  }
+  expect_refusal("completion tcsh", 2, "shell");
+}
+
+// Every command has a page, and every option an entry in it. groff reads the pages without a warning.
+TEST_F(CommandTables, EveryCommandHasAManualPage) {
+  ASSERT_EQ(0, opshap("man --out " + path("pages")).code);
+  const bool groff = shell("command -v groff").code == 0;
+  std::vector<std::string> commands = {""};
+  std::size_t pages = 0;
+  while (!commands.empty()) {
+    const std::string command = commands.back();
+    commands.pop_back();
+    ++pages;
+    const std::string page = read_file(path("pages/" + cli::page_name(command) + ".1"));
+    EXPECT_NE(std::string::npos, page.find(".SH SYNOPSIS")) << command;
+    // --help is made by CLI11 from the same application.
+    const Outcome help = opshap(command + " --help");
+    ASSERT_EQ(0, help.code) << command;
+    static const std::regex option("\n  (?:-[a-z],)?(--[a-z-]+)"), sub("\n  ([a-z]+)  ");
+    const std::size_t listed = help.out.find("\nSubcommands:");
+    for (std::sregex_iterator found(help.out.begin(), help.out.end(), option), end; found != end; ++found) {
+      const std::string name = std::regex_replace((*found)[1].str(), std::regex("-"), "\\-");
+      EXPECT_NE(std::string::npos, page.find(name)) << command << ": " << name;
+    }
+    if (listed != std::string::npos) {
+      const std::string rest = help.out.substr(listed);
+      for (std::sregex_iterator found(rest.begin(), rest.end(), sub), end; found != end; ++found)
+        commands.push_back(command + (command.empty() ? "" : " ") + (*found)[1].str());
+    }
+    if (!groff) continue;
+    const Outcome read =
+        shell("groff -man -ww -K utf8 -T utf8 " + path("pages/" + cli::page_name(command) + ".1") + " > /dev/null");
+    EXPECT_EQ("", read.err) << command;
+  }
+  EXPECT_GT(pages, 20u);
+  EXPECT_EQ(read_file(path("pages/opshap-data-import-npy.1")), opshap("man data import npy").out);
+  expect_refusal("man data improt", 2, "man: command=data improt (not one of opshap). Did you mean data import?");
+}
+
+// A text that roff would read as a command, and letters that shells read.
+TEST(CommandTable, TextsAreOnlyTexts) {
+  const cli::CommandTable table{
+      .name = "opshap",
+      .summary = "all",
+      .options = {},
+      .commands = {{.name = "one",
+                    .summary = ".so it's \\begin",
+                    .options = {{.names = {"--mode"}, .takes_value = true, .choices = {"a", "b"}, .meaning = "'it's"}},
+                    .commands = {}}}};
+  const std::string page = cli::man_page(table, "one");
+  EXPECT_NE(std::string::npos, page.find("opshap\\-one \\- \\&.so it's \\ebegin\n")) << page;
+  EXPECT_NE(std::string::npos, page.find("\n\\&'it's\n")) << page;
+  EXPECT_NE(std::string::npos, cli::fish_completion(table).find("-d '.so it\\'s \\\\begin'"));
+}
+
+}  // namespace
+}  // namespace opshap

@@ -1,0 +1,74 @@
+// Arrays on grids of other shapes than squares, from their import to the report of a run in profile smoke.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "data/npy.hpp"
+#include "runs/results.hpp"
+#include "runs/run.hpp"
+#include "support/program.hpp"
+
+namespace opshap {
+namespace {
+
+/// One wave a sample, and its shift.
+class GridsOfOnesOwn : public Program {
+ protected:
+  void write(const std::string& name, int nx, int ny, double shift) const {
+    std::vector<double> values;
+    for (int sample = 0; sample < 16; ++sample) {
+      for (int i = 0; i < nx; ++i)
+        for (int j = 0; j < ny; ++j)
+          values.push_back(
+              std::sin(2 * std::numbers::pi * (i / double(nx) + (1 + sample % 3) * j / double(ny)) + shift + sample));
+    }
+    data::write_npy(path(name), {{16, 1, nx, ny}, data::Dtype::float64, values});
+  }
+
+  const std::string small_ =
+      "[operator]\nmodes = 4\nwidth = 8\nlayers = 2\n[backbone]\nepochs = 2\n[explainer]\nepochs = 1\ncoalitions = 4\n"
+      "[evaluation]\ninputs = 1\nmethods = ['mean_field']\nreference_error = 0.5\nreference_budget = 64\n"
+      "faithfulness_coalitions = 50\ncurves = []\n";
+};
+
+TEST_F(GridsOfOnesOwn, AreImportedLookedAtTrainedOnAndEvaluated) {
+  const std::map<std::pair<int, int>, std::vector<std::vector<int>>> shapes = {
+      {{24, 40}, {{6, 10}, {12, 20}, {24, 40}}}, {{32, 128}, {{4, 16}, {8, 32}}}};
+  for (const auto& [shape, served] : shapes) {
+    const auto [nx, ny] = shape;
+    write("u.npy", nx, ny, 0);
+    write("v.npy", nx, ny, 0.5);
+    const Outcome made = opshap("data import npy --input " + path("u.npy") + " --target " + path("v.npy") +
+                                " --periodic true --train 10 --validation 4 --test 2 --name own --out " +
+                                path("set.h5") + (nx == 32 ? " --resolutions 4x16,8x32" : ""));
+    ASSERT_EQ(0, made.code) << made.err;
+    EXPECT_NE(std::string::npos, made.out.find("periodic; y: " + std::to_string(ny) + " points on [0, 1), periodic"))
+        << "the kind of the grid is told\n"
+        << made.out;
+    EXPECT_EQ(0, opshap("data info " + path("set.h5")).code);
+    EXPECT_EQ(0, opshap("data verify " + path("set.h5")).code);
+    const Outcome preview = opshap("data preview " + path("set.h5") + " --out " + path("sheet.html"));
+    EXPECT_EQ(0, preview.code) << preview.err;
+    const Outcome run = opshap("reproduce --profile smoke --data " + path("set.h5") + " --config " +
+                               file("small.toml", small_) + " --out " + path("run") + " -q");
+    ASSERT_EQ(0, run.code) << run.err;
+    std::set<std::vector<int>> found;
+    for (const runs::AttributionRow& row : runs::read_results(path("run/npy_own")).attributions)
+      found.insert(row.shape);
+    EXPECT_EQ(std::set<std::vector<int>>(served.begin(), served.end()), found);
+    EXPECT_EQ(std::vector<Resolution>{}, runs::read_run(path("run/npy_own")).missing_resolutions());
+    EXPECT_TRUE(is_there(std::filesystem::path(path("run/npy_own")) / "report.html"));
+    const Outcome again = opshap("reproduce --profile smoke --data " + path("set.h5") + " --config " +
+                                 path("small.toml") + " --out " + path("run") + " -q");
+    EXPECT_EQ(0, again.code) << "the stored profile is the same\n" << again.err;
+    for (const char* name : {"run", "set.h5"}) std::filesystem::remove_all(path(name));
+  }
+}
+
+}  // namespace
+}  // namespace opshap
