@@ -371,7 +371,7 @@ TEST_F(PeerCommands, WhatNewWritesInRPassesItsChecks) {
 TEST_F(PeerCommands, OfThePythonPackagePassItsOwnTests) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
   ::setenv("OPSHAP", OPSHAP_BINARY_DIR "/opshap", 1);
-  for (const char* name : {"test_peer", "test_attribute", "test_export_model"})
+  for (const char* name : {"test_peer", "test_attribute", "test_opshap", "test_export_model"})
     EXPECT_EQ(0, std::system(message("python3 -B " OPSHAP_SOURCE_DIR "/python/tests/", name, ".py 2>&1").c_str()));
 }
 

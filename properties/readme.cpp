@@ -46,6 +46,21 @@ std::vector<std::string> commands() {
   return found;
 }
 
+/// The page's blocks of Python, one after the other.
+std::string python_blocks() {
+  std::istringstream page(read_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md"));
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```python";
+    } else if (inside) {
+      text += line + '\n';
+    }
+  }
+  return text;
+}
+
 /// Whether a command builds the project, which is what CI does with it, needs a LibTorch that is not here, or installs,
 /// which is a test of its own.
 bool builds(const std::string& command) {
@@ -102,6 +117,15 @@ TEST_F(ReadmeCommands, Run) {
     ++run;
   }
   EXPECT_GE(run, 3) << "the page's commands were not found";
+#ifdef OPSHAP_WITH_NETWORKS
+  ASSERT_NE(std::string::npos, python_blocks().find("opshap.load"));
+  file("page.py", "import sys\nsys.path.insert(0, '" OPSHAP_SOURCE_DIR
+                  "/python')\nimport numpy as np\n"
+                  "u, weights = np.load('u.npy'), np.arange(64.0)\n" +
+                      python_blocks());
+  const Outcome python = shell("cd " + folder_.string() + " && OPSHAP=" OPSHAP_BINARY_DIR "/opshap python3 page.py");
+  EXPECT_TRUE(!numpy || python.code == 0) << python.err;
+#endif
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/family_game.hpp"
+#include "cli/kept_program.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "games/game_file.hpp"
@@ -100,6 +101,12 @@ NamedGame wanted_game(const CLI::App& command, const GameOptions& options) {
                  {"--input", "--mesh", "--query", "--query-at", "--target", "--query-channel", "--masked-channels",
                   "--baseline", "--partition"},
                  "--operator");
+  if (options.game == "caller" && is_kept()) {
+    require_absent(command, {"--players", "--game-seed"}, "a family of games");
+    auto game = caller_game();
+    std::string name = game->path();
+    return {.name = std::move(name), .game = std::move(game), .foreign = true};
+  }
   const bool program = options.game.starts_with(peer_prefix);
   if (!program && !is_file(options.game)) return member_of_family(command, options);
   require_absent(command, {"--players"}, "--operator or a family of games");

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "cli/help.hpp"
+#include "cli/kept_program.hpp"
 #include "cli/option_uses.hpp"
 #include "cli/program_folder.hpp"
 #include "core/error.hpp"
@@ -97,10 +98,14 @@ void add_globals(CLI::App& app, Globals& globals) {
 }
 
 int run(CLI::App& app, Globals& globals, int argc, char** argv) {
+  stop_on_signals();
+  return answer(app, globals, argc, argv);
+}
+
+int answer(CLI::App& app, Globals& globals, int argc, char** argv) {
   globals.arguments.assign(argv, argv + argc);
   take_whole_numbers(app);
   app.parse_complete_callback([&app] { require_used_options(app); });
-  stop_on_signals();
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -138,6 +143,7 @@ int run(CLI::App& app, Globals& globals, int argc, char** argv) {
 }
 
 void run_networks(const Globals& globals) {
+  require(!is_kept(), "opshap: --operator (this process is kept for games). Ask one that is kept for operators.");
   const std::filesystem::path program = program_folder() / "opshap-networks";
   std::vector<char*> arguments;
   for (const std::string& argument : globals.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));

@@ -31,6 +31,9 @@ void add_globals(CLI::App& app, Globals& globals);
 /// failed, 6 stopped (resumable), 7 bug.
 int run(CLI::App& app, Globals& globals, int argc, char** argv);
 
+/// The same for one command line of several: signals are not set up.
+int answer(CLI::App& app, Globals& globals, int argc, char** argv);
+
 /// A check failed: the subcommand has printed its results and wants exit code 1.
 struct CheckFailed {};
 

@@ -75,6 +75,7 @@ const std::vector<OptionUse>& option_uses() {
       {"reproduce", "--out --seed --config --device --no-engine --json --sandbox --trust"},
       {"merge", "--json"},
       {"report", "--out --json"},
+      {"serve", ""},
       {"peer new", "--json"},
       {"peer check", "--seed --json --sandbox"},
       {"completion", ""},

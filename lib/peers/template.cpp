@@ -13,8 +13,8 @@ namespace opshap::peers {
 // Made by CMake of the files in lib/peers/templates and python/opshap_peer.
 namespace embedded {
 extern const std::string_view python_plugin, python_estimator;
-extern const std::string_view package_init, package_attribute, package_handover, package_frames, package_estimator,
-    package_questions, package_game, package_operator;
+extern const std::string_view package_init, package_frames, package_estimator, package_questions, package_game,
+    package_operator;
 extern const std::string_view cpp_plugin, cpp_run, cpp_header, cpp_estimator;
 extern const std::string_view r_plugin, r_package, r_estimator;
 }  // namespace embedded
@@ -35,8 +35,6 @@ const std::vector<Template>& templates() {
                                              {{"plugin.toml", embedded::python_plugin},
                                               {"estimator.py", embedded::python_estimator},
                                               {"opshap_peer/__init__.py", embedded::package_init},
-                                              {"opshap_peer/attribute.py", embedded::package_attribute},
-                                              {"opshap_peer/handover.py", embedded::package_handover},
                                               {"opshap_peer/frames.py", embedded::package_frames},
                                               {"opshap_peer/estimator.py", embedded::package_estimator},
                                               {"opshap_peer/questions.py", embedded::package_questions},

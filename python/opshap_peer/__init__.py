@@ -21,22 +21,25 @@ round, a function of masks is a game that opshap explains, and a torch module an
     torch_operator(module, dimension=1).serve()          # opshap attribute --operator peer:FOLDER --input u.npy ...
     torch_game(module, field, query=512).serve()         # opshap attribute --game peer:FOLDER ...
 
-And any method of opshap is a function, for a game of this very process:
-
-    from opshap_peer import attribute
-
-    found = attribute(lambda masks: masks @ weights, 64, "permutation", 1024)
-    found.values, found.standard_errors, found.error_bar, found.plot(), found.to_dict(), found.to_shapiq()
+And any method of opshap is a function, for a game of this very process: that is opshap.attribute of the package opshap
+beside this one, which is also found here.
 
 Masks are booleans, or numbers that are all 0 or 1. Values are real numbers of any type.
 """
 
-from .attribute import Attribution, OpshapError, attribute
 from .estimator import BudgetExceeded, Estimator, Game, Refused, estimator
 from .frames import ProtocolError
 from .game import PeerGame, game, torch_game
 from .operator import PeerOperator, operator, torch_operator
 
 __version__ = "0.1.0"
+_OF_OPSHAP = ("Attribution", "OpshapError", "attribute")
 __all__ = ["Attribution", "BudgetExceeded", "Estimator", "Game", "OpshapError", "PeerGame", "PeerOperator",
            "ProtocolError", "Refused", "attribute", "estimator", "game", "operator", "torch_game", "torch_operator"]
+
+
+def __getattr__(name):  # a copy of this package in a program's folder has no opshap beside it, and needs none
+    if name in _OF_OPSHAP:
+        import opshap
+        return getattr(opshap, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

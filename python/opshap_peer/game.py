@@ -27,15 +27,15 @@ class PeerGame:
     def __call__(self, masks):
         return self.function(checked_masks("game: masks", masks, self.players))
 
-    def serve(self, pipes=None, name=None, raises=False):
-        """Answers questions until the host says goodbye. An exception of the function fails its question.
-
-        With `raises` it comes out of here instead, and nothing more is served.
-        """
-        name = name or os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game"))
+    def serve(self, pipes=None):
+        """Answers questions until the host says goodbye. An exception of the function fails its question."""
         serve({"eval": self._values, "grad": self._gradients},
-              {"role": "game", "name": name, "players": self.players, "gradients": self.gradients is not None,
-               "max_batch": self.max_batch}, pipes, raises)
+              {"role": "game", "name": os.environ.get("OPSHAP_PEER_NAME", getattr(self.function, "__name__", "game")),
+               "players": self.players, "gradients": self.gradients is not None, "max_batch": self.max_batch}, pipes)
+
+    def answer(self, header, payload):
+        """The type and the numbers of the answer to one question of a host. An exception of the function comes out."""
+        return {"eval": self._values, "grad": self._gradients}[header["type"]](header, payload)
 
     def _values(self, header, payload):
         count = count_of(header)

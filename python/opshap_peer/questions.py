@@ -8,11 +8,11 @@ import traceback
 from .frames import Pipes, ProtocolError, bytes_of_numbers
 
 
-def serve(answers, hello, pipes=None, raises=False):
+def serve(answers, hello, pipes=None):
     """Greets with the keys of `hello`, and answers questions of the types that `answers` knows.
 
     answers   type of question -> function (header, payload) -> (type of the answer, its numbers or None)
-    An exception of such a function fails its question. With `raises` it comes out of here instead.
+    An exception of such a function fails its question.
     """
     pipes = pipes or Pipes.of_environment()
     pipes.write({"type": "hello", "protocol": 1, "version": "0.1", **hello})
@@ -29,8 +29,6 @@ def serve(answers, hello, pipes=None, raises=False):
         except (ProtocolError, MemoryError):
             raise
         except Exception as error:
-            if raises:
-                raise
             traceback.print_exc(file=sys.stderr)
             pipes.write({"type": "fail", "id": header.get("id"), "reason": reason_of(error)})
             continue

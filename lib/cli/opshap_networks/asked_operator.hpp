@@ -14,11 +14,13 @@ namespace opshap::cli {
 /// The operator that --operator names: trained weights, as operators::load_operator() reads them, or the program of
 /// peer:FOLDER. `input` is the shape of an array that it is to get, where there is one.
 ///
+/// In a kept program (cli/kept_program.hpp) an operator is loaded once and renewed when its file has changed.
+///
 /// With --sandbox a TorchScript archive, which is code, is run by a process of its own in the sandbox: `opshap-networks
 /// operator serve`, a program of opshap-peer/1. It works on regular grids and on the CPU there. Throws as
 /// load_operator() and peers::peer_operator(), InvalidArgument for an archive in a sandbox on another device.
-std::unique_ptr<Operator> asked_operator(const std::filesystem::path& op, const Globals& globals,
-                                         operators::Precision precision = operators::Precision::float32,
-                                         const std::vector<std::int64_t>& input = {});
+std::shared_ptr<const Operator> asked_operator(const std::filesystem::path& op, const Globals& globals,
+                                               operators::Precision precision = operators::Precision::float32,
+                                               const std::vector<std::int64_t>& input = {});
 
 }  // namespace opshap::cli

@@ -17,7 +17,7 @@ namespace opshap::cli {
 
 /// An operator with the game of its prediction at one point. The game refers to the operator.
 struct OperatorGame {
-  std::unique_ptr<Operator> op;
+  std::shared_ptr<const Operator> op;
   NamedGame named;    ///< by the weights' file name
   ScenarioRule rule;  ///< that made the game of the input
 };
@@ -25,7 +25,7 @@ struct OperatorGame {
 /// What --operator, --input, --query and their companions ask: an operator, inputs of one domain, the rule that makes
 /// games of them, and what of the outputs to explain.
 struct OperatorQuestion {
-  std::unique_ptr<Operator> op;
+  std::shared_ptr<const Operator> op;
   FieldBatch inputs;                      ///< one, or with `several` as many as the array has
   bool batched = false;                   ///< the array has an axis for the batch
   ScenarioRule rule;                      ///< for all inputs and points

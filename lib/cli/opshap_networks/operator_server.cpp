@@ -1,9 +1,6 @@
 #include "cli/opshap_networks/operator_server.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -13,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "games/cell_mask_game.hpp"
-#include "peers/frame.hpp"
+#include "peers/own_pipes.hpp"
 
 namespace opshap::cli {
 
@@ -21,36 +18,6 @@ namespace {
 
 using peers::Frame;
 using Json = nlohmann::ordered_json;
-
-/// The two pipes of a program.
-class Pipes {
- public:
-  /// Nothing when the host has closed its end.
-  std::optional<Frame> next() {
-    for (;;) {
-      if (auto frame = reader_.next()) return frame;
-      std::string bytes(1 << 16, '\0');
-      const ::ssize_t got = ::read(from, bytes.data(), bytes.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return std::nullopt;
-      bytes.resize(static_cast<std::size_t>(got));
-      reader_.feed(bytes);
-    }
-  }
-  void send(Json header, std::string_view payload = {}) {
-    const std::string bytes = peers::bytes_of(std::move(header), payload);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ::ssize_t sent = ::write(to, bytes.data() + done, bytes.size() - done);
-      if (sent < 0 && errno == EINTR) continue;
-      require<EnvironmentError>(sent > 0, "operator serve: pipe (the host does not read any more). Start it again.");
-      done += static_cast<std::size_t>(sent);
-    }
-  }
-
- private:
-  static constexpr int from = 3, to = 4;
-  peers::FrameReader reader_;
-};
 
 class Server {
  public:
@@ -140,7 +107,7 @@ class Server {
 }  // namespace
 
 void serve_operator(const Operator& op) {
-  Pipes pipes;
+  peers::OwnPipes pipes;
   const char* name = std::getenv("OPSHAP_PEER_NAME");
   pipes.send({{"type", "hello"},
               {"protocol", 1},
