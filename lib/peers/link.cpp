@@ -14,7 +14,7 @@ namespace {
 
 Launch launch_of(const Plugin& plugin) {
   constexpr double gib = 1 << 30;
-  return {.folder = plugin.folder,
+  return {.folder = plugin.folder.empty() ? std::filesystem::path("/") : plugin.folder,
           .command = command_of(plugin),
           .environment = environment_of(plugin),
           .memory_bytes = static_cast<std::uint64_t>(plugin.limits.memory_gib * gib)};

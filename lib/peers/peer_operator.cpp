@@ -19,8 +19,9 @@ constexpr auto most_numbers = static_cast<std::int64_t>(most_payload_bytes / siz
 
 /// The program, and which scenario it has.
 struct Program {
-  explicit Program(const std::filesystem::path& folder)
-      : questions(folder, Role::op),
+  template <typename... Source>
+  explicit Program(Source&&... source)
+      : questions(std::forward<Source>(source)...),
         dimension(static_cast<int>(questions.greeted("dimension", 1, 2))),
         inputs(static_cast<int>(questions.greeted("input_channels", 1, 1 << 16))),
         outputs(static_cast<int>(questions.greeted("output_channels", 1, 1 << 16))),
@@ -66,7 +67,7 @@ class PeerEngine final : public CoalitionEngine {
 
 class PeerOperator final : public Operator {
  public:
-  explicit PeerOperator(const std::filesystem::path& folder) : program_(std::make_shared<Program>(folder)) {}
+  explicit PeerOperator(std::shared_ptr<Program> program) : program_(std::move(program)) {}
 
   std::string describe() const override {
     const std::string version = program_->questions.version();
@@ -161,7 +162,11 @@ class PeerOperator final : public Operator {
 }  // namespace
 
 std::unique_ptr<Operator> peer_operator(const std::filesystem::path& folder) {
-  return std::make_unique<PeerOperator>(folder);
+  return std::make_unique<PeerOperator>(std::make_shared<Program>(folder, Role::op));
+}
+
+std::unique_ptr<Operator> peer_operator(Plugin plugin) {
+  return std::make_unique<PeerOperator>(std::make_shared<Program>(std::move(plugin)));
 }
 
 }  // namespace opshap::peers

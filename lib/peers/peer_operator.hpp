@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/operator.hpp"
+#include "peers/plugin.hpp"
 
 namespace opshap::peers {
 
@@ -33,5 +34,7 @@ namespace opshap::peers {
 /// Threads wait for each other. Throws the same here, DataError for a folder without a plugin, and InvalidArgument for
 /// a plugin that is no operator.
 std::unique_ptr<Operator> peer_operator(const std::filesystem::path& folder);
+/// The same of a program that no plugin.toml describes.
+std::unique_ptr<Operator> peer_operator(Plugin plugin);
 
 }  // namespace opshap::peers

@@ -56,7 +56,7 @@ struct Limits {
 ///     [sandbox]                               # read: what it may read in a sandbox (peers/sandbox.hpp)
 ///     [claims]                                # what it promises: unbiased, efficient, stochastic, keys of Guarantees
 struct Plugin {
-  std::filesystem::path folder;
+  std::filesystem::path folder;  ///< empty: none, so that in a sandbox the program has its temporary folder alone
   std::string name, version, citation;
   std::vector<std::string> command;
   Role role = Role::estimator;

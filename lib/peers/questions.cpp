@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -24,6 +25,8 @@ Plugin plugin_of(const std::filesystem::path& folder, Role role) {
 
 Questions::Questions(const std::filesystem::path& folder, Role role)
     : plugin_(plugin_of(folder, role)), link_(plugin_) {}
+
+Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
 
 std::string Questions::version() const {
   const std::string told = link_.greeting().text("version");

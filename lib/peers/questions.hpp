@@ -22,6 +22,8 @@ class Questions {
   /// Starts the program of a folder. Throws as read_plugin() and Link, and InvalidArgument for a plugin of another
   /// role.
   Questions(const std::filesystem::path& folder, Role role);
+  /// Starts a program that no plugin.toml describes.
+  explicit Questions(Plugin plugin);
 
   /// "peer:NAME".
   std::string name() const { return "peer:" + plugin_.name; }

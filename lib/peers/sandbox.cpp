@@ -70,8 +70,8 @@ std::vector<std::string> sandboxed(const std::set<fs::path>& readable, const fs:
   };
   for (const char* system : system_folders) bind("--ro-bind-try", system);
   for (const fs::path& path : readable) bind("--ro-bind-try", path);
-  bind("--bind", folder);
-  all.insert(all.end(), {"--chdir", folder.string(), "--"});
+  if (!folder.empty()) bind("--bind", folder);
+  all.insert(all.end(), {"--chdir", folder.empty() ? "/tmp" : folder.string(), "--"});
   all.insert(all.end(), command.begin(), command.end());
   return all;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/command_table.hpp"
 #include "cli/commands.hpp"
+#include "cli/opshap_networks/archive_process.hpp"
 #include "core/fast_blas.hpp"
 #include "core/process_start.hpp"
 
@@ -30,6 +31,7 @@ int main(int argc, char** argv) try {
 #include "cli/commands.def"
 #undef COMMAND
 #undef NETWORK_COMMAND
+  add_serve(app);
   // For `opshap completion` and `opshap man`.
   app.add_subcommand("tables", "All commands and options as JSON")->group("")->callback([&app] {
     print_json(to_json(table_of(app)));

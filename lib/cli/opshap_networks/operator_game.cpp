@@ -7,10 +7,13 @@
 #include <utility>
 
 #include "cli/input_field.hpp"
+#include "cli/opshap_networks/archive_process.hpp"
 #include "core/error.hpp"
+#include "core/trust.hpp"
 #include "data/mesh_file.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
+#include "operators/torch_script.hpp"
 #include "operators/weights.hpp"
 #include "peers/peer_operator.hpp"
 
@@ -42,6 +45,13 @@ std::optional<std::filesystem::path> peer_folder(const std::filesystem::path& op
 std::unique_ptr<Operator> wanted_operator(const GameOptions& options, const data::NpyArray& input,
                                           const Globals& globals) {
   if (const auto folder = peer_folder(options.op)) return peers::peer_operator(*folder);
+  if (code_of_files_is_kept_out() && operators::is_torch_script(options.op)) {
+    require(options.mesh.empty(), "operator: --sandbox, --mesh=", options.mesh.string(),
+            " (an archive in a process of its own takes fields on grids). Leave --sandbox out.");
+    require(globals.device == "cpu", "operator: --sandbox, --device=", globals.device,
+            " (an archive in a process of its own runs on the CPU). Leave one of them out.");
+    return archive_in_a_process(options.op, input.shape);
+  }
   return operators::load_operator(options.op, globals.device, operators::Precision::float32, globals.engine,
                                   options.mesh.empty() ? input.shape : std::vector<std::int64_t>{});
 }
