@@ -28,7 +28,7 @@ endfunction()
 # After the last folder: the programs, and what find_package(opshap) reads.
 function(opshap_install_package)
   install(TARGETS opshap)
-  install(CODE "execute_process(COMMAND $<TARGET_FILE:opshap> man --out \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+  install(CODE "execute_process(COMMAND \"$<TARGET_FILE:opshap>\" man --out \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
   install(EXPORT opshap-light NAMESPACE opshap:: DESTINATION ${opshap_package})
   if(OPSHAP_NETWORKS)
     install(TARGETS opshap-networks)

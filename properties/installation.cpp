@@ -38,6 +38,8 @@ TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
   outcome = shell(installed + "/bin/opshap list estimators");
   EXPECT_EQ(0, outcome.code) << outcome.err;
   EXPECT_NE(std::string::npos, outcome.out.find("kernel_shap_paired"));
+  for (const char* page : {"opshap.1", "opshap-attribute.1", "opshap-data-import-npy.1"})
+    EXPECT_TRUE(is_file(installed + "/share/man/man1/" + page)) << page;
 #ifdef OPSHAP_WITH_NETWORKS
   // The trained operator of the suites is installed with the program.
   const std::string suite = file("fno.toml",

@@ -395,7 +395,7 @@ TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
   training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / "a");
   const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
   EXPECT_TRUE(explainer->any_query());
-  EXPECT_EQ((std::vector<int>{16, 32}), explainer->trained_at());
+  EXPECT_EQ((std::vector<Resolution>{16, 32}), explainer->trained_at());
   for (const int points : {16, 32})
     EXPECT_LT(error_beside_uniform(*explainer, points, {0, 3, 15, 7, 9, 11, 14, 1}), 0.2) << points << " points";
 }

@@ -57,7 +57,7 @@ struct Subject {
   CountingOperator op;
   FieldBatch fields = FieldBatch::zeros(Domain::unit({12}), samples, 1);
   ScenarioRule rule;
-  training::ResolutionGroup group{.points = 12, .samples = {0, 1, 2}};
+  training::ResolutionGroup group{.resolution = 12, .samples = {0, 1, 2}};
   std::vector<std::int64_t> members = {0, 2};
   std::unique_ptr<training::SampleGames> games;
 

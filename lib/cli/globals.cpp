@@ -86,7 +86,11 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_flag("!--no-engine", globals.engine, "Evaluate coalitions of operators by LibTorch, not by the engine");
   app.add_option("--out", globals.out, "Where results go");
   app.add_flag_callback(
-      "--sandbox", [] { peers::set_sandbox(true); },
+      "--sandbox",
+      [] {
+        peers::set_sandbox(true);
+        keep_code_of_files_out();
+      },
       "Start programs (peer:FOLDER) and TorchScript archives by bubblewrap, which hides the machine from them");
   app.add_flag_callback(
       "--trust", [] { trust_code_of_files(); }, "No note when a file that is code, a TorchScript archive, is run");

@@ -6,4 +6,9 @@ namespace opshap {
 void trust_code_of_files();
 bool code_of_files_is_trusted();
 
+/// Set once by the command line (--sandbox): from now on this process runs no file that is code. Another one, in a
+/// sandbox, does it.
+void keep_code_of_files_out();
+bool code_of_files_is_kept_out();
+
 }  // namespace opshap

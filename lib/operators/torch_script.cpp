@@ -253,6 +253,9 @@ bool is_exported_program(const fs::path& path) {
 
 /// Once in a process.
 void say_that_it_is_code(const std::string& who) {
+  require(!code_of_files_is_kept_out(), who,
+          ": --sandbox (the archive is code, and this command has no process of its own for it). Explain it by "
+          "`opshap attribute`, `reference`, `compare` or `evaluate`, or leave --sandbox out.");
   static std::once_flag said;
   if (code_of_files_is_trusted()) return;
   std::call_once(said, [&] {
