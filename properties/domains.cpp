@@ -251,8 +251,8 @@ TEST(Domains, ThePositionNamesItsPoint) {
   });
 }
 
-// The work per point does not grow with the cloud: sixteen times the points take about sixteen times the processor
-// time, and would take 256 times if each point asked for all others. 48 leaves a factor of three for caches and noise.
+// The work per point does not grow with the cloud: eight times the points take about eight times the processor
+// time, and would take 64 times if each point asked for all others. 24 leaves a factor of three for caches and noise.
 TEST(PointClouds, TheirCostGrowsWithTheNumberOfPoints) {
   const auto seconds = [](int count) {
     Rng rng(3);
@@ -265,7 +265,7 @@ TEST(PointClouds, TheirCostGrowsWithTheNumberOfPoints) {
     return taken;
   };
   seconds(100);
-  EXPECT_LT(seconds(16000) / seconds(1000), 48);
+  EXPECT_LT(seconds(4000) / seconds(500), 24);
 }
 
 /// The area of the cell of a point in a box, cut by every other point of the cloud.

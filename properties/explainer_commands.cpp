@@ -79,7 +79,7 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
     EXPECT_GE(row.at("interval")[1], row.at("nrmse"));
     EXPECT_LE(row.at("reference_error"), 0.01);
     // An explainer of two epochs is no match for its own target.
-    EXPECT_LT(row.at("mean_field_nrmse"), row.at("nrmse"));
+    EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   }
   const Outcome map = opshap("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
                              weights + " --query all --out " + path("map.npy"));
@@ -117,7 +117,8 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const Json rows = Json::parse(trained.out).at("held_out");
   ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
   EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
-  EXPECT_LT(rows[0].at("mean_field_nrmse"), rows[0].at("nrmse")) << "two epochs teach nothing";
+  EXPECT_LT(rows[0].at("mean_field_nrmse").get<double>(), rows[0].at("nrmse").get<double>())
+      << "two epochs teach nothing";
   const Outcome said = opshap(train + " -q");
   EXPECT_NE(std::string::npos, said.out.find("The mean field is nearer.")) << said.out;
 
@@ -128,7 +129,7 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   ASSERT_EQ(0, run.code) << run.err;
   const Json errors = Json::parse(run.out).at("errors");
   ASSERT_EQ(2u, errors.size());
-  for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse"), row.at("nrmse"));
+  for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   EXPECT_NE(std::string::npos, opshap(reproduce + " -q").out.find("mean field's"));
 }
 

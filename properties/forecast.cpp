@@ -30,8 +30,8 @@ methods = ["permutation", "mean_field"]
   }
 };
 
-// A budget that nobody could spend is forecast all the same, and takes no longer to forecast: what is drawn for it has a
-// limit. One that no run could hold is refused at once.
+// A budget that nobody could spend is forecast all the same, and takes no longer to forecast: what is drawn for it has
+// a limit. One that no run could hold is refused at once.
 TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
   const auto forecast = [&](const std::string& budget) {
     const std::string over =

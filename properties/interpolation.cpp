@@ -114,8 +114,8 @@ TEST(Interpolation, IsExactForCubicsOnAxesThatAreNotPeriodic) {
     RC_ASSERT(found.domain.axes()[0] == axis.resampled(wanted));
     for (std::int64_t point = 0; point < found.domain.points(); ++point) {
       const std::vector<double> at = found.domain.position(point);
-      // The largest value is 11. Beyond the outermost middle of a cell, by half a cell at the most, the four weights add
-      // up to 4.25 in absolute value.
+      // The largest value is 11. Beyond the outermost middle of a cell, by half a cell at the most, the four weights
+      // add up to 4.25 in absolute value.
       RC_ASSERT(std::abs(found.values[static_cast<std::size_t>(point)] - cubic(at[0], at[1])) <
                 11 * 4.25 * rounding(field.domain));
     }

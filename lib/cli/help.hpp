@@ -12,8 +12,8 @@ namespace opshap::cli {
 /// longer has a line of its own. Width: at least 1.
 std::string wrapped(std::string_view text, std::size_t width);
 
-/// The options of every command that the command of this path ("data import npy") uses, with and without further options
-/// of its own, as words: "--out --json --threads -q -v". Empty for a path that uses none.
+/// The options of every command that the command of this path ("data import npy") uses, with and without further
+/// options of its own, as words: "--out --json --threads -q -v". Empty for a path that uses none.
 std::string shared_options(std::string_view path);
 
 /// Command lines of the command of this path, for its help.

@@ -74,8 +74,8 @@ double reach(const std::vector<Vector>& polygon) {
   return most;
 }
 
-/// The point that is nearest to a corner of a cell around `place`, from there, where it is nearer than `place` itself by
-/// more than rounding; nothing where `place` is the nearest.
+/// The point that is nearest to a corner of a cell around `place`, from there, where it is nearer than `place` itself
+/// by more than rounding; nothing where `place` is the nearest.
 std::optional<Vector> nearer_to_corner(const Place& place, Vector corner, const Index& index) {
   const Place at(place.get<0>() + corner.x, place.get<1>() + corner.y);
   const auto found = index.qbegin(geometry::index::nearest(at, 1));
@@ -85,9 +85,9 @@ std::optional<Vector> nearer_to_corner(const Place& place, Vector corner, const 
   return other;
 }
 
-/// The Voronoi cell of a point in the box, around the origin: cut by its nearest neighbours, the nearest first, until no
-/// other point is within twice the distance of the farthest corner. That ends most cells. The others reach far, as at the
-/// edge of a cloud that does not fill its box. They are cut by whatever is nearer to one of their corners.
+/// The Voronoi cell of a point in the box, around the origin: cut by its nearest neighbours, the nearest first, until
+/// no other point is within twice the distance of the farthest corner. That ends most cells. The others reach far, as
+/// at the edge of a cloud that does not fill its box. They are cut by whatever is nearer to one of their corners.
 std::vector<Vector> cell_of(const Place& place, const Index& index, std::vector<Vector> cell) {
   constexpr unsigned neighbours = 32;
   std::vector<Vector> near;

@@ -72,8 +72,8 @@ Domain at_resolution(const Domain& domain, const Resolution& resolution);
 /// The same fields at a resolution, as strided() takes them. Throws as above.
 FieldBatch at_resolution(const FieldBatch& fields, const Resolution& resolution);
 
-/// The grid itself and every second, fourth, .. point of it as far as all axes have such strides and the whole grid keeps
-/// `fewest_points` points; ascending. Throws InvalidArgument for a mesh.
+/// The grid itself and every second, fourth, .. point of it as far as all axes have such strides and the whole grid
+/// keeps `fewest_points` points; ascending. Throws InvalidArgument for a mesh.
 std::vector<Resolution> halved_resolutions(const Domain& grid, std::int64_t fewest_points);
 
 /// The scenario of a field at a resolution. Throws as make_scenario() and as above.

@@ -23,7 +23,8 @@ struct MethodStyle {
 MethodStyle style_of(std::string_view method);
 
 /// The styles of the methods of one figure. The first eight methods that are not known have different colours
-/// and markers, further ones the same colours with other markers. One keeps the colour of style_of() unless an alphabetically earlier one has it.
+/// and markers, further ones the same colours with other markers. One keeps the colour of style_of() unless an
+/// alphabetically earlier one has it.
 class MethodStyles {
  public:
   explicit MethodStyles(const std::vector<std::string>& methods);

@@ -11,8 +11,8 @@
 
 namespace opshap::cli {
 
-/// What a training ends with, at one resolution: the error of the explainer, and that of the mean field beside it, which
-/// needs no training.
+/// What a training ends with, at one resolution: the error of the explainer, and that of the mean field beside it,
+/// which needs no training.
 struct HeldOutScore {
   evaluation::HeldOutErrors errors;  ///< empty where the Shapley values of all inputs are 0
   statistics::Interval interval;     ///< of the median
