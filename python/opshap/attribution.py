@@ -111,11 +111,11 @@ class Attribution:
     def error_bar(self):
         """The size of the standard errors beside that of the values, |standard_errors| / |values| in the 2-norm.
 
-        None where the method has no standard errors, and where the quotient is not defined: errors of values that are
-        all zero. Where the errors are zero too it is 0.
+        0 where the method is exact. None where it has no standard errors, and where the quotient is not defined: errors
+        of values that are all zero. Where the errors are zero too it is 0.
         """
         if self.standard_errors is None:
-            return None
+            return 0.0 if np.all(self.exact) else None
         (error, of_errors), (size, of_values) = _norm(self.standard_errors), _norm(self.values)
         if error == 0:
             return 0.0
@@ -135,7 +135,10 @@ class Attribution:
                 "attrs": rest}
 
     def plot(self, axes=None, names=None):
-        """Draws the values of one game by matplotlib, with their standard errors where there are some. Returns the axes.
+        """Draws the values of one game by matplotlib, with their standard errors where there are some.
+
+        Returns the axes.
+
 
         axes    of matplotlib; those of a new figure where they are left out
         names   of the players, [n]

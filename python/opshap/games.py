@@ -67,13 +67,14 @@ def reference(game, n, *, relative_error=None, max_evaluations=None, seed=0, gra
     """Shapley values with an error that two independent estimates vouch for: the JSON of `opshap reference`.
 
     Its keys `values` and `standard_errors` are arrays. The arguments are those of attribute() and of the command, with
-    _ for -. Raises as attribute(). A reference that is not reached, or whose estimates disagree, is an OpshapError of
-    code 1.
+    _ for -. `reached` is False where the error was not reached, and `cross_check` says whether the two estimates agree.
+    Raises as attribute().
     """
     game = _game("reference", game, n, gradients, max_batch)
     general = words_of("reference", seed=checked_integer("reference: seed", seed, 0, 2**64 - 1), threads=threads)
     words = words_of("reference", relative_error=relative_error, max_evaluations=max_evaluations, **options)
-    found = json.loads(_games(program).run(["--json", "--quiet", *general, "reference", "--game=caller", *words], game))
+    found = json.loads(_games(program).run(["--json", "--quiet", *general, "reference", "--game=caller", *words], game,
+                                           also=(1,)))
     return with_arrays(found)
 
 
@@ -87,7 +88,8 @@ def compare(game, n, methods, budgets, *, repeats=None, seed=0, gradients=None, 
     game = _game("compare", game, n, gradients, max_batch)
     general = words_of("compare", seed=checked_integer("compare: seed", seed, 0, 2**64 - 1), threads=threads)
     words = words_of("compare", methods=joined(methods), budgets=joined(budgets), repeats=repeats, **options)
-    return json.loads(_games(program).run(["--json", "--quiet", *general, "compare", "--game=caller", *words], game))
+    return json.loads(_games(program).run(["--json", "--quiet", *general, "compare", "--game=caller", *words], game,
+                                          also=(1,)))
 
 
 def joined(given):
@@ -197,8 +199,8 @@ def _columns_of(found, rows):
 
 def _stacked(found):
     """Attributions of K games as one, [K, n]."""
-    parts = {name: np.array([getattr(one, name) for one in found])
-             for name in ("values", "empty", "grand", "efficiency_gap", "distinct", "evaluations", "gradients", "exact")}
+    names = ("values", "empty", "grand", "efficiency_gap", "distinct", "evaluations", "gradients", "exact")
+    parts = {name: np.array([getattr(one, name) for one in found]) for name in names}
     errors = [one.standard_errors for one in found]
     parts["standard_errors"] = None if any(error is None for error in errors) else np.array(errors)
     first = found[0]

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -46,21 +47,22 @@ class Kept:
         self._forget()
         _all.append(self)
 
-    def run(self, words, game=None):
+    def run(self, words, game=None, also=()):
         """What a command line prints on standard output. `game` answers where it is about --game caller.
 
-        Raises OpshapError where its exit code is not 0. An exception of the game comes out as the object that it is.
+        What it remarks goes to sys.stderr. Raises OpshapError where its exit code is neither 0 nor one of `also`. An
+        exception of the game comes out as the object that it is.
         """
         if os.getpid() != self._owner:
             self._leave()
         if self._thread == threading.get_ident():
             if self._inner is None:
                 self._inner = Kept(self.words)
-            return self._inner.run(words, game)
+            return self._inner.run(words, game, also)
         with self._lock:
             self._thread = threading.get_ident()
             try:
-                return self._run(words, game)
+                return self._run(words, game, also)
             finally:
                 self._thread = None
 
@@ -130,7 +132,7 @@ class Kept:
         if header.get("role") != "server":
             raise ProtocolError("frame: role (opshap has not greeted).")
 
-    def _run(self, words, game):
+    def _run(self, words, game, also):
         keys = {}
         if game is not None:
             keys = {"players": game.players, "gradients": game.gradients is not None, "max_batch": game.max_batch}
@@ -150,7 +152,9 @@ class Kept:
         output, errors = _taken(self._output), _taken(self._errors)
         if failure is not None:
             raise failure
-        if code != 0:
+        if code == 0 or (code in also and output):
+            sys.stderr.write(errors)
+        else:
             raise OpshapError(errors.strip() or f"opshap: code={code} (it ended without a word).", code)
         return output
 

@@ -103,12 +103,12 @@ class Operator:
         """Shapley values to a wanted error, checked by two independent methods: the JSON of `opshap reference`.
 
         Its keys `values` and `standard_errors` are arrays. The arguments are those of attribute() and of the command.
-        A reference that is not reached, or whose estimates disagree, is an OpshapError of code 1.
+        `reached` is False where the error was not reached, and `cross_check` says whether the two estimates agree.
         """
         words = self._question("reference", u, query, target, baseline, players, partition, options)
         words += words_of("reference", relative_error=relative_error, max_evaluations=_number(max_evaluations),
                           **options)
-        return with_arrays(json.loads(self._run(["--json", *self._seeded(seed), "reference", *words])))
+        return with_arrays(json.loads(self._run(["--json", *self._seeded(seed), "reference", *words], also=(1,))))
 
     def compare(self, u, methods, budgets, query=None, target=None, *, repeats=None, baseline=0, players=None,
                 partition=None, seed=0, **options):
@@ -119,15 +119,15 @@ class Operator:
         """
         words = self._question("compare", u, query, target, baseline, players, partition, options)
         words += words_of("compare", methods=joined(methods), budgets=joined(budgets), repeats=repeats, **options)
-        return json.loads(self._run(["--json", *self._seeded(seed), "compare", *words]))
+        return json.loads(self._run(["--json", *self._seeded(seed), "compare", *words], also=(1,)))
 
     def _seeded(self, seed):
         return [*self._general, *words_of("operator", seed=checked_integer("operator: seed", seed, 0, 2**64 - 1))]
 
-    def _run(self, words):
+    def _run(self, words, also=()):
         """Names arrays, and not the files that they became."""
         try:
-            return self._kept.run(words)
+            return self._kept.run(words, also=also)
         except OpshapError as error:
             text = re.sub(re.escape(self._folder() + os.sep) + r"(\w+)\.npy", r"\1", str(error))
             raise OpshapError(text, error.code) from None

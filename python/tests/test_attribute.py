@@ -273,7 +273,7 @@ class AttributeTest(unittest.TestCase):
             hash(one)
         self.assertAlmostEqual(one.efficiency_gap, one.values.sum() - (one.grand - one.empty), delta=ROUNDING * 50)
         self.assertEqual(one.path, "peer:caller")
-        self.assertIsNone(exact.error_bar)
+        self.assertEqual(exact.error_bar, 0)
         self.assertAlmostEqual(one.error_bar, np.linalg.norm(one.standard_errors) / np.linalg.norm(one.values),
                                delta=ROUNDING)
         self.assertLess(len(repr(one)), 200)

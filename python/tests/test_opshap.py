@@ -51,8 +51,8 @@ class KeptProcessTest(unittest.TestCase):
             path = pathlib.Path(folder) / "game.json"
             masks = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(bool)
             path.write_text(json.dumps({"players": 8, "values": additive(masks).tolist()}))
-            run = subprocess.run([program_path(None), "attribute", "--game", path, "--method", "permutation", "--budget",
-                                  "64", "--seed", "3", "--json"], capture_output=True, check=True)
+            words = ["attribute", "--game", path, "--method", "permutation", "--budget", "64", "--seed", "3", "--json"]
+            run = subprocess.run([program_path(None), *words], capture_output=True, check=True)
         found = opshap.attribute(additive, 8, "permutation", 64, seed=3)
         self.assertEqual(found.values.tolist(), json.loads(run.stdout)["values"])
 
@@ -161,6 +161,9 @@ class GamesTest(unittest.TestCase):
         compared = opshap.compare(additive, 8, ["permutation", "msr"], [40, "8n"], repeats=2)
         self.assertEqual(compared["budgets"], [40, 64])
         self.assertEqual({row["method"] for row in compared["rows"]}, {"permutation", "msr"})
+        missed = opshap.reference(lambda masks: (masks @ np.linspace(-1, 2, 30)) ** 3, 30, relative_error=1e-6,
+                                  max_evaluations=2000)
+        self.assertFalse(missed["reached"])
         boom = ZeroDivisionError("mine")
 
         def raising(masks):
@@ -187,7 +190,8 @@ class OperatorTest(unittest.TestCase):
     def test_models_of_neuraloperator_have_pythons_own_exact_values(self):
         for case in json.loads((MODELS / "cases.json").read_text()):
             op = opshap.load(MODELS / f"{case['name']}.safetensors")
-            u, baseline, exact, y = (np.load(MODELS / f"{case['name']}.{name}.npy") for name in ("u", "b", "exact", "y"))
+            u, baseline, exact, y = (np.load(MODELS / f"{case['name']}.{name}.npy")
+                                     for name in ("u", "b", "exact", "y"))
             found = op.attribute(u, query=case["query"], players=case["players"], baseline=baseline, method="exact")
             # Python's values are of float32 evaluations: 5e-5 of the largest is what users may rely on.
             self.assertLess(np.abs(found.values - exact).max(), 5e-5 * np.abs(exact).max(), case["name"])
