@@ -19,8 +19,9 @@ void require_own(const Domain& mesh, const Resolution& resolution) {
 }  // namespace
 
 Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
-  if (std::ranges::all_of(numbers_, [this](int points) { return points == numbers_.front(); }))
-    numbers_.resize(std::min<std::size_t>(numbers_.size(), 1));
+  const auto differs = [this](int points) { return points != numbers_.front(); };
+  if (!numbers_.empty() && std::ranges::none_of(numbers_, differs))
+    numbers_.erase(numbers_.begin() + 1, numbers_.end());
 }
 
 Resolution Resolution::parse(std::string_view who, std::string_view text) {

@@ -1,5 +1,5 @@
-// `opshap serve`: stay, and run one command line after the other. The Python package keeps such a process for games, and
-// one of opshap-networks for each operator.
+// `opshap serve`: stay, and run one command line after the other. The Python package keeps one for games, and one of
+// opshap-networks for each operator.
 
 #include "cli/commands.hpp"
 #include "cli/kept_program.hpp"

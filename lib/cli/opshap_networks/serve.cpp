@@ -1,4 +1,5 @@
-// `opshap serve --networks`: stay, and run one command line about operators after the other. An operator is loaded once.
+// `opshap serve --networks`: stay, and run one command line about operators after the other. An operator is loaded
+// once.
 
 #include "cli/commands.hpp"
 #include "cli/kept_program.hpp"
