@@ -67,6 +67,13 @@ TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   EXPECT_EQ(8, json["distinct"]);
 }
 
+TEST_F(CommandLine, UnknownOptionsAreAnsweredWithTheNearestOne) {
+  expect_refusal("data import npy --periodik true", 2,
+                 "--periodik (no option of `opshap data import npy`). Did you mean --periodic?");
+  expect_refusal("attribute --game unanimity_sum --bugdet=7", 2, "Did you mean --budget?");
+  expect_refusal("attribute --game unanimity_sum --xyzzy=7", 2, "--xyzzy");
+}
+
 TEST_F(CommandLine, StandardErrorsOfFewOrderingsSaySo) {
   const std::string ask = "attribute --game unanimity_sum --players 8 --game-seed 3 --method permutation --budget ";
   const Outcome few = opshap(ask + "37");  // ∅, N and five orderings of seven coalitions

@@ -158,6 +158,12 @@ TEST_F(EndToEnd, TargetsAreWeightedSumsOfQueries) {
   const Json named = values_of(" --target mean:5..9 " + path("w.npy"));
   same(sum(mean), named.at("values").at(0).at(0), 1);
   EXPECT_EQ("mean:5..9", named.at("targets").at(0));
+  EXPECT_EQ("the value at point 13 (0.65), channel 0", values_of(" --query 13").at("explained"));
+  data::write_npy(path("mask.npy"), {{count}, data::Dtype::int64, std::vector<std::int64_t>(points, 1)});
+  same(sum(second), values_of(" --target " + path("mask.npy")).at("values"), static_cast<double>(points));
+  const std::string twice = " --out " + path("same.csv") + " --figure " + path("same.svg");
+  expect_refusal(ask + " --query 3" + twice, 2, "the figure's numbers have that name");
+  expect_refusal(ask + " --qurey 3", 2, "Did you mean --query?");
   expect_refusal(ask + " --target mean:5..9 --query 3", 2, "--target, --query");
   expect_refusal(ask + " --target mean:5..99", 2, "0.." + std::to_string(points - 1));
   expect_refusal(ask + " --target " + path("wide.npy"), 2, "a weight for each");

@@ -80,6 +80,7 @@ TEST(Regions, AreReadFromTheirTexts) {
   EXPECT_EQ((Region{.by_place = false, .ranges = {{0, 8}, {2, 3}}}), *parse_region("test", "mean:0..8,2..3"));
   EXPECT_EQ((Region{.by_place = true, .ranges = {{0.2, 0.4}, {-1, 1e3}}}),
             *parse_region("test", "mean:0.2..0.4,-1..1e3@x"));
+  EXPECT_EQ(*parse_region("test", "mean:0..0.5,0..1@x"), *parse_region("test", "mean:0..0.5@x,0..1@x"));
   for (const char* text : {"mean:", "mean:5", "mean:5..", "mean:..5", "mean:5..5", "mean:6..5", "mean:0.5..2",
                            "mean:1..2,", "mean:a..b", "mean:1..nan@x", "mean:1..inf@x", "mean:1..2@y", "mean:@x"})
     EXPECT_NE(std::string::npos, refusal([&] { parse_region("test: --target", text); }).find("test: --target="))

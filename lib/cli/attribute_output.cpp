@@ -77,6 +77,8 @@ void print_table(const std::string& method, const Attribution& attribution, cons
   }
   if (cut)
     std::cout << fmt::format("The {} largest of {} players; --json and --out have all.\n", most_rows, values.size());
+  if (shown.more.contains("explained"))
+    std::cout << "explained: " << shown.more["explained"].get<std::string>() << '\n';
   std::cout << fmt::format("v(empty) = {:.6g}, v(grand) = {:.6g}, sum of values - (v(grand) - v(empty)) = {:.3g}\n",
                            attribution.empty, attribution.grand, attribution.efficiency_gap());
   std::cout << fmt::format(

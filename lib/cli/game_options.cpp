@@ -69,12 +69,12 @@ void add_game_options(CLI::App& command, GameOptions& options) {
           "With --operator: coordinates X or X,Y of the explained output, instead of --query; the nearest point "
           "is taken")
       ->delimiter(',');
-  command.add_option(
-      "--target", options.targets,
-      "With --operator: what is explained, instead of --query: mean:20..40 or mean:0..8,0..8 (indices), "
-      "mean:0.2..0.4@x "
-      "(coordinates), or W.npy with a weight for each number of the output, [n] or [C,n]; `attribute` takes several, "
-      "also as [K,C,n]");
+  command.add_option("--target", options.targets,
+                     "With --operator: what is explained, instead of --query: mean:20..40 or mean:0..8,0..8 (indices), "
+                     "mean:0.2..0.4@x "
+                     "or mean:0..0.5,0..0.5@x (coordinates), or W.npy with a weight for each number of the output, [n] "
+                     "or [C,n]; `attribute` takes several, "
+                     "also as [K,C,n]");
   command
       .add_option("--masked-channels", options.masked,
                   "With --operator: the channels of the input that players hide (default: all); the others always "

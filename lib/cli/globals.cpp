@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -36,6 +37,14 @@ int fail(int code, const std::string& text) {
   return code;
 }
 
+/// "data import npy".
+std::string path_of(const CLI::App& command) {
+  const std::string above = command.get_parent() == nullptr || command.get_parent()->get_parent() == nullptr
+                                ? ""
+                                : path_of(*command.get_parent()) + " ";
+  return above + command.get_name();
+}
+
 /// CLI11 says only that an argument was not expected; for a mistyped subcommand the nearest one is named.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::vector<std::string> names;
@@ -47,8 +56,20 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int
     return message("opshap: subcommand=", argv[i], " (not one of its commands).", suggestion(argv[i], names),
                    " `opshap --help` lists all.");
   }
-  return message("opshap: ", error.what(), " (wrong usage). See `opshap ",
-                 no_subcommand ? "" : app.get_subcommands().front()->get_name() + " ", "--help`.");
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> options;
+  for (const CLI::App* of : {command, &app})
+    for (const CLI::Option* option : of->get_options())
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (!word.starts_with("--") || word == "--" || std::ranges::find(options, word) != options.end()) continue;
+    if (const std::string near = suggestion(word, options); !near.empty())
+      return message("opshap: ", word, " (no option of `opshap ", path_of(*command), "`).", near);
+  }
+  return message("opshap: ", error.what(), " (wrong usage). See `opshap ", no_subcommand ? "" : path_of(*command) + " ",
+                 "--help`.");
 }
 
 /// Integers may be written as people write them: 1e3, 2^7. A number that an option cannot hold is refused.

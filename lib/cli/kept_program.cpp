@@ -1,7 +1,9 @@
 #include "cli/kept_program.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -115,6 +117,7 @@ void serve(const std::function<void(CLI::App&, Globals&, const std::string&)>& a
   Kept own;
   kept = &own;
   const int usual_threads = threads();
+  std::error_code unknown;  // a folder that is gone leaves relative paths where they were
   own.pipes.send({{"type", "hello"}, {"protocol", 1}, {"name", "opshap"}, {"role", "server"}});
   while (auto frame = own.pipes.next()) {
     if (frame->type() == "bye") break;
@@ -122,6 +125,7 @@ void serve(const std::function<void(CLI::App&, Globals&, const std::string&)>& a
     std::vector<std::string> words = words_of(own.request);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
+    if (own.request.header.contains("folder")) std::filesystem::current_path(own.request.text("folder"), unknown);
     set_threads(usual_threads);
     set_verbosity(Verbosity::normal);
     Globals globals;

@@ -14,7 +14,8 @@ namespace opshap::cli {
 /// that a call costs no start. It has the two pipes of opshap-peer/1 (peers/own_pipes.hpp). From its side:
 ///
 ///     →  hello     protocol, name: "opshap", role: "server"
-///     ←  run       id, words, and with --game caller: players, gradients, max_batch
+///     ←  run       id, words, folder (where relative paths begin), and with --game caller: players, gradients,
+///                  max_batch
 ///     →  done      id, code: the exit code of that command line. Its output is written and flushed.
 ///     ←  bye
 ///

@@ -377,6 +377,16 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
   return load(name_or_file, overrides, data_table(data), data.file);
 }
 
+Profile load_profile_for(const std::string& name_or_file, const std::filesystem::path& overrides,
+                         const std::filesystem::path& file, const data::Dataset& data) {
+  Profile profile = load_profile(name_or_file, overrides);
+  const auto has = [&](const Resolution& resolution) { return has_resolution(data.inputs.domain, resolution); };
+  const bool fits = std::ranges::all_of(profile.resolutions, has) &&
+                    profile.evaluation.inputs <= static_cast<int>(data.indices(data::Split::test).size());
+  if (fits || profile.data.scattered > 0 || !data.inputs.domain.is_grid()) return profile;
+  return load_profile(name_or_file, overrides, settings_of_file(file));
+}
+
 DataSettings settings_of_file(const std::filesystem::path& path) try {
   const auto metadata = nlohmann::ordered_json::parse(data::read_dataset_metadata(path));
   const auto& request = metadata.at("request");

@@ -9,6 +9,7 @@
 
 #include "core/domain.hpp"
 #include "core/resolution.hpp"
+#include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
 #include "pde/problem.hpp"
 #include "training/recipe.hpp"
@@ -86,6 +87,11 @@ Profile load_profile(const std::string& name_or_file, const std::filesystem::pat
 /// What a data set file says of itself. Throws as data::read_dataset(), and InvalidArgument for one without samples for
 /// training, validation or testing.
 DataSettings settings_of_file(const std::filesystem::path& path);
+
+/// The profile for commands on a data set that is there: as it is where the data set has its resolutions and as many
+/// test inputs, else fitted to the file as above. `data` is what the file holds.
+Profile load_profile_for(const std::string& name_or_file, const std::filesystem::path& overrides,
+                         const std::filesystem::path& file, const data::Dataset& data);
 
 /// The profile of a TOML text in which every key is present, such as to_toml() writes. `source` starts the messages.
 /// Throws as load_profile().

@@ -40,17 +40,19 @@ std::optional<Region> parse_region(std::string_view who, const std::string& text
   if (!text.starts_with(prefix)) return std::nullopt;
   Region region{.by_place = text.ends_with(places), .ranges = {}};
   std::string_view rest = text;
-  rest = rest.substr(prefix.size(), rest.size() - prefix.size() - (region.by_place ? places.size() : 0));
+  rest = rest.substr(prefix.size());
   for (bool more = true; more;) {
     const std::size_t comma = rest.find(',');
-    const std::string_view one = rest.substr(0, comma);
+    std::string_view one = rest.substr(0, comma);
+    // It ends the text, and may stand behind each range.
+    if (region.by_place && one.ends_with(places)) one.remove_suffix(places.size());
     const std::size_t dots = one.find("..");
     auto& [from, to] = region.ranges.emplace_back();
     const bool read = dots != std::string_view::npos && parse_number(one.substr(0, dots), !region.by_place, from) &&
                       parse_number(one.substr(dots + 2), !region.by_place, to);
     require(read && from < to, who, "=", text, " (\"", one,
             "\" is no range). Write mean:20..40 for the indices 20 to "
-            "39, mean:0.2..0.4@x for coordinates, and a comma between two axes.");
+            "39, mean:0.2..0.4@x for coordinates, mean:0..8,0..8 or mean:0..0.5,0..0.5@x on two axes.");
     more = comma != std::string_view::npos;
     if (more) rest = rest.substr(comma + 1);
   }

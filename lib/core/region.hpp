@@ -20,9 +20,9 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The region of "mean:20..40" or "mean:20..40,0..8" (indices), or of "mean:0.2..0.4@x" (coordinates); nothing for a
-/// text that does not begin with "mean:". `who` starts the messages. Throws InvalidArgument for one that does and is no
-/// region, or an empty one.
+/// The region of "mean:20..40" or "mean:20..40,0..8" (indices), "mean:0.2..0.4@x" or "mean:0..1,0..1@x" (coordinates);
+/// nothing for a text that does not begin with "mean:". `who` starts the messages. Throws InvalidArgument for one that
+/// does and is no region, or an empty one.
 std::optional<Region> parse_region(std::string_view who, const std::string& text);
 
 /// The mean of an output's channel over the region's points, each weighted by its volume. Throws InvalidArgument for a

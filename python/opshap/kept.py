@@ -140,7 +140,7 @@ class Kept:
             if self._process is None or self._process.poll() is not None:
                 self.end()
                 self._start()
-            self._pipes.write({"type": "run", "id": 1, "words": words, **keys})
+            self._pipes.write({"type": "run", "id": 1, "words": words, "folder": os.getcwd(), **keys})
             code, failure = self._answered(game)
         except ProtocolError:
             raise self._gone() from None

@@ -122,6 +122,21 @@ class KeptProcessTest(unittest.TestCase):
         with self.assertRaises(ProcessLookupError):
             os.kill(int(run.stdout), 0)
 
+    def test_relative_paths_begin_where_the_caller_is(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "no_peer").mkdir()
+            try:
+                os.chdir(folder)
+                with self.assertRaisesRegex(opshap.OpshapError, "no_peer/plugin.toml|plugin.toml"):
+                    opshap.attribute(additive, 8, "peer:no_peer", 40)
+                os.chdir("no_peer")
+                with self.assertRaisesRegex(opshap.OpshapError, "no_peer"):
+                    opshap.attribute(additive, 8, "peer:../no_peer", 40)
+            finally:
+                os.chdir(before)
+        self.assertEqual(opshap.attribute(additive, 8, "exact"), self.exact)
+
     def test_options_of_one_call_do_not_reach_the_next(self):
         one = opshap.attribute(additive, 8, "permutation", 40, seed=5, threads=1)
         self.assertEqual(one.seed, 5)

@@ -108,6 +108,15 @@ std::vector<std::string> places_of(const Scenario& scenario) {
   return places;
 }
 
+/// "the value at point 27 (0.375, 0.375), channel 0".
+std::string in_words(const Readout& readout, const Domain& domain) {
+  if (!readout.is_query()) return readout.describe();
+  std::string place;
+  for (const double coordinate : domain.position(readout.query().point))
+    place += fmt::format("{}{:.6g}", place.empty() ? "" : ", ", coordinate);
+  return fmt::format("the value at point {} ({}), channel {}", readout.query().point, place, readout.query().channel);
+}
+
 Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Globals& globals) {
   const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
   const bool chosen = explainer == nullptr && options.method.empty();
@@ -150,6 +159,8 @@ Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Gl
   answers.shown.sorted = options.sorted;
   answers.shown.blocks = asked.blocks;
   answers.shown.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
+  if (asked.readouts.size() == 1)
+    answers.shown.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
   if (chosen) answers.shown.chosen = chosen_json(options, answers.attributions.front().front());
   return answers;
 }
@@ -180,6 +191,10 @@ void run(const CLI::App& command, const AttributeOptions& options, const Globals
           "attribute: --out - --json (both want standard output). Write the values to a file.");
   require_values_file(globals.out);
   require_figure_file(options.figure);
+  require(options.figure.empty() || options.figure == "-" ||
+              std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
+          "attribute: --out=", globals.out.string(), ", --figure=", options.figure.string(),
+          " (the figure's numbers have that name, too). Name one of them otherwise.");
   const OperatorQuestion asked =
       wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
   require(options.figure.empty() || (asked.inputs.batch == 1 && asked.readouts.size() == 1),

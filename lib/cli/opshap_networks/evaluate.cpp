@@ -62,8 +62,9 @@ nlohmann::ordered_json settings_of(const Options& options, const Profile& profil
 void run(const Options& options, const Globals& globals) {
   require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
   const runs::Part part = runs::Part::parse("evaluate", options.shard);
-  const Profile profile = load_profile(options.profile, globals.config);
-  const data::Dataset data = at_points_of(profile, data::read_dataset(options.data));
+  data::Dataset stored = data::read_dataset(options.data);
+  const Profile profile = load_profile_for(options.profile, globals.config, options.data, stored);
+  const data::Dataset data = at_points_of(profile, std::move(stored));
   const auto backbone = asked_operator(options.operator_file, globals);
   const auto explainers = trained_explainers(options, *backbone, globals);
   const ScenarioRule rule = data::rule_for(profile.evaluation.scenario, data);

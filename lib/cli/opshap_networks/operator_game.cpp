@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "cli/input_field.hpp"
 #include "cli/opshap_networks/asked_operator.hpp"
@@ -67,7 +68,8 @@ void add_target(OperatorQuestion& asked, const std::string& name, const Readout&
 /// [K,C,n].
 void read_weights(const CLI::App& command, const std::string& file, OperatorQuestion& asked) {
   const data::NpyArray array = data::read_npy(file);
-  const std::vector<double>& weights = array.reals(file);
+  std::vector<double> weights;  // a mask of integers is one, too
+  std::visit([&](const auto& numbers) { weights.assign(numbers.begin(), numbers.end()); }, array.values);
   const Domain& domain = asked.inputs.domain;
   std::vector<std::int64_t> grid = {domain.points()};
   if (domain.is_grid()) grid.assign(domain.shape().begin(), domain.shape().end());

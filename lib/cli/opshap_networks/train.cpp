@@ -91,8 +91,9 @@ void add_network_train(CLI::App& app, const Globals& globals) {
 
   add_training(*train, "backbone", "The operator itself, on the data set's targets", *options)->callback([=, &globals] {
     check();
-    const Profile profile = load_profile(options->profile, globals.config);
-    const data::Dataset data = at_points_of(profile, data::read_dataset(options->data));
+    data::Dataset stored = data::read_dataset(options->data);
+    const Profile profile = load_profile_for(options->profile, globals.config, options->data, stored);
+    const data::Dataset data = at_points_of(profile, std::move(stored));
     report(training::train_backbone(profile.backbone, data, globals.seed, globals.out), globals);
   });
 
@@ -124,10 +125,11 @@ void add_network_train(CLI::App& app, const Globals& globals) {
       return;
     }
     check();
-    const Profile profile = load_profile(options->profile, globals.config);
+    data::Dataset stored = data::read_dataset(options->data);
+    const Profile profile = load_profile_for(options->profile, globals.config, options->data, stored);
     const auto backbone =
         operators::load_operator(options->operator_file, "cpu", operators::Precision::float32, globals.engine);
-    const data::Dataset data = at_points_of(profile, data::read_dataset(options->data));
+    const data::Dataset data = at_points_of(profile, std::move(stored));
     report(training::train_explainer(profile.explainer, *backbone,
                                      explainer_data(data, profile, profile.explainer, globals.seed), globals.seed,
                                      globals.out),
