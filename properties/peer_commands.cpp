@@ -341,10 +341,10 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
   // Half of point 0 and half of point 1, whose sum is -2 + 2 = 0: by its own targets, and where it has none.
   const std::vector<double> half = {1, 0, 0, 1};
   for (const bool targets : {true, false}) {
-    if (!targets) file("model/model.py", read_file(path("model/model.py")) + "\n");
-    if (!targets)
-      ASSERT_EQ(
-          0, shell("sed -i 's/^model.serve()/model.targets = False\\nmodel.serve()/' " + path("model/model.py")).code);
+    if (!targets) {
+      const std::string off = "sed -i 's/^model.serve()/model.targets = False\\nmodel.serve()/' ";
+      ASSERT_EQ(0, shell(off + path("model/model.py")).code);
+    }
     for (const char* method : {"exact", "integrated_gradients"}) {
       const Outcome outcome = opshap(asked + " --target mean:0..2 --json --method " + std::string(method));
       ASSERT_EQ(0, outcome.code) << method << outcome.err;
