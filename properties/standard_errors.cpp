@@ -91,15 +91,15 @@ TEST(StandardErrorsOfSvarm, AreAsLargeAsItsErrorsAtFewDraws) {
   constexpr int runs = 600;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     const Attribution found =
-        attribute_every_sample(estimators::find("svarm"), *game, {130}, test_seed() * 1000 + seed);
+        attribute_every_sample(estimators::find("svarm"), *game, {92}, test_seed() * 1000 + seed);
     ASSERT_TRUE(found.standard_errors.has_value());
     for (std::size_t i = 0; i < exact.size(); ++i) {
       square += std::pow(found.values[i] - exact[i], 2);
       claimed += std::pow((*found.standard_errors)[i], 2);
     }
   }
-  // 600 runs know the ratio of two such sizes to about 2 %; five times that, and a tenth for the variances borrowed.
-  EXPECT_NEAR(1, std::sqrt(claimed / square), 0.2) << replay();
+  // 600 runs know the ratio of two such sizes to about 2 %: five times that.
+  EXPECT_NEAR(1, std::sqrt(claimed / square), 0.1) << replay();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StandardErrors, ::testing::ValuesIn(estimators::names()),
