@@ -30,6 +30,20 @@ class GridsOfOnesOwn : public Program {
     data::write_npy(path(name), {{16, 1, nx, ny}, data::Dtype::float64, values});
   }
 
+  /// The commands of the stages fit the profile as the whole chain does; smoke wants 16 points and 8 test inputs.
+  void expect_the_stages_to_fit() const {
+    const std::string common = " --data " + path("set.h5") + " --profile smoke --config " + path("small.toml") + " -q";
+    const std::string op = " --operator " + path("stage/model.safetensors");
+    for (const std::string& command : {"reproduce" + common + " --out " + path("run"),  // the stored profile is the same
+                                       "train backbone" + common + " --out " + path("stage"),
+                                       "train explainer" + common + op + " --out " + path("explainer"),
+                                       "evaluate" + common + op + " --explainer " + path("explainer/model.safetensors") +
+                                           " --out " + path("scored")}) {
+      const Outcome outcome = opshap(command);
+      EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
+    }
+  }
+
   const std::string small_ =
       "[operator]\nmodes = 4\nwidth = 8\nlayers = 2\n[backbone]\nepochs = 2\n[explainer]\nepochs = 1\ncoalitions = 4\n"
       "[evaluation]\ninputs = 1\nmethods = ['mean_field']\nreference_error = 0.5\nreference_budget = 64\n"
@@ -63,19 +77,7 @@ TEST_F(GridsOfOnesOwn, AreImportedLookedAtTrainedOnAndEvaluated) {
     EXPECT_EQ(std::set<std::vector<int>>(served.begin(), served.end()), found);
     EXPECT_EQ(std::vector<Resolution>{}, runs::read_run(path("run/npy_own")).missing_resolutions());
     EXPECT_TRUE(is_there(std::filesystem::path(path("run/npy_own")) / "report.html"));
-    const Outcome again = opshap("reproduce --profile smoke --data " + path("set.h5") + " --config " +
-                                 path("small.toml") + " --out " + path("run") + " -q");
-    EXPECT_EQ(0, again.code) << "the stored profile is the same\n" << again.err;
-    // The commands of the stages fit the profile as the whole chain does; smoke wants 16 points and 8 test inputs.
-    const std::string stage = " --data " + path("set.h5") + " --profile smoke --config " + path("small.toml") + " -q";
-    const std::string op = " --operator " + path("stage/model.safetensors");
-    for (const std::string& command : {"train backbone" + stage + " --out " + path("stage"),
-                                       "train explainer" + stage + op + " --out " + path("explainer"),
-                                       "evaluate" + stage + op + " --explainer " + path("explainer/model.safetensors") +
-                                           " --out " + path("scored")}) {
-      const Outcome outcome = opshap(command);
-      EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
-    }
+    if (nx == 24) expect_the_stages_to_fit();
     for (const char* name : {"run", "stage", "explainer", "scored", "set.h5"}) std::filesystem::remove_all(path(name));
   }
 }

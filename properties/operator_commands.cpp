@@ -102,10 +102,10 @@ TEST_F(OperatorCommands, AnArchiveInASandboxGivesTheSameAndSeesNothing) {
   const auto ask = [&](const std::string& archive, const std::string& more) {
     return opshap("attribute --operator " + path(archive) + " --input " + path("u.npy") + " --json --trust " + more);
   };
-  if (ask("gelu.pt", "--query 2 --method exact --sandbox").code == 4) GTEST_SKIP() << "bubblewrap cannot be used here";
-  for (const std::string question :
-       {"--query 2 --method exact", "--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
-    const Outcome inside = ask("gelu.pt", question + " --sandbox"), outside = ask("gelu.pt", question);
+  for (const std::string question : {"--query 2 --method integrated_gradients", "--target mean:1..4 --method exact"}) {
+    const Outcome inside = ask("gelu.pt", question + " --sandbox");
+    if (inside.code == 4) GTEST_SKIP() << "bubblewrap cannot be used here";
+    const Outcome outside = ask("gelu.pt", question);
     ASSERT_EQ(0, inside.code) << inside.err;
     ASSERT_EQ(0, outside.code) << outside.err;
     EXPECT_EQ(Json::parse(outside.out)["values"], Json::parse(inside.out)["values"]) << question;
