@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/error.hpp"
@@ -43,13 +45,46 @@ TEST(PaperQuality, HoldsTheWholeTable) {
   EXPECT_EQ((std::vector<std::string>{"r2", "pearson", "nrmse"}), reporting::paper_metrics());
 }
 
-TEST(Comparison, MatchesByMedianOverlapsByQuartilesElseDiffers) {
+TEST(Comparison, IsByTheToleranceAndThenByStandardErrors) {
+  const metrics::Metric &nrmse = metrics::find("nrmse"), &r2 = metrics::find("r2");
+  // The quartiles are .082 apart: a standard error of 1.2533 / 1.349 * .082 / √30 = .0139.
   const statistics::Quartiles paper{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30};
-  EXPECT_EQ("match", reporting::compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("overlap", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.12, .count = 30}, 0.05));
-  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.2, .median = 0.25, .q75 = 0.4, .count = 30}, 0.05));
-  EXPECT_EQ("differs", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, 0.05));
+  EXPECT_NEAR(0.0139, reporting::error_of_median(paper), 5e-5);
+  EXPECT_EQ("match", reporting::compare(paper, {.q25 = 0.3, .median = 0.188, .q75 = 0.4, .count = 30}, nrmse));
+  EXPECT_EQ("within errors", reporting::compare(paper, {.q25 = 0.05, .median = 0.25, .q75 = 0.55, .count = 30}, nrmse));
+  EXPECT_EQ("worse", reporting::compare(paper, {.q25 = 0.19, .median = 0.25, .q75 = 0.4, .count = 30}, nrmse))
+      << "though the quartiles overlap";
+  EXPECT_EQ("better", reporting::compare(paper, {.q25 = 0.01, .median = 0.05, .q75 = 0.1, .count = 30}, nrmse));
+  EXPECT_EQ("better", reporting::compare({.q25 = 0.417, .median = 0.682, .q75 = 0.898, .count = 30},
+                                         {.q25 = 0.895, .median = 0.955, .q75 = 0.979, .count = 30}, r2));
+}
+
+TEST(Constant, IsTheMeanOfTheReferencesOfTheOtherInputs) {
+  runs::Run run = SyntheticRun{.resolutions = {16}, .curves = {}, .inputs = 3}.run();
+  std::erase_if(run.results.values, [](const runs::ValuesRow& row) { return row.method != "reference"; });
+  const std::vector<std::vector<double>> references = {{1, 0}, {0, 2}, {3, 4}};
+  for (runs::ValuesRow& row : run.results.values) {
+    row.values = references[static_cast<std::size_t>(row.sample)];
+    row.grand = row.values[0] + row.values[1];
+  }
+  const reporting::Scoreboard scores(run);
+  const reporting::Cell* constant = scores.cell(Discretisation::line(16), reporting::constant_method);
+  ASSERT_NE(nullptr, constant);
+  ASSERT_EQ(3u, constant->rows.size());
+  // For the first input (1.5, 3), beside (1, 0): a distance of √9.25.
+  EXPECT_DOUBLE_EQ(std::sqrt(9.25), *constant->rows[0]->nrmse.value);
+  EXPECT_DOUBLE_EQ(std::hypot(2, 0) / 2, *constant->rows[1]->nrmse.value);
+  EXPECT_DOUBLE_EQ(std::hypot(2.5, 3) / 5, *constant->rows[2]->nrmse.value);
+  EXPECT_FALSE(constant->rows[0]->r2.value);
+  EXPECT_EQ("exact", constant->rows[0]->reference);
+  EXPECT_EQ("none", constant->access);
+  const std::vector<std::string>& methods = scores.methods();
+  EXPECT_NE(methods.end(), std::find(methods.begin(), methods.end(), reporting::constant_method));
+
+  run.results.values.clear();
+  const reporting::Scoreboard without(run);
+  EXPECT_EQ(nullptr, without.cell(Discretisation::line(16), reporting::constant_method));
+  EXPECT_FALSE(without.keeps_references());
 }
 
 TEST(Comparison, OfAnotherRecipeSaysWhyItIsNone) {
@@ -72,7 +107,7 @@ TEST(Comparison, OfThePapersRecipeIsJudged) {
   auto run = SyntheticRun::full().run();
   const reporting::Scoreboard scores(run);
   for (const reporting::Comparison& cell : reporting::compare_with_paper(scores)) {
-    const bool judged = cell.verdict == "match" || cell.verdict == "overlap" || cell.verdict == "differs";
+    const bool judged = std::set<std::string>{"match", "within errors", "better", "worse"}.contains(cell.verdict);
     EXPECT_EQ(cell.paper && cell.ours, judged) << cell.verdict;
   }
 }
@@ -125,6 +160,7 @@ TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
   EXPECT_EQ((std::vector<Discretisation>{points, blocks}), scores.discretisations_with_curves());
   EXPECT_EQ(nullptr, scores.cell(Discretisation::line(16), "uniform")) << "nobody ran a line";
   for (const std::string& method : scores.methods()) {
+    if (method == reporting::constant_method) continue;  // made of the references, which are the same on both
     const reporting::Cell &here = *scores.cell(points, method), &there = *scores.cell(blocks, method);
     EXPECT_EQ(8u, here.rows.size()) << method;
     EXPECT_EQ(8u, there.rows.size()) << method;
@@ -148,11 +184,11 @@ TEST(Scoreboard, GridsWithTheSameNumberOfPlayersStayApart) {
 TEST(Scoreboard, BudgetsAreThoseOfOneGrid) {
   const runs::Run run = run_on_unlike_planes();
   const reporting::Scoreboard scores(run);
-  const auto near = reporting::budget_needed(scores, points, "permutation_antithetic"),
-             far = reporting::budget_needed(scores, blocks, "permutation_antithetic");
+  const auto near = reporting::BudgetCurve::of(scores, points, "permutation_antithetic"),
+             far = reporting::BudgetCurve::of(scores, blocks, "permutation_antithetic");
   ASSERT_TRUE(near && far);
-  EXPECT_LT(near->budget, 1024);
-  EXPECT_GT(far->budget, near->budget);
+  EXPECT_LT(near->needed().budget, 1024);
+  EXPECT_GT(far->needed().budget, near->needed().budget);
   EXPECT_EQ(blocks, reporting::amortisation(scores)->on) << "the last grid, since the run has not the paper's";
 }
 
@@ -170,7 +206,7 @@ TEST(Claims, SayOnWhichOfTwoGridsWithTheSamePlayersTheyMeasured) {
   const reporting::Judgement beaten = judgement("explainer_beats_uniform");
   EXPECT_EQ(reporting::Verdict::not_reproduced, beaten.verdict) << beaten.evidence;
   EXPECT_NE(std::string::npos, beaten.evidence.find("at n = 16 (4 × 4) ")) << beaten.evidence;
-  EXPECT_NE(std::string::npos, beaten.evidence.find("1 of 2 hold.")) << beaten.evidence;
+  EXPECT_NE(std::string::npos, beaten.evidence.find("1 of 2 hold, 1 does not.")) << beaten.evidence;
   ASSERT_EQ(2u, beaten.tables.front().rows.size());
   EXPECT_EQ("n = 16 (of 8 × 8 points)", beaten.tables.front().rows[1].front());
   EXPECT_EQ("holds", beaten.tables.front().rows[1].back());

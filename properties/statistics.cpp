@@ -96,7 +96,7 @@ TEST(Bootstrap, CoversTheMeanAsOftenAsItSays) {
           for (const std::size_t input : draw.inputs) sum += sample[input];
           return sum;
         },
-        trial);
+        trial, 1000).interval();
     covered += interval.low <= 0 && 0 <= interval.high;
   }
   EXPECT_GE(covered, 358);
@@ -113,12 +113,13 @@ TEST(Bootstrap, IsPairedAndDeterministic) {
     }
     return shifted - plain;
   };
-  const statistics::Interval certain = statistics::bootstrap(30, difference, 1);
+  const statistics::Interval certain = statistics::bootstrap(30, difference, 1).interval();
   EXPECT_EQ(30, certain.low);
   EXPECT_EQ(30, certain.high);
   const auto noisy = [](statistics::Draw& draw) { return static_cast<double>(draw.inputs[0]) + draw.noise.normal(); };
-  const statistics::Interval once = statistics::bootstrap(30, noisy, 7), again = statistics::bootstrap(30, noisy, 7),
-                             other = statistics::bootstrap(30, noisy, 8);
+  const statistics::Interval once = statistics::bootstrap(30, noisy, 7).interval(),
+                             again = statistics::bootstrap(30, noisy, 7).interval(),
+                             other = statistics::bootstrap(30, noisy, 8).interval();
   EXPECT_EQ(once.low, again.low);
   EXPECT_EQ(once.high, again.high);
   EXPECT_NE(once.low, other.low);
@@ -128,14 +129,25 @@ TEST(Bootstrap, KeepsInfinityAndRefusesWhatHasNoInterval) {
   const auto half_infinite = [](statistics::Draw& draw) {
     return draw.inputs[0] == 0 ? std::numeric_limits<double>::infinity() : 1.0;
   };
-  const statistics::Interval interval = statistics::bootstrap(2, half_infinite, 1);
+  const statistics::Interval interval = statistics::bootstrap(2, half_infinite, 1).interval();
   EXPECT_EQ(1, interval.low);
   EXPECT_EQ(std::numeric_limits<double>::infinity(), interval.high);
   EXPECT_THROW(statistics::bootstrap(0, half_infinite, 1), InvalidArgument);
-  EXPECT_THROW(statistics::bootstrap(2, half_infinite, 1, 1.0), InvalidArgument);
-  EXPECT_THROW(statistics::bootstrap(
-                   2, [](statistics::Draw&) { return std::nan(""); }, 1),
-               InvalidArgument);
+  EXPECT_THROW(statistics::bootstrap(2, half_infinite, 1, 0), InvalidArgument);
+  EXPECT_THROW(statistics::bootstrap(2, half_infinite, 1).interval(0.5), InvalidArgument);
+}
+
+TEST(Bootstrap, TakesWhatIsUndefinedForAnything) {
+  std::vector<double> found;
+  for (int number = 1; number <= 101; ++number) found.push_back(number);
+  EXPECT_EQ(3, statistics::Resamples(found).interval(0.02).low);
+  EXPECT_EQ(99, statistics::Resamples(found).interval(0.02).high);
+  EXPECT_EQ(1, statistics::Resamples(found).interval(0.001).low) << "beyond the ends there is nothing";
+  found[50] = found[20] = std::nan("");  // two of 101 lie at either end
+  EXPECT_EQ(1, statistics::Resamples(found).interval(0.02).low);
+  EXPECT_EQ(101, statistics::Resamples(found).interval(0.02).high);
+  EXPECT_EQ(-std::numeric_limits<double>::infinity(), statistics::Resamples(found).interval(0.01).low);
+  EXPECT_EQ(std::numeric_limits<double>::infinity(), statistics::Resamples(found).interval(0.01).high);
 }
 
 TEST(SquaredLength, IsTheMeanProductOfTwoEstimates) {

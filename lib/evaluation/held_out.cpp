@@ -53,7 +53,7 @@ statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
         for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
         return statistics::quartiles(std::move(drawn)).median;
       },
-      seed);
+      seed).interval();
 }
 
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {

@@ -9,23 +9,42 @@ namespace opshap::reporting {
 
 namespace {
 
+TunedMethod with_break_even(TunedMethod method, const Amortisation& pays) {
+  const double saved = method.evaluations - pays.explainer_evaluations;
+  if (saved > 0 && method.reached) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
+  return method;
+}
+
 TunedMethod tuned(const std::vector<Cell>& curve, const Amortisation& pays) {
   const auto good_enough = [&pays](const Cell& cell) {
     return cell.quartiles("nrmse")->median <= pays.explainer_nrmse;
   };
   const auto first = std::find_if(curve.begin(), curve.end(), good_enough);
   const Cell& cell = first == curve.end() ? curve.back() : *first;
-  TunedMethod method{.method = cell.method,
-                     .budget = *cell.budget,
-                     .evaluations = cell.distinct().value(),  // a curve has no cell that refused all
-                     .nrmse = cell.quartiles("nrmse")->median,
-                     .reached = first != curve.end()};
-  const double saved = method.evaluations - pays.explainer_evaluations;
-  if (saved > 0 && method.reached) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
-  return method;
+  return with_break_even({.method = cell.method,
+                          .budget = *cell.budget,
+                          .evaluations = cell.distinct().value(),  // a curve has no cell that refused all
+                          .nrmse = cell.quartiles("nrmse")->median,
+                          .reached = first != curve.end()},
+                         pays);
+}
+
+/// None where it has no score on these inputs.
+std::optional<TunedMethod> of_gradients(const Cell& all, const Amortisation& pays) {
+  const Cell cell = all.restricted_to(pays.samples);
+  const auto error = cell.quartiles("nrmse");
+  if (!error) return std::nullopt;
+  return with_break_even(
+      {.method = cell.method,
+       .evaluations = cell.distinct().value_or(0) + passes_of(cell.method) * cell.gradients().value_or(0),
+       .nrmse = error->median,
+       .reached = error->median <= pays.explainer_nrmse},
+      pays);
 }
 
 }  // namespace
+
+double passes_of(std::string_view method) { return method == "mean_field" || method == "two_level" ? 6 : 3; }
 
 std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   const std::vector<Discretisation> grids = scores.discretisations_with_curves();
@@ -42,16 +61,23 @@ std::optional<Amortisation> amortisation(const Scoreboard& scores) {
   if (!evaluations) return std::nullopt;
 
   Amortisation pays{.on = on,
+                    .samples = {},
                     .training_evaluations = trained->operator_evaluations,
                     .explainer_evaluations = *evaluations,
                     .explainer_nrmse = 0};
   for (const std::string& method : scores.sampling_methods()) {
     const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;
-    const auto error = explainer->restricted_to(curve.front().samples()).quartiles("nrmse");
+    pays.samples = curve.front().samples();
+    const auto error = explainer->restricted_to(pays.samples).quartiles("nrmse");
     if (!error) return std::nullopt;
     pays.explainer_nrmse = error->median;
     pays.methods.push_back(tuned(curve, pays));
+  }
+  for (const std::string& method : scores.methods()) {
+    const Cell* cell = scores.cell(on, method);
+    if (cell == nullptr || cell->access != "gradient") continue;
+    if (const auto found = of_gradients(*cell, pays)) pays.gradients.push_back(*found);
   }
   return pays;
 }

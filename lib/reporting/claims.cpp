@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace opshap::reporting {
 
 std::string_view to_string(Verdict verdict) {
@@ -21,6 +23,8 @@ std::string_view to_string(Verdict verdict) {
   }
   return "not testable in this profile";
 }
+
+std::string_view to_string(Direction direction) { return direction == Direction::better ? "better" : "worse"; }
 
 namespace claims {
 
@@ -43,37 +47,59 @@ Judgement not_testable(std::string why) {
   return judgement;
 }
 
-Judgement verdict(bool holds, std::string evidence) {
-  Judgement judgement;
-  judgement.verdict = holds ? Verdict::reproduced : Verdict::not_reproduced;
-  judgement.evidence = std::move(evidence);
+Judgement not_kept(std::string what) {
+  Judgement judgement = not_testable(std::move(what));
+  judgement.rebuildable = false;
   return judgement;
 }
 
 }  // namespace claims
 
-std::vector<JudgedClaim> judge(const Scoreboard& scores) {
-  std::vector<JudgedClaim> judged;
-  for (const Claim& claim : claims::all()) judged.push_back({claim, judge(claim, scores)});
-  return judged;
+namespace {
+
+/// The grids that take no part in verdicts, with the reason.
+std::string left_out(const Scoreboard& scores) {
+  std::string words;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (const std::string why = scores.unfit(on); !why.empty())
+      words += message(words.empty() ? "" : "; ", "n = ", on.label(), " (", why, ")");
+  }
+  return words;
 }
 
-Judgement judge(const Claim& claim, const Scoreboard& scores) {
+/// Of the grids that take part, which `fit` has.
+Judgement judge(const Claim& claim, const Scoreboard& scores, const Scoreboard& fit) {
   const runs::Run& run = scores.run();
   if (!claim.applies(run)) return claims::not_testable(claim.excluded(run));
-  // What holds in every correct run holds for imported data too.
-  if (claim.source == "paper" && !claim.always && !run.imported_from.empty()) {
+  if (claim.check) return claim.judge(scores);
+  if (claim.source == "paper" && !run.imported_from.empty()) {
     return claims::not_testable("The sentence is about the paper's data, and this run's are imported from " +
                                 run.imported_from + ".");
   }
-  return claim.judge(scores);
+  const std::string out = left_out(scores);
+  if (fit.discretisations().empty()) return claims::not_testable("No grid of this run takes part in verdicts: " + out + ".");
+  Judgement judgement = claim.judge(fit);
+  if (!out.empty() && judgement.value) judgement.evidence += " Without " + out + ".";
+  return judgement;
+}
+
+}  // namespace
+
+Judgement judge(const Claim& claim, const Scoreboard& scores) { return judge(claim, scores, scores.of_fit_grids()); }
+
+std::vector<JudgedClaim> judge(const Scoreboard& scores) {
+  const Scoreboard fit = scores.of_fit_grids();
+  std::vector<JudgedClaim> judged;
+  for (const Claim& claim : claims::all()) judged.push_back({claim, judge(claim, scores, fit)});
+  for (const Claim& claim : claims::of_table_rows(scores.run().pde))
+    judged.push_back({claim, judge(claim, scores, fit)});
+  return judged;
 }
 
 std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
   std::vector<std::string> broken;
   for (const auto& [claim, judgement] : claims) {
-    const bool sound = judgement.verdict == Verdict::reproduced || judgement.verdict == Verdict::undecided;
-    if (claim.always && !sound) broken.emplace_back(claim.id);
+    if (claim.check && judgement.verdict == Verdict::not_reproduced) broken.emplace_back(claim.id);
   }
   return broken;
 }
@@ -100,13 +126,19 @@ Json entry(const JudgedClaim& judged, const std::string& pde) {
           {"statement", claim.statement},
           {"where", claim.where},
           {"rule", claim.rule},
-          {"always", claim.always},
+          {"by_construction", claim.by_construction},
           {"verdict", to_string(judgement.verdict)},
+          {"direction", judgement.direction ? Json(to_string(*judgement.direction)) : Json(nullptr)},
+          {"rebuildable", judgement.rebuildable},
           {"value", number(judgement.value)},
           {"interval", bounded ? Json{interval->first, interval->second} : Json(nullptr)},
           {"threshold", number(judgement.threshold)},
           {"evidence", judgement.evidence},
           {"tables", tables}};
+}
+
+void add_entries(Json& json, const std::vector<JudgedClaim>& claims, const std::string& pde) {
+  for (const JudgedClaim& claim : claims) json[claim.claim.check ? "checks" : "claims"].push_back(entry(claim, pde));
 }
 
 }  // namespace
@@ -116,22 +148,24 @@ std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run&
                {"profile", run.profile},
                {"pde", run.pde},
                {"commit", run.commit},
-               {"claims", Json::array()}};
+               {"claims", Json::array()},
+               {"checks", Json::array()}};
   if (const auto missing = run.missing_resolutions(); !missing.empty()) json["missing_resolutions"] = missing;
-  for (const JudgedClaim& claim : claims) json["claims"].push_back(entry(claim, run.pde));
+  add_entries(json, claims, run.pde);
   return json.dump(2) + "\n";
 }
 
 std::string claims_json(const std::vector<ClaimsOfRun>& several) {
   Json json = {{"schema", "opshap.claims/1"}, {"profile", nullptr},        {"pde", Json::array()},
-               {"commit", nullptr},           {"commits", Json::object()}, {"claims", Json::array()}};
+               {"commit", nullptr},           {"commits", Json::object()}, {"claims", Json::array()},
+               {"checks", Json::array()}};
   bool one_commit = true;
   for (const auto& [run, claims] : several) {
     json["profile"] = run->profile;
     json["pde"].push_back(run->pde);
     json["commits"][run->pde] = run->commit;
     one_commit = one_commit && run->commit == several.front().run->commit;
-    for (const JudgedClaim& claim : *claims) json["claims"].push_back(entry(claim, run->pde));
+    add_entries(json, *claims, run->pde);
   }
   if (one_commit && !several.empty()) json["commit"] = several.front().run->commit;
   return json.dump(2) + "\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,9 +20,18 @@ enum class Verdict { reproduced, not_reproduced, undecided, not_comparable, not_
 /// "reproduced", "not reproduced", "undecided", "not comparable", "not testable in this profile".
 std::string_view to_string(Verdict verdict);
 
+/// Which of two things that a claim compares is the better one: the one that its sentence speaks of is better, or worse,
+/// than the other one, beyond the 95 % interval.
+enum class Direction { better, worse };
+
+/// "better", "worse".
+std::string_view to_string(Direction direction);
+
 /// What the rows of one run say about a claim.
 struct Judgement {
   Verdict verdict = Verdict::not_testable;
+  std::optional<Direction> direction;  ///< none where nothing of that kind is compared, or where it is not decided
+  bool rebuildable = true;             ///< false: the run had the rows that the sentence needs, and they were not kept
   std::optional<double> value;                        ///< the number that decided; none where nothing was measured
   std::optional<std::pair<double, double>> interval;  ///< 95 %; both ends equal the value where nothing is random
   std::optional<double> threshold;                    ///< what the value is compared with
@@ -36,8 +46,10 @@ struct Claim {
   std::string_view statement;
   std::string_view where;  ///< section or caption of the paper; for "opshap" where it comes from
   std::string_view rule;   ///< the predicate in words: when it counts as reproduced
-  Judgement (*judge)(const Scoreboard& scores) = nullptr;
-  bool always = false;  ///< holds in every correct run, whatever its size: `opshap report --check` fails without it
+  std::function<Judgement(const Scoreboard& scores)> judge = {};
+  bool check = false;  ///< a test of this program: it holds in every correct run, whatever its size and its grids
+  bool table_row = false;        ///< one of of_table_rows()
+  bool by_construction = false;  ///< decided by what the methods are, before any run: no tally counts it
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all
   /// runs.
   std::string (*excluded)(const runs::Run& run) = nullptr;
@@ -55,8 +67,12 @@ namespace claims {
 /// In the order of claims.def.
 const std::vector<Claim>& all();
 
+/// One for each number of players that the paper's table has for a problem: who is best there, by each of its metrics.
+std::vector<Claim> of_table_rows(std::string_view pde);
+
 Judgement not_testable(std::string why);
-Judgement verdict(bool holds, std::string evidence);
+/// Not testable, since the rows that it needs were not kept.
+Judgement not_kept(std::string what);
 
 }  // namespace claims
 
@@ -66,20 +82,22 @@ struct JudgedClaim {
 };
 
 /// The verdict on one claim. A claim that does not apply to the run is not testable, and the evidence says why. So is a
-/// sentence of the paper on imported data, unless it holds in every correct run.
+/// sentence of the paper on imported data. Grids of which Scoreboard::unfit() says something take no part; the evidence
+/// names them. A check is judged on everything.
 Judgement judge(const Claim& claim, const Scoreboard& scores);
 
-/// The ids of those that hold in every correct run and neither hold nor are undecided here. None: the run is sound.
-std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims);
-
-/// All claims on one run.
+/// All claims on one run: those of claims.def, then one for each row that the paper's table has for its problem.
 std::vector<JudgedClaim> judge(const Scoreboard& scores);
+
+/// The checks that fail. None: what could be checked is sound.
+std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims);
 
 /// claims.json:
 /// {"schema":"opshap.claims/1","profile","pde","commit","claims":[{"id","pde","source","statement","where",
-/// "rule","always","verdict","value","interval":[low,
-/// high],"threshold","evidence","tables":[{"name","caption","columns", "rows"}..]}..]}. A value, interval or threshold
-/// that does not exist is null. So is an interval with an end that nothing bounds.
+/// "rule","by_construction","verdict","direction","rebuildable","value","interval":[low,
+/// high],"threshold","evidence","tables":[{"name","caption","columns","rows"}..]}..],"checks":[..]}. A value, interval,
+/// threshold or direction that does not exist is null. So is an interval with an end that nothing bounds. A check is an
+/// entry like a claim.
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run);
 
 /// The claims of one of several runs.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -15,7 +16,10 @@ namespace opshap::reporting::claims {
 
 namespace {
 
-bool certain(const Measurement& measurement) { return measurement.interval.low == measurement.interval.high; }
+bool certain(const Measurement& measurement) {
+  const statistics::Interval interval = measurement.interval();
+  return interval.low == interval.high;
+}
 
 /// A count without decimals.
 std::string show_value(double value) {
@@ -24,9 +28,9 @@ std::string show_value(double value) {
 }
 
 std::string show_interval(const Measurement& measurement) {
-  return certain(measurement)
-             ? "exact"
-             : fmt::format("[{}, {}]", show_value(measurement.interval.low), show_value(measurement.interval.high));
+  const statistics::Interval interval = measurement.interval();
+  return certain(measurement) ? "exact"
+                              : fmt::format("[{}, {}]", show_value(interval.low), show_value(interval.high));
 }
 
 std::string show_bound(const Measurement& measurement) {
@@ -44,43 +48,79 @@ std::string in_words(Verdict verdict) {
   return verdict == Verdict::reproduced ? "holds" : verdict == Verdict::undecided ? "undecided" : "does not hold";
 }
 
-Table table_of(const Measurements& measurements, const Wording& wording) {
+Table table_of(const Measurements& measurements, const std::vector<Verdict>& verdicts, const Wording& wording) {
   Table table{.name = "evidence", .caption = wording.quantity + ".", .columns = {{wording.at}}};
   for (const std::string& heading : wording.figures) table.columns.push_back({heading, true});
   for (const char* heading : {"measured", "95 % interval", "needed"}) table.columns.push_back({heading, true});
   table.columns.push_back({"verdict"});
-  for (const Measurement& measurement : measurements) {
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const Measurement& measurement = measurements[i];
     std::vector<std::string> row = {
         measurement.at.empty() ? (measurement.quantity.empty() ? "run" : measurement.quantity) : measurement.at};
-    for (std::size_t i = 0; i < wording.figures.size(); ++i)
-      row.push_back(i < measurement.figures.size() ? measurement.figures[i] : "–");
+    for (std::size_t figure = 0; figure < wording.figures.size(); ++figure)
+      row.push_back(figure < measurement.figures.size() ? measurement.figures[figure] : "–");
     row.insert(row.end(), {show_value(measurement.value), show_interval(measurement), show_bound(measurement),
-                           in_words(measurement.verdict())});
+                           in_words(verdicts[i])});
     table.add(std::move(row));
   }
   return table;
 }
 
+/// None where the interval reaches over the value at which the two are equal.
+std::optional<Direction> direction_of(const Measurement& measurement, const Wording& wording) {
+  if (!wording.equal || !measurement.quantity.empty()) return std::nullopt;
+  const statistics::Interval interval = measurement.interval();
+  const bool lower = interval.high < *wording.equal, higher = interval.low > *wording.equal;
+  if (!lower && !higher) return std::nullopt;
+  return lower == (measurement.side == Side::at_most) ? Direction::better : Direction::worse;
+}
+
 }  // namespace
 
-Verdict Measurement::verdict() const {
-  if (side == Side::at_most) {
-    return interval.high <= threshold ? Verdict::reproduced
-           : interval.low > threshold ? Verdict::not_reproduced
-                                      : Verdict::undecided;
+statistics::Interval Measurement::interval(double tail) const {
+  return interval_at ? interval_at(tail) : statistics::Interval{.low = value, .high = value};
+}
+
+bool Measurement::supports() const {
+  return side == Side::at_most ? interval().high <= threshold : interval().low >= threshold;
+}
+
+bool Measurement::contradicts(double tail) const {
+  return side == Side::at_most ? interval(tail).low > threshold : interval(tail).high < threshold;
+}
+
+std::vector<Verdict> verdicts(const Measurements& measurements) {
+  std::vector<Verdict> found;
+  std::size_t open = 0;
+  for (const Measurement& measurement : measurements) {
+    const bool random = static_cast<bool>(measurement.interval_at);
+    found.push_back(measurement.supports()                                        ? Verdict::reproduced
+                    : !random && measurement.contradicts(Measurement::one_sided) ? Verdict::not_reproduced
+                                                                                 : Verdict::undecided);
+    open += random;
   }
-  return interval.low >= threshold   ? Verdict::reproduced
-         : interval.high < threshold ? Verdict::not_reproduced
-                                     : Verdict::undecided;
+  // Each that contradicts leaves a smaller family to the others.
+  for (bool fell = true; fell && open > 0;) {
+    const double tail = Measurement::one_sided / static_cast<double>(open);
+    fell = false;
+    for (std::size_t i = 0; i < measurements.size(); ++i) {
+      if (found[i] != Verdict::undecided || !measurements[i].contradicts(tail)) continue;
+      found[i] = Verdict::not_reproduced;
+      --open;
+      fell = true;
+    }
+  }
+  return found;
 }
 
 Measurement exactly(std::string at, double value, double threshold, Side side, std::vector<std::string> figures) {
-  return {.at = std::move(at),
-          .value = value,
-          .interval = {.low = value, .high = value},
-          .threshold = threshold,
-          .side = side,
-          .figures = std::move(figures)};
+  return {.at = std::move(at), .value = value, .threshold = threshold, .side = side, .figures = std::move(figures)};
+}
+
+Measurement::IntervalAt at_tails(statistics::Resamples resamples) {
+  return [resamples = std::make_shared<const statistics::Resamples>(std::move(resamples))](double tail) {
+    return resamples->interval(tail);
+  };
 }
 
 std::optional<Measurement> measure(std::string at, const PairedScores& scores, const PairedScores::Function& function,
@@ -89,7 +129,7 @@ std::optional<Measurement> measure(std::string at, const PairedScores& scores, c
   const std::vector<double> medians = scores.medians();
   Measurement measurement{.at = std::move(at),
                           .value = function(medians),
-                          .interval = scores.interval(function),
+                          .interval_at = at_tails(scores.resamples(function)),
                           .threshold = threshold,
                           .side = side};
   for (const double median : medians) measurement.figures.push_back(show(median));
@@ -135,37 +175,79 @@ std::string place(const Discretisation& on) { return "n = " + on.label(); }
 
 Judgement all_of(const Measurements& measurements, const Wording& wording, const std::string& more) {
   if (measurements.empty()) throw std::logic_error("claims: no measurement of " + wording.quantity);
+  const std::vector<Verdict> found = verdicts(measurements);
   Judgement judgement;
   judgement.verdict = Verdict::reproduced;
   for (const Verdict worse : {Verdict::undecided, Verdict::not_reproduced}) {
-    if (std::any_of(measurements.begin(), measurements.end(),
-                    [worse](const Measurement& measurement) { return measurement.verdict() == worse; }))
-      judgement.verdict = worse;
+    if (std::find(found.begin(), found.end(), worse) != found.end()) judgement.verdict = worse;
   }
   const Measurement* deciding = nullptr;
-  std::size_t holding = 0;
-  for (const Measurement& measurement : measurements) {
-    holding += measurement.verdict() == Verdict::reproduced;
-    if (measurement.verdict() != judgement.verdict) continue;
+  std::size_t holding = 0, contradicting = 0;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const Measurement& measurement = measurements[i];
+    holding += found[i] == Verdict::reproduced;
+    contradicting += found[i] == Verdict::not_reproduced;
+    if (found[i] != judgement.verdict) continue;
     if (deciding == nullptr || (certain(*deciding) && !certain(measurement)) ||
         (certain(*deciding) == certain(measurement) && margin(measurement) < margin(*deciding)))
       deciding = &measurement;
   }
+  const statistics::Interval interval = deciding->interval();
   judgement.value = deciding->value;
-  judgement.interval = {deciding->interval.low, deciding->interval.high};
+  judgement.interval = {interval.low, interval.high};
   judgement.threshold = deciding->threshold;
+  judgement.direction = direction_of(*deciding, wording);
   const std::string where = deciding->at.empty() ? "" : " at " + deciding->at;
   judgement.evidence =
       fmt::format("{} is {}{}{} and has to be {}.", deciding->quantity.empty() ? wording.quantity : deciding->quantity,
                   show_value(deciding->value), certain(*deciding) ? "" : " " + show_interval(*deciding), where,
                   show_bound(*deciding));
-  if (measurements.size() > 1) judgement.evidence += fmt::format(" {} of {} hold.", holding, measurements.size());
+  if (measurements.size() > 1) {
+    judgement.evidence += fmt::format(" {} of {} hold, {} {}.", holding, measurements.size(), contradicting,
+                                      contradicting == 1 ? "does not" : "do not");
+  }
   if (!more.empty()) judgement.evidence += " " + more;
-  judgement.tables.push_back(table_of(measurements, wording));
+  judgement.tables.push_back(table_of(measurements, found, wording));
   return judgement;
 }
 
-Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores),
+std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view method) {
+  std::vector<const Cell*> cells;
+  for (const Discretisation& on : scores.discretisations()) {
+    const Cell* cell = scores.cell(on, method);
+    if (cell != nullptr && on.every_point_plays() && cell->quartiles("nrmse")) cells.push_back(cell);
+  }
+  return cells;
+}
+
+NetSlope slope_of_net_error(const Scoreboard& scores, std::string_view method, double threshold, Side side) {
+  NetSlope found{.measurement = std::nullopt, .wording = {.quantity = "The power of n in the net NRMSE"}, .why_not = ""};
+  std::vector<const Cell*> cells = refinement(scores, method);
+  if (cells.size() < 3) {
+    found.why_not = fmt::format("{} was run at {} resolutions, and three are needed.", method, cells.size());
+    return found;
+  }
+  const std::size_t fitted = std::min<std::size_t>(cells.size(), 4);
+  cells.erase(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(fitted));
+  const NetError last = *cells.back()->net_nrmse();
+  if (!last.told) {
+    found.why_not = fmt::format("The reference at {} is not known well enough: its error is {}.",
+                                place(cells.back()->on), show(last.floor));
+    return found;
+  }
+  std::vector<double> players;
+  for (const Cell* cell : cells) {
+    players.push_back(cell->on.players);
+    found.wording.figures.push_back("net, " + place(cell->on));
+  }
+  found.measurement = measure(
+      fmt::format("{} to {}", place(cells.front()->on), cells.back()->on.label()), PairedScores::net(cells),
+      [&players](std::span<const double> medians) { return log_slope(players, medians); }, threshold, side);
+  if (!found.measurement) found.why_not = fmt::format("{} has too few inputs.", method);
+  return found;
+}
+
+Claim of_the_paper(std::string_view id, std::string_view rule, std::function<Judgement(const Scoreboard& scores)> judge,
                    std::string (*excluded)(const runs::Run& run)) {
   const PaperSentence& sentence = paper_sentence(id);
   return {.id = sentence.id,
@@ -173,8 +255,7 @@ Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge
           .statement = sentence.sentence,
           .where = sentence.where,
           .rule = rule,
-          .judge = judge,
-          .always = false,
+          .judge = std::move(judge),
           .excluded = excluded};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,22 +27,35 @@ enum class Side { at_most, at_least };
 
 /// A number that supports a sentence or contradicts it.
 struct Measurement {
+  /// Where the value lies but for so much of the probability on either side.
+  using IntervalAt = std::function<statistics::Interval(double tail)>;
+
   std::string at;  ///< where it was measured: "n = 32"
   double value = 0;
-  statistics::Interval interval;
+  IntervalAt interval_at = {};  ///< none: nothing random is in the value
   double threshold = 0;
   Side side = Side::at_most;
-  std::vector<std::string> figures;  ///< what it is made of, for the table
-  std::string quantity;              ///< what it is, where that is not what the other measurements of a claim are
+  std::vector<std::string> figures = {};  ///< what it is made of, for the table
+  std::string quantity = {};              ///< what it is, where that is not what the other measurements of a claim are
 
-  /// undecided when the interval reaches over the threshold.
-  Verdict verdict() const;
+  /// 95 % for the default. The value alone where nothing random is in it.
+  statistics::Interval interval(double tail = one_sided) const;
+  /// The whole 95 % interval is on the supporting side.
+  bool supports() const;
+  /// With so little on the other side, the whole interval contradicts.
+  bool contradicts(double tail) const;
+
+  /// How often a true sentence may be called false.
+  static constexpr double one_sided = 0.025;
 };
 
 using Measurements = std::vector<Measurement>;
 
 /// Of a number that nothing random is in.
 Measurement exactly(std::string at, double value, double threshold, Side side, std::vector<std::string> figures = {});
+
+/// The intervals of resamples.
+Measurement::IntervalAt at_tails(statistics::Resamples resamples);
 
 /// A number made of the medians of some series; `figures` gets the medians. None with fewer inputs than least_inputs.
 std::optional<Measurement> measure(std::string at, const PairedScores& scores, const PairedScores::Function& function,
@@ -70,17 +84,38 @@ std::string place(const Discretisation& on);
 /// What the measurements are called in the table and in the sentence.
 struct Wording {
   std::string quantity;              ///< "OperatorSHAP's median NRMSE over RegressionMSR's"
-  std::vector<std::string> figures;  ///< headings of the figures
-  std::string at = "at";             ///< heading of the first column
+  std::vector<std::string> figures = {};  ///< headings of the figures
+  std::string at = "at";                  ///< heading of the first column
+  /// The value at which the two things that a measurement compares are equal, and the supporting side of which is the
+  /// better one. None where a measurement compares nothing of that kind.
+  std::optional<double> equal = std::nullopt;
 };
 
-/// A sentence that needs all of the measurements, one at least: not reproduced when one contradicts it, undecided when
-/// one is undecided. Of the measurements with that verdict the one with the least support gives the value and the
-/// evidence, which ends with `more`; one that nothing random is in only where there is no other.
+/// The verdict on each measurement of a sentence that needs all of them. Contradicting: by Holm (1979) over those that
+/// something random is in, so that a true sentence is called false in one of 40 cases however many there are.
+std::vector<Verdict> verdicts(const Measurements& measurements);
+
+/// A sentence that needs all of the measurements, one at least: not reproduced when one contradicts it (verdicts()),
+/// reproduced when all plain 95 % intervals support it, else undecided. Of the measurements with that verdict the one
+/// with the least support gives the value, the direction and the evidence, which ends with `more`; one that nothing
+/// random is in only where there is no other.
 Judgement all_of(const Measurements& measurements, const Wording& wording, const std::string& more = "");
 
+/// The cells of a method over the grids where each point is a player, by players: a limit in n is one of finer grids.
+std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view method);
+
+/// The power of n in a method's median NRMSE net of the reference's error, over the four largest n.
+struct NetSlope {
+  std::optional<Measurement> measurement;
+  Wording wording;
+  std::string why_not;  ///< where there is no measurement
+};
+
+/// Needs three n, and at the last one an NRMSE above twice the reference's error, below which everything levels off.
+NetSlope slope_of_net_error(const Scoreboard& scores, std::string_view method, double threshold, Side side);
+
 /// Id, source, words and place of a sentence are in reference_data/paper_sentences.csv; the rest is for the caller.
-Claim of_the_paper(std::string_view id, std::string_view rule, Judgement (*judge)(const Scoreboard& scores),
+Claim of_the_paper(std::string_view id, std::string_view rule, std::function<Judgement(const Scoreboard& scores)> judge,
                    std::string (*excluded)(const runs::Run& run) = nullptr);
 
 /// "operator_shap was not run.", as a verdict.

@@ -21,6 +21,8 @@ namespace {
 /// The classical methods of the paper's figure. It does not say whether its KernelSHAP draws pairs, so both are here.
 const std::vector<std::string> classical_methods = {"kernel_shap", "kernel_shap_paired", std::string(regression_msr)};
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 std::string in_words(double budget) {
   return std::isinf(budget) ? std::string("more than was run") : show_count(budget);
 }
@@ -34,10 +36,11 @@ Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& 
               .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}}};
   for (const Discretisation& on : grids) {
     for (const std::string& method : scores.sampling_methods()) {
-      const auto needed = budget_needed(scores, on, method);
-      if (!needed) continue;
-      table.add({place(on), style_of(method).label, show_count(needed->smallest_run), in_words(needed->budget),
-                 in_words(needed->certain)});
+      const auto curve = BudgetCurve::of(scores, on, method);
+      if (!curve) continue;
+      const BudgetNeeded needed = curve->needed();
+      table.add({place(on), style_of(method).label, show_count(needed.smallest_run), in_words(needed.budget),
+                 in_words(needed.certain)});
     }
   }
   return table;
@@ -57,24 +60,35 @@ Claim classical_methods_win_at_few_players() {
       "1024 of the 65 536 coalitions",
       [](const Scoreboard& scores) {
         const auto few = Discretisation::line(static_cast<int>(paper_constant("few_players")));
-        std::optional<BudgetNeeded> least;
+        std::vector<BudgetCurve> curves;
+        double least = 0;
         std::string winner;
         for (const std::string& method : scores.sampling_methods()) {
-          const auto needed = budget_needed(scores, few, method);
-          if (!needed) continue;
-          if (!least) least = needed;
-          if (winner.empty() || needed->budget < least->budget) winner = style_of(method).label;
-          least->possible = std::min(least->possible, needed->possible);
-          least->budget = std::min(least->budget, needed->budget);
-          least->certain = std::min(least->certain, needed->certain);
+          const auto curve = BudgetCurve::of(scores, few, method);
+          if (!curve) continue;
+          curves.push_back(*curve);
+          const double needed = curve->needed().budget;
+          if (winner.empty() || needed < least) {
+            winner = style_of(method).label;
+            least = needed;
+          }
         }
-        if (!least) {
+        if (curves.empty()) {
           return not_testable(
               fmt::format("{} was not run with OperatorSHAP and budgets of a sampling method.", place(few)));
         }
         const Measurement budget{.at = place(few),
-                                 .value = least->budget,
-                                 .interval = {.low = least->possible, .high = least->certain},
+                                 .value = least,
+                                 .interval_at =
+                                     [curves](double tail) {
+                                       statistics::Interval least = {.low = infinity, .high = infinity};
+                                       for (const BudgetCurve& curve : curves) {
+                                         const BudgetNeeded needed = curve.needed(tail);
+                                         least.low = std::min(least.low, needed.possible);
+                                         least.high = std::min(least.high, needed.certain);
+                                       }
+                                       return least;
+                                     },
                                  .threshold = paper_constant("least_budget"),
                                  .side = Side::at_most,
                                  .figures = {winner}};
@@ -99,16 +113,23 @@ Claim classical_methods_need_more_at_many_players() {
           if (on.players < paper_constant("many_players")) continue;
           judged.push_back(on);
           for (const std::string& method : classical_methods) {
-            const auto at_few = budget_needed(scores, few, method), at_many = budget_needed(scores, on, method);
-            if (!at_few || !at_many || std::isinf(at_few->certain)) continue;
-            const double reached = std::isinf(at_many->budget) ? at_many->largest_run : at_many->budget;
+            const auto few_curve = BudgetCurve::of(scores, few, method), many_curve = BudgetCurve::of(scores, on, method);
+            if (!few_curve || !many_curve) continue;
+            const BudgetNeeded at_few = few_curve->needed(), at_many = many_curve->needed();
+            if (std::isinf(at_few.certain)) continue;
+            const double reached = std::isinf(at_many.budget) ? at_many.largest_run : at_many.budget;
             found.push_back({.at = fmt::format("{}, {}", place(on), style_of(method).label),
-                             .value = reached / at_few->budget,
-                             .interval = {.low = at_many->more_than / at_few->certain,
-                                          .high = ratio(at_many->certain, at_few->more_than)},
+                             .value = reached / at_few.budget,
+                             .interval_at =
+                                 [few_curve, many_curve](double tail) {
+                                   const BudgetNeeded at_few = few_curve->needed(tail),
+                                                      at_many = many_curve->needed(tail);
+                                   return statistics::Interval{.low = at_many.more_than / at_few.certain,
+                                                               .high = ratio(at_many.certain, at_few.more_than)};
+                                 },
                              .threshold = 10,
                              .side = Side::at_least,
-                             .figures = {in_words(at_few->budget), in_words(at_many->budget)}});
+                             .figures = {in_words(at_few.budget), in_words(at_many.budget)}});
           }
         }
         if (found.empty()) {
@@ -177,7 +198,8 @@ Claim regression_msr_better_than_kernel_shap() {
         }
         return all_of(found,
                       {.quantity = "RegressionMSR's NRMSE over KernelSHAP's, in the median over the inputs,",
-                       .figures = {"RegressionMSR", "KernelSHAP"}},
+                       .figures = {"RegressionMSR", "KernelSHAP"},
+                       .equal = 1},
                       smaller.empty() ? "" : "At smaller n it is " + smaller + ".");
       });
 }

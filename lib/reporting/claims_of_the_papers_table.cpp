@@ -4,43 +4,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "metrics/registry.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/paper.hpp"
+#include "statistics/tail_probability.hpp"
 
 namespace opshap::reporting::claims {
 
 namespace {
 
-/// Standard error of a median, relative to it, from its quartiles: of a normal sample it is 1.2533 standard deviations
-/// over √count, and the quartiles are 1.349 standard deviations apart.
-double relative_error_of_median(const statistics::Quartiles& quartiles) {
-  return 1.2533 / 1.349 * (quartiles.q75 - quartiles.q25) / std::sqrt(static_cast<double>(quartiles.count)) /
-         quartiles.median;
-}
-
-/// An interval of a logarithm, wider by an independent error.
-statistics::Interval widened(double value, const statistics::Interval& interval, double error) {
-  const double by = 1.96 * error;
-  return {.low = value - std::hypot(value - interval.low, by), .high = value + std::hypot(interval.high - value, by)};
+/// The intervals of a logarithm, wider by an independent error.
+Measurement::IntervalAt widened(double value, Measurement::IntervalAt interval_at, double error) {
+  return [value, interval_at = std::move(interval_at), error](double tail) {
+    const statistics::Interval interval = interval_at(tail);
+    const double by = statistics::student_quantile(1 - tail, std::numeric_limits<double>::infinity()) * error;
+    return statistics::Interval{.low = value - std::hypot(value - interval.low, by),
+                                .high = value + std::hypot(interval.high - value, by)};
+  };
 }
 
 /// The factor, at least 1, by which a ratio with this logarithm differs from 1.
-Measurement factor_of(double log_ratio, const statistics::Interval& interval, double threshold) {
-  const bool around_zero = interval.low <= 0 && interval.high >= 0;
+Measurement factor_of(double log_ratio, const Measurement::IntervalAt& log_interval, double threshold) {
   return {.at = "",
           .value = std::exp(std::abs(log_ratio)),
-          .interval = {.low = around_zero ? 1 : std::exp(std::min(std::abs(interval.low), std::abs(interval.high))),
-                       .high = std::exp(std::max(std::abs(interval.low), std::abs(interval.high)))},
+          .interval_at =
+              [log_interval](double tail) {
+                const statistics::Interval of_log = log_interval(tail);
+                const bool around_zero = of_log.low <= 0 && of_log.high >= 0;
+                const double least = std::min(std::abs(of_log.low), std::abs(of_log.high)),
+                             most = std::max(std::abs(of_log.low), std::abs(of_log.high));
+                return statistics::Interval{.low = around_zero ? 1 : std::exp(least), .high = std::exp(most)};
+              },
           .threshold = threshold,
           .side = Side::at_most};
 }
 
-/// A method's median NRMSE over the paper's, the geometric mean over all n that both have.
+/// A method's median NRMSE over the paper's, the geometric mean over all n that both have. Its direction says whether
+/// ours is the better or the worse one.
 Judgement column(const Scoreboard& scores, std::string_view method) {
   const runs::Run& run = scores.run();
   std::vector<const Cell*> cells;
@@ -55,8 +65,8 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
       continue;
     cells.push_back(scores.cell(cell.on, method));
     paper.push_back(cell.paper->median);
-    paper_error += relative_error_of_median(*cell.paper);
-    const std::string verdict = compare(*cell.paper, *cell.ours, metrics::find("nrmse").tolerance);
+    paper_error += error_of_median(*cell.paper) / cell.paper->median;
+    const std::string verdict = compare(*cell.paper, *cell.ours, metrics::find("nrmse"));
     matches += verdict == "match";
     table.add(
         {place(cell.on), show(*cell.paper), show(*cell.ours), show(cell.ours->median / cell.paper->median), verdict});
@@ -78,8 +88,8 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   const PairedScores errors = PairedScores::of(cells, "nrmse");
   if (errors.inputs() < least_inputs) return not_testable(fmt::format("{} has too few inputs.", method));
   const double ours = log_ratio(errors.medians());
-  const statistics::Interval interval =
-      widened(ours, errors.interval(log_ratio), paper_error / static_cast<double>(cells.size()));
+  const Measurement::IntervalAt interval = widened(ours, at_tails(errors.resamples(log_ratio)),
+                                                   paper_error / static_cast<double>(cells.size()));
   Judgement judgement = all_of(
       {factor_of(ours, interval, 1.5)},
       {.quantity = fmt::format("The factor between the column of {} and the paper's, the geometric mean over {} n",
@@ -87,6 +97,8 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
       fmt::format("Our medians are {} times the paper's, and {} of {} cells match.", show(std::exp(ours)), matches,
                   cells.size()));
   judgement.tables.push_back(std::move(table));
+  if (interval(Measurement::one_sided).high < 0) judgement.direction = Direction::better;
+  if (interval(Measurement::one_sided).low > 0) judgement.direction = Direction::worse;
   return judgement;
 }
 
@@ -153,42 +165,128 @@ Claim regression_msr_loses_from_64_players() {
       unless_burgers);
 }
 
-Claim papers_integrated_gradients_are_not_efficient() {
-  return {
-      .id = "papers_integrated_gradients_are_not_efficient",
-      .source = "opshap",
-      .statement =
-          "In the paper's table R² and NRMSE of integrated gradients contradict each other for a method whose "
-          "values add up to v(N) - v(∅).",
-      .where =
-          "For values that add up, the error over coalitions is that of the Shapley values plus "
-          "|φ - ψ|²/(2·H(n-1)), so a lower NRMSE means a higher R²; from reference_data/paper_quality.csv alone",
-      .rule =
-          "there is a row of the table where integrated gradients have a lower median NRMSE than RegressionMSR or "
-          "OperatorSHAP, by more than the metric's tolerance, and also a lower median R², by more than its tolerance",
-      .judge = [](const Scoreboard&) {
-        Table table{.name = "contradictions",
-                    .caption =
-                        "Rows of the paper's table where integrated gradients are nearer to the "
-                        "reference and explain less. Medians, integrated gradients / the other.",
-                    .columns = {{"PDE"}, {"n", true}, {"other"}, {"NRMSE", true}, {"R²", true}, {"LaTeX line", true}}};
-        int pairs = 0;
-        for (const std::string_view other : {regression_msr, explainer}) {
-          const Contradictions found = contradictions(paper_quality(), integrated_gradients, other);
-          pairs += found.pairs;
-          for (const Contradictions::Row& row : found.cells) {
-            table.add({pde_label(row.pde), std::to_string(row.players), style_of(other).label,
-                       fmt::format("{} / {}", show(row.nrmse.first), show(row.nrmse.second)),
-                       fmt::format("{} / {}", show(row.r2.first), show(row.r2.second)), std::to_string(row.tex_line)});
-          }
-        }
-        Judgement judgement =
-            all_of({exactly("", static_cast<double>(table.rows.size()), 1, Side::at_least)},
-                   {.quantity = fmt::format("The number of such pairs, of {},", pairs)},
-                   "The other two add up by construction, so it is integrated gradients that do not.");
-        if (!table.rows.empty()) judgement.tables.push_back(std::move(table));
-        return judgement;
-      }};
+namespace {
+
+/// The methods of the paper's table with the best median in a row, by one metric; several where it prints the same.
+struct Winners {
+  std::vector<std::string> best, others;
+  double median = 0;
+};
+
+std::optional<Winners> winners(std::string_view pde, int players, const metrics::Metric& metric) {
+  Winners found;
+  for (const std::string& method : paper_methods()) {
+    const PaperCell* cell = find(paper_quality(), pde, players, method, metric.name);
+    if (cell == nullptr) return std::nullopt;
+    const double gain = (cell->quartiles.median - found.median) * (metric.better == metrics::Better::lower ? -1 : 1);
+    if (found.best.empty() || gain > 0) {
+      found.others.insert(found.others.end(), found.best.begin(), found.best.end());
+      found.best.clear();
+      found.median = cell->quartiles.median;
+    }
+    (found.best.empty() || gain == 0 ? found.best : found.others).push_back(method);
+  }
+  return found;
+}
+
+/// Our median of the paper's best method less the best of the others, signed so that more is better.
+std::optional<Measurement> lead(const Scoreboard& scores, const Discretisation& on, const Winners& winners,
+                                const metrics::Metric& metric) {
+  std::vector<std::string_view> methods(winners.best.begin(), winners.best.end());
+  methods.insert(methods.end(), winners.others.begin(), winners.others.end());
+  const double sign = metric.better == metrics::Better::lower ? -1 : 1;
+  const std::size_t first = winners.best.size();
+  auto found = measure_at(
+      scores, on, methods, metric.name,
+      [sign, first](std::span<const double> medians) {
+        std::vector<double> signed_medians;
+        for (const double median : medians) signed_medians.push_back(sign * median);
+        const auto others = signed_medians.begin() + static_cast<std::ptrdiff_t>(first);
+        return *std::max_element(signed_medians.begin(), others) - *std::max_element(others, signed_medians.end());
+      },
+      0, Side::at_least);
+  if (!found) return std::nullopt;
+  found->at = metric.symbol;
+  std::vector<std::string> figures;
+  for (const std::string& method : paper_methods()) {
+    const auto at = std::find(methods.begin(), methods.end(), method) - methods.begin();
+    figures.push_back(found->figures[static_cast<std::size_t>(at)]);
+  }
+  found->figures = std::move(figures);
+  return found;
+}
+
+Judgement row_of_table(const Scoreboard& scores, int players) {
+  const std::string& pde = scores.run().pde;
+  Measurements found;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.players != players || !on.every_point_plays()) continue;
+    for (const std::string& name : paper_metrics()) {
+      const metrics::Metric& metric = metrics::find(name);
+      const auto best = winners(pde, players, metric);
+      if (!best || best->others.empty()) continue;
+      if (const auto here = lead(scores, on, *best, metric)) found.push_back(*here);
+    }
+  }
+  if (found.empty()) return not_testable(fmt::format("The three methods were not all run at n = {}.", players));
+  Wording wording{.quantity = "Our median of the paper's best method less the best of the other two", .at = "metric",
+                  .equal = 0};
+  for (const std::string& method : paper_methods()) wording.figures.push_back(style_of(method).label);
+  return all_of(found, wording);
+}
+
+/// The words of the claims of one problem's rows. Claims keep views of them.
+struct TableRow {
+  int players = 0;
+  std::string id, statement, where, title;
+};
+
+std::map<std::string, std::vector<TableRow>, std::less<>> make_table_rows() {
+  std::map<std::string, std::vector<TableRow>, std::less<>> rows;
+  std::set<std::pair<std::string, int>> seen;
+  for (const PaperCell& cell : paper_quality()) {
+    if (!seen.emplace(cell.pde, cell.players).second) continue;
+    std::string best;
+    for (const std::string& name : paper_metrics()) {
+      const metrics::Metric& metric = metrics::find(name);
+      const auto found = winners(cell.pde, cell.players, metric);
+      if (!found || found->others.empty()) continue;
+      std::string methods;
+      for (const std::string& method : found->best)
+        methods += (methods.empty() ? "" : " and ") + std::string(style_of(method).label);
+      best += fmt::format("{}{} {} ({:.3f})", best.empty() ? "" : ", ", metric.symbol, methods, found->median);
+    }
+    rows[cell.pde].push_back({.players = cell.players,
+                              .id = fmt::format("table_row_{}_{}", cell.pde, cell.players),
+                              .statement = fmt::format("Best median on {} at n = {}: {} (read from the table, not a "
+                                                       "quote).",
+                                                       pde_label(cell.pde), cell.players, best),
+                              .where = fmt::format("Table of all PDEs, {}, row n = {} (LaTeX line {})",
+                                                   pde_label(cell.pde), cell.players, cell.tex_line),
+                              .title = fmt::format("the winners of the table's row n = {}", cell.players)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Claim> of_table_rows(std::string_view pde) {
+  static const std::map<std::string, std::vector<TableRow>, std::less<>> rows = make_table_rows();
+  std::vector<Claim> claims;
+  const auto found = rows.find(pde);
+  if (found == rows.end()) return claims;
+  for (const TableRow& row : found->second) {
+    claims.push_back({.id = row.id,
+                      .source = "paper",
+                      .statement = row.statement,
+                      .where = row.where,
+                      .rule = "for each metric of the table the paper's best method has a median that is not worse than "
+                              "those of the other two, in this run",
+                      .judge = [players = row.players](const Scoreboard& scores) { return row_of_table(scores, players); },
+                      .table_row = true,
+                      .title = row.title});
+  }
+  return claims;
 }
 
 }  // namespace opshap::reporting::claims

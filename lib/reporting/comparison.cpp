@@ -16,36 +16,24 @@ std::string verdict_of(const Comparison& cell, const runs::Run& run) {
   if (!run.comparable_with_paper) {
     return "not comparable: " + (run.departures.empty() ? "the run says so without a reason" : run.departures.front());
   }
-  return compare(*cell.paper, *cell.ours, metrics::find(cell.metric).tolerance);
+  return compare(*cell.paper, *cell.ours, metrics::find(cell.metric));
 }
 
 }  // namespace
 
-std::string compare(const statistics::Quartiles& paper, const statistics::Quartiles& ours, double tolerance) {
-  // The paper prints three decimals: a difference of half the last one is none.
-  if (std::abs(paper.median - ours.median) <= tolerance + 0.0005) return "match";
-  return paper.q25 <= ours.q75 && ours.q25 <= paper.q75 ? "overlap" : "differs";
+double error_of_median(const statistics::Quartiles& quartiles) {
+  return 1.2533 / 1.349 * (quartiles.q75 - quartiles.q25) / std::sqrt(static_cast<double>(quartiles.count));
 }
 
-Contradictions contradictions(const std::vector<PaperCell>& cells, std::string_view method, std::string_view other) {
-  Contradictions found;
-  for (const PaperCell& cell : cells) {
-    if (cell.method != method || cell.metric != "nrmse") continue;
-    const auto beside = [&](std::string_view whose, std::string_view metric) {
-      return find(cells, cell.pde, cell.players, whose, metric);
-    };
-    const PaperCell *theirs = beside(other, "nrmse"), *our_r2 = beside(method, "r2"), *their_r2 = beside(other, "r2");
-    if (theirs == nullptr || our_r2 == nullptr || their_r2 == nullptr) continue;
-    const std::pair nrmse = {cell.quartiles.median, theirs->quartiles.median},
-                    r2 = {our_r2->quartiles.median, their_r2->quartiles.median};
-    ++found.pairs;
-    if (nrmse.first + metrics::find("nrmse").tolerance >= nrmse.second ||
-        r2.first + metrics::find("r2").tolerance >= r2.second)
-      continue;
-    found.cells.push_back(
-        {.pde = cell.pde, .players = cell.players, .nrmse = nrmse, .r2 = r2, .tex_line = cell.tex_line});
-  }
-  return found;
+std::string compare(const statistics::Quartiles& paper, const statistics::Quartiles& ours,
+                    const metrics::Metric& metric) {
+  // The paper prints three decimals: a difference of half the last one is none.
+  constexpr double rounding = 0.0005;
+  const double difference = ours.median - paper.median;
+  if (std::abs(difference) <= metric.tolerance + rounding) return "match";
+  if (std::abs(difference) <= 1.96 * std::hypot(error_of_median(paper), error_of_median(ours)) + rounding)
+    return "within errors";
+  return (difference < 0) == (metric.better == metrics::Better::lower) ? "better" : "worse";
 }
 
 std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {

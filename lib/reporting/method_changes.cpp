@@ -66,7 +66,7 @@ MethodChange change_of(const std::string& method, const Pairs& pairs, std::uint6
           for (const std::size_t pair : draw.inputs) drawn += logs[pair];
           return std::exp(drawn / static_cast<double>(logs.size()));
         },
-        seed);
+        seed).interval();
   }
   found.change = judge(found, pairs.chance);
   return found;

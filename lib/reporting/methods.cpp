@@ -17,8 +17,8 @@ struct Known {
   MethodStyle style;
 };
 
-const std::array<Known, 9>& known() {
-  static const std::array<Known, 9> styles = {{
+const std::array<Known, 10>& known() {
+  static const std::array<Known, 10> styles = {{
       {"operator_shap", {"OperatorSHAP", "#D55E00", "", 5}},
       {"regression_msr_shapiq_1_6", {"RegressionMSR (shapiq)", "#000000", "6,3,2,3", 13}},
       {"integrated_gradients", {"Integrated gradients", "#E69F00", "8,3,2,3", 12}},
@@ -27,6 +27,7 @@ const std::array<Known, 9>& known() {
       {"permutation", {"Permutation", "#009E73", "6,3", 9}},
       {"permutation_antithetic", {"Permutation (antithetic)", "#CC79A7", "", 11}},
       {"mean_field", {"Mean field", "#000000", "", 4}},
+      {"constant", {"Constant (mean of the other inputs)", "#808080", "9,3", 3}},
       {"uniform", {"Uniform", "#808080", "2,3", 2}},
   }};
   return styles;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -13,13 +12,11 @@
 #include "reporting/page_claims.hpp"
 #include "reporting/page_comparison.hpp"
 #include "reporting/paper.hpp"
+#include "reporting/summary.hpp"
 
 namespace opshap::reporting {
 
 namespace {
-
-constexpr std::array<Verdict, 5> verdicts = {Verdict::reproduced, Verdict::not_reproduced, Verdict::undecided,
-                                             Verdict::not_comparable, Verdict::not_testable};
 
 /// One claim on all problems.
 struct ClaimRow {
@@ -34,63 +31,104 @@ struct ClaimRow {
   }
 };
 
-/// The claims of one source, in the order of claims.def.
+/// The claims of one source but the checks, in the order of claims.def.
 std::vector<ClaimRow> rows_of(const Overview& overview, std::string_view source) {
   std::vector<ClaimRow> rows;
   for (std::size_t i = 0; i < claims::all().size(); ++i) {
-    if (claims::all()[i].source != source) continue;
-    rows.push_back({.claim = &claims::all()[i], .by_chapter = {}});
+    const Claim& claim = claims::all()[i];
+    if (claim.source != source || claim.check) continue;
+    rows.push_back({.claim = &claim, .by_chapter = {}});
     for (const Chapter& chapter : overview.chapters)
       rows.back().by_chapter.push_back(chapter.claims[i].judgement.verdict);
   }
   return rows;
 }
 
-/// How the sentences of one source fare: everywhere, nowhere, here and there.
-struct Fates {
-  std::vector<const Claim*> judged, everywhere, nowhere, mixed;
-};
-
-Fates fates_of(const std::vector<ClaimRow>& rows) {
-  Fates fates;
+/// How the sentences fare, each counted once however many problems can judge it.
+std::string fates(const std::vector<ClaimRow>& rows, const std::string& what) {
+  int judged = 0, everywhere = 0, nowhere = 0;
   for (const ClaimRow& row : rows) {
-    if (row.judged() == 0) continue;
-    fates.judged.push_back(row.claim);
-    const std::size_t holds = row.count(Verdict::reproduced), fails = row.count(Verdict::not_reproduced);
-    (holds == row.judged()   ? fates.everywhere
-     : fails == row.judged() ? fates.nowhere
-                             : fates.mixed)
-        .push_back(row.claim);
+    if (row.judged() == 0 || !is_counted(*row.claim)) continue;
+    ++judged;
+    everywhere += row.count(Verdict::reproduced) == row.judged();
+    nowhere += row.count(Verdict::not_reproduced) == row.judged();
   }
-  return fates;
+  return fmt::format("Of {} {} {} hold on every problem that can judge them, {} on none, {} on some.", judged, what,
+                     everywhere, nowhere, judged - everywhere - nowhere);
 }
 
-/// The first screen: what of the paper holds on every problem, what does not, what this suite adds.
+/// "Burgers 1D 0.023 to …": the least and the largest median NRMSE of a method on the finest grids of all problems.
+std::string range_of(const Overview& overview, const std::string& method) {
+  std::map<double, std::string> medians;
+  for (const Chapter& chapter : overview.chapters) {
+    const Cell* cell = chapter.scores->cell(chapter.scores->discretisations().back(), method);
+    if (cell != nullptr && cell->quartiles("nrmse")) medians[cell->quartiles("nrmse")->median] = pde_label(chapter.run->pde);
+  }
+  if (medians.empty()) return "";
+  const std::string name = escape_markup(style_of(method).label);
+  if (medians.size() == 1) return fmt::format("{} {}", name, show(medians.begin()->first));
+  return fmt::format("{} {} ({}) to {} ({})", name, show(medians.begin()->first), escape_markup(medians.begin()->second),
+                     show(medians.rbegin()->first), escape_markup(medians.rbegin()->second));
+}
+
+std::string ranges_of(const Overview& overview, const std::vector<std::string>& methods) {
+  std::string words;
+  for (const std::string& method : methods) {
+    if (const std::string range = range_of(overview, method); !range.empty())
+      words += (words.empty() ? "" : "; ") + range;
+  }
+  return words;
+}
+
+/// The problems without a grid that takes part in verdicts.
+std::string without_verdict(const Overview& overview) {
+  std::string names;
+  for (const Chapter& chapter : overview.chapters) {
+    if (chapter.scores->of_fit_grids().discretisations().empty())
+      names += (names.empty() ? "" : ", ") + escape_markup(pde_label(chapter.run->pde));
+  }
+  return names;
+}
+
+/// The first screen: explainers, what needs no training, the paper's sentences, what this suite adds, the grounds.
 std::string sentences(const Overview& overview) {
-  const Fates paper = fates_of(rows_of(overview, "paper")), own = fates_of(rows_of(overview, "opshap"));
-  std::string text = "<ol class=\"three\">\n<li>";
-  text += counted_claims(fmt::format("{} of {} sentences of the paper that these runs can judge",
-                                     paper.everywhere.size(), paper.judged.size()),
-                         "hold on every problem that can judge them", paper.everywhere);
-  text += ".</li>\n<li>";
-  text += counted_claims(fmt::format("{} of them", paper.nowhere.size()), "hold on none", paper.nowhere);
-  text += ". " + counted_claims(fmt::format("{} of them", paper.mixed.size()),
-                                "hold on some problems and do not hold or are undecided on others", paper.mixed);
-  text += ".</li>\n<li>";
-  text += counted_claims(fmt::format("{} of {} checks that this suite adds", own.everywhere.size(), own.judged.size()),
-                         "hold on every problem that can judge them", own.everywhere);
-  return text + ".</li>\n</ol>\n";
-}
-
-/// How many verdicts of each kind there are over all problems.
-std::string counts(const std::vector<ClaimRow>& rows, const std::string& whose) {
-  std::string text = fmt::format("<li><span class=\"whose\">{}</span>", whose);
-  for (const Verdict verdict : verdicts) {
-    std::size_t sum = 0;
-    for (const ClaimRow& row : rows) sum += row.count(verdict);
-    if (sum > 0) text += badge(verdict, fmt::format("{} {}", sum, verdict_in_words(verdict)));
+  std::set<std::string> explainers;
+  UntrainedLead lead;
+  int table_rows = 0, holding = 0;
+  bool comparable = true;
+  for (const Chapter& chapter : overview.chapters) {
+    for (const std::string& method : chapter.scores->methods_with_access("amortised")) explainers.insert(method);
+    const UntrainedLead here = untrained_lead(*chapter.scores);
+    lead.ahead += here.ahead;
+    lead.grids += here.grids;
+    comparable = comparable && chapter.run->comparable_with_paper;
+    for (const JudgedClaim& judged : chapter.claims) {
+      if (!judged.claim.table_row || !is_judged(judged)) continue;
+      ++table_rows;
+      holding += judged.judgement.verdict == Verdict::reproduced;
+    }
   }
-  return text + "</li>";
+  const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
+                    untrained = ranges_of(overview, untrained_methods()), out = without_verdict(overview);
+  std::string text = "<ol class=\"sentences\">\n";
+  if (!trained.empty())
+    text += "<li><strong>Trained.</strong> Median NRMSE on the finest grids: " + trained + ".</li>\n";
+  if (!untrained.empty()) {
+    text += fmt::format(
+        "<li><strong>Without training.</strong> {}. On {} of {} grids one of these is ahead of every explainer.</li>\n",
+        untrained, lead.ahead, lead.grids);
+  }
+  text += "<li><strong>The paper.</strong> " +
+          fates(rows_of(overview, "paper"), "sentences of the paper that these runs can judge");
+  if (table_rows > 0)
+    text += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
+  text += "</li>\n<li><strong>This suite.</strong> " +
+          fates(rows_of(overview, "opshap"), "sentences that it adds") + "</li>\n<li><strong>Grounds.</strong> ";
+  text += comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
+  text += " One training of each network is behind every number.";
+  if (!out.empty())
+    text += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
+  return text + "</li>\n</ol>\n";
 }
 
 std::string link_to(const Chapter& chapter, const std::string& claim = {}) {
@@ -120,9 +158,45 @@ std::string matrix(const Overview& overview, const std::vector<ClaimRow>& rows, 
           escape_markup(pde_label(overview.chapters[i].run->pde)), verdict_in_words(verdict), sign(verdict),
           verdict_in_words(verdict));
     }
-    text += fmt::format("<td class=\"number\">{} of {}</td></tr>\n", row.count(Verdict::reproduced), row.judged());
+    text += row.claim->by_construction
+                ? std::string("<td>by construction</td></tr>\n")
+                : fmt::format("<td class=\"number\">{} of {}</td></tr>\n", row.count(Verdict::reproduced), row.judged());
   }
   return text + "</tbody></table></div>\n";
+}
+
+/// The table of the first screen.
+std::string verdict_matrices(const Overview& overview) {
+  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot decide it, – "
+         "the run cannot judge it. Each sign leads to the evidence on the problem's page, which <code>opshap report</code> of "
+         "this folder draws.</p>\n" +
+         matrix(overview, rows_of(overview, "paper"), "What the paper says") +
+         matrix(overview, rows_of(overview, "opshap"), "What this suite adds");
+}
+
+/// How often the best methods of the paper's table are the best here.
+std::string winners(const Overview& overview) {
+  std::string rows;
+  for (const Chapter& chapter : overview.chapters) {
+    std::map<Verdict, int> found;
+    for (const JudgedClaim& judged : chapter.claims) {
+      if (judged.claim.table_row) ++found[judged.judgement.verdict];
+    }
+    const int judged = found[Verdict::reproduced] + found[Verdict::not_reproduced] + found[Verdict::undecided];
+    if (judged == 0) continue;
+    rows += fmt::format(
+        "<tr><td><a href=\"{}#claims\">{}</a></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
+        "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+        link_to(chapter), escape_markup(pde_label(chapter.run->pde)), judged, found[Verdict::reproduced],
+        found[Verdict::not_reproduced], found[Verdict::undecided]);
+  }
+  if (rows.empty()) return "";
+  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best method by each "
+         "metric has to be the best one here.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
+         "scope=\"col\">problem</th><th scope=\"col\" class=\"number\">rows</th><th scope=\"col\" "
+         "class=\"number\">hold</th><th scope=\"col\" class=\"number\">do not</th><th scope=\"col\" "
+         "class=\"number\">undecided</th></tr></thead>\n<tbody>\n" +
+         rows + "</tbody></table></div>\n";
 }
 
 std::string claims_section(const Overview& overview) {
@@ -132,12 +206,7 @@ std::string claims_section(const Overview& overview) {
       if (row.judged() == 0) open += (open.empty() ? "" : "; ") + escape_markup(row.claim->title);
     }
   }
-  std::string text =
-      "<section id=\"claims\">\n<h2>Verdicts by problem</h2>\n<p>✓ the sentence holds on this problem's run, ✗ it does "
-      "not, ? its threshold lies inside the 95 % interval, – the run cannot judge it. Each sign leads to the evidence "
-      "on the problem's own page.</p>\n";
-  text += matrix(overview, rows_of(overview, "paper"), "What the paper says");
-  text += matrix(overview, rows_of(overview, "opshap"), "What this suite adds");
+  std::string text = "<section id=\"claims\">\n<h2>More verdicts</h2>\n" + winners(overview);
   if (!open.empty()) text += "<p class=\"note\">No run here can judge: " + open + ".</p>\n";
   return text + "</section>\n";
 }
@@ -154,12 +223,9 @@ std::string backbone_error(const runs::Run& run) {
 }
 
 std::string of_verdicts(const Chapter& chapter, std::string_view source) {
-  std::map<Verdict, int> found;
-  for (const JudgedClaim& claim : chapter.claims) {
-    if (claim.claim.source == source) ++found[claim.judgement.verdict];
-  }
-  return fmt::format("{} ✓  {} ✗  {} ?", found[Verdict::reproduced], found[Verdict::not_reproduced],
-                     found[Verdict::undecided]);
+  const Tally found = tally(chapter.claims, source);
+  if (found.judged() == 0) return "none";
+  return fmt::format("{} of {} hold", found.reproduced, found.judged());
 }
 
 std::string players_in_words(const Scoreboard& scores) {
@@ -174,7 +240,7 @@ std::string problems_section(const Overview& overview) {
       "class=\"wide stacks\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th "
       "scope=\"col\">players</th><th scope=\"col\">backbone's error</th><th scope=\"col\">the paper's "
       "sentences</th><th "
-      "scope=\"col\">our checks</th><th scope=\"col\" class=\"number\">wall time</th></tr></thead>\n<tbody>\n";
+      "scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall time</th></tr></thead>\n<tbody>\n";
   for (const Chapter& chapter : overview.chapters) {
     const auto cell = [](const char* label, const std::string& value) {
       return fmt::format("<td data-label=\"{}\">{}</td>", label, escape_markup(value));
@@ -183,11 +249,11 @@ std::string problems_section(const Overview& overview) {
         fmt::format("<tr><td><a href=\"{}\">{}</a></td>", link_to(chapter), escape_markup(pde_label(chapter.run->pde)));
     text += cell("players", players_in_words(*chapter.scores)) + cell("backbone's error", backbone_error(*chapter.run));
     text += cell("the paper's sentences", of_verdicts(chapter, "paper")) +
-            cell("our checks", of_verdicts(chapter, "opshap"));
+            cell("this suite's sentences", of_verdicts(chapter, "opshap"));
     text += cell("wall time", show_seconds(chapter.run->total_seconds())) + "</tr>\n";
   }
   return text +
-         "</tbody></table></div>\n<p class=\"note\">✓ holds, ✗ does not, ? undecided. The backbone's error is the "
+         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's error is the "
          "median over the test inputs of its relative error in the 2-norm.</p>\n</section>\n";
 }
 
@@ -276,9 +342,7 @@ std::string header(const Overview& overview) {
         "<p class=\"lead\"><strong>Not finished:</strong> " + names + ". The command of these runs resumes them.</p>\n";
   }
   text += sentences(overview);
-  text += "<p class=\"quiet\">All verdicts, over the problems:</p>\n<ul class=\"counts\">" +
-          counts(rows_of(overview, "paper"), "The paper's sentences") +
-          counts(rows_of(overview, "opshap"), "Our own checks") + "</ul>\n<dl class=\"facts\">\n";
+  text += verdict_matrices(overview) + "<dl class=\"facts\">\n";
   double seconds = 0;
   std::set<std::string> commits;
   for (const Chapter& chapter : overview.chapters) {
@@ -290,7 +354,7 @@ std::string header(const Overview& overview) {
   text += fact("Profile", overview.profile) + fact("Problems", std::to_string(overview.chapters.size())) +
           fact("Wall time", show_seconds(seconds)) + fact("Commit", commit);
   return text +
-         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">Verdicts</a><a "
+         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More verdicts</a><a "
          "href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
          "href=\"#times\">Times</a><a href=\"#examples\">Inputs</a><a href=\"#data\">Data</a></nav>\n</header>\n";
 }

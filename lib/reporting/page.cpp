@@ -14,6 +14,7 @@
 #include "reporting/page_claims.hpp"
 #include "reporting/page_comparison.hpp"
 #include "reporting/page_parts.hpp"
+#include "reporting/summary.hpp"
 
 namespace opshap::reporting {
 
@@ -63,8 +64,9 @@ std::string verdict_header(const ReportContents& contents) {
         "only those are judged that hold for any data.</p>\n",
         escape_markup(run.imported_from));
   }
-  text += "<div class=\"first\">\n<div>\n" + three_sentences(contents.claims);
-  text += claim_counts(contents.claims);
+  text += "<div class=\"first\">\n<div>\n<ol class=\"sentences\">\n";
+  for (const std::string& sentence : summary(contents.scores, contents.claims)) text += "<li>" + sentence + "</li>\n";
+  text += "</ol>\n";
   if (!run.comparable_with_paper && run.imported_from.empty()) {
     text += fmt::format(
         "<p>This run is not comparable with the paper: {}. Its numbers are shown beside the paper's for orientation "
@@ -75,7 +77,7 @@ std::string verdict_header(const ReportContents& contents) {
   for (const DrawnFigure& drawn : contents.figures) {
     if (drawn.name == leading_figure) text += figure_html(drawn);
   }
-  text += "</div>\n<dl class=\"facts\">\n";
+  text += "</div>\n" + verdict_table(contents.claims) + "<dl class=\"facts\">\n";
   text += fact("Profile", run.profile) + fact("Players", discretisations_in_words(contents.scores));
   for (const auto& [key, words] : run.settings) {
     if (key == "game") text += fact("Game", words);
@@ -110,8 +112,9 @@ std::string paper_section(const ReportContents& contents) {
   for (const Discretisation& on : without_paper(contents.comparisons))
     absent += (absent.empty() ? "" : ", ") + on.label();
   text += fmt::format(
-      "<p>Medians over the test inputs, with quartiles.{} <em>match</em>: the medians differ by at most {}. "
-      "<em>overlap</em>: the interquartile ranges meet. <em>differs</em>: neither.</p>\n",
+      "<p>Medians over the test inputs, with quartiles.{} <em>match</em>: the medians differ by at most {}. <em>within "
+      "errors</em>: by at most 1.96 standard errors of the difference. Else ours is <em>better</em> or "
+      "<em>worse</em>.</p>\n",
       absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), tolerances);
   if (!run.comparable_with_paper) {
     text += fmt::format(

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
+#include <cmath>
 #include <string_view>
 
 #include "reporting/table.hpp"
@@ -11,29 +12,23 @@ namespace opshap::reporting {
 
 namespace {
 
-std::vector<const Claim*> select(const std::vector<JudgedClaim>& claims, std::string_view source, Verdict verdict) {
-  std::vector<const Claim*> found;
-  for (const JudgedClaim& claim : claims) {
-    if (claim.claim.source == source && claim.judgement.verdict == verdict) found.push_back(&claim.claim);
-  }
-  return found;
-}
+/// Claims of a page stand in these groups.
+struct Group {
+  const char* heading;
+  bool (*has)(const Claim& claim);
+};
 
-/// "3 of 10 sentences that this run can judge hold: a; b; c".
-std::string counted(std::size_t all, const std::string& of, const std::string& predicate,
-                    const std::vector<const Claim*>& claims) {
-  return counted_claims(fmt::format("{} of {} {}", claims.size(), all, of), predicate, claims);
-}
+constexpr std::array<Group, 4> groups = {
+    {{"What the paper says",
+      [](const Claim& claim) { return claim.source == "paper" && !claim.table_row && !claim.check; }},
+     {"Rows of the paper's table", [](const Claim& claim) { return claim.table_row; }},
+     {"What this suite adds", [](const Claim& claim) { return claim.source == "opshap" && !claim.check; }},
+     {"Checks of this program", [](const Claim& claim) { return claim.check; }}}};
 
-/// One row of the counts: whose sentences, and how many of each verdict.
-std::string counts_row(const std::vector<JudgedClaim>& claims, std::string_view source, const std::string& whose) {
-  std::string text = fmt::format("<li><span class=\"whose\">{}</span>", whose);
-  for (const Verdict verdict : {Verdict::reproduced, Verdict::not_reproduced, Verdict::undecided,
-                                Verdict::not_comparable, Verdict::not_testable}) {
-    const std::size_t count = select(claims, source, verdict).size();
-    if (count > 0) text += badge(verdict, fmt::format("{} {}", count, verdict_in_words(verdict)));
-  }
-  return text + "</li>";
+std::string interval_in_words(const Judgement& judgement) {
+  if (!judgement.interval || judgement.interval->first == judgement.interval->second) return "exact";
+  const auto end = [](double value) { return std::isinf(value) ? std::string("∞") : show(value); };
+  return fmt::format("{} to {}", end(judgement.interval->first), end(judgement.interval->second));
 }
 
 std::string without_full_stop(const std::string& sentence) {
@@ -57,7 +52,7 @@ std::string claim_html(const JudgedClaim& judged) {
   std::string text = fmt::format(
       "<article id=\"claim-{}\">\n<div>{}<p class=\"statement\">{}</p><p class=\"where\">{}</p><p "
       "class=\"rule\">Counts as reproduced when: {}.</p></div>\n<div class=\"evidence\">{}<p>{}</p>\n",
-      claim.id, badge(judgement.verdict, verdict_in_words(judgement.verdict)), escape_markup(claim.statement),
+      claim.id, badge(judgement.verdict, verdict_in_words(judgement)), escape_markup(claim.statement),
       escape_markup(claim.where), escape_markup(claim.rule), measured_html(judgement),
       escape_markup(judgement.evidence));
   for (const Table& table : judgement.tables) text += table.html_with_caption();
@@ -92,74 +87,60 @@ std::string verdict_in_words(Verdict verdict) {
   return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
 }
 
-std::string claim_links(const std::vector<const Claim*>& claims) {
-  std::string text;
-  for (const Claim* claim : claims) {
-    text +=
-        fmt::format("{}<a href=\"#claim-{}\">{}</a>", text.empty() ? "" : "; ", claim->id, escape_markup(claim->title));
-  }
-  return text;
-}
-
-std::string counted_claims(const std::string& what, const std::string& predicate,
-                           const std::vector<const Claim*>& claims) {
-  return fmt::format("<strong>{}</strong> {}{}{}", what, predicate, claims.empty() ? "" : ": ", claim_links(claims));
+std::string verdict_in_words(const Judgement& judgement) {
+  const std::string words = verdict_in_words(judgement.verdict);
+  return judgement.direction ? fmt::format("{}: {}", words, to_string(*judgement.direction)) : words;
 }
 
 bool is_judged(const JudgedClaim& claim) {
   return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
 }
 
-std::string three_sentences(const std::vector<JudgedClaim>& claims) {
-  const auto of = [&](std::string_view source, Verdict verdict) { return select(claims, source, verdict); };
-  const auto judged = [&](std::string_view source) {
-    return static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [source](const JudgedClaim& claim) {
-      return claim.claim.source == source && is_judged(claim);
-    }));
-  };
-  const auto holds = of("paper", Verdict::reproduced), fails = of("paper", Verdict::not_reproduced),
-             open = of("paper", Verdict::undecided);
-  const auto ours = of("opshap", Verdict::reproduced), ours_fail = of("opshap", Verdict::not_reproduced),
-             ours_open = of("opshap", Verdict::undecided);
-  const std::size_t paper = judged("paper"), own = judged("opshap");
-  std::string text = "<ol class=\"three\">\n<li>";
-  text += paper == 0 ? "This run can judge none of the paper's sentences"
-                     : counted(paper, "sentences of the paper that this run can judge", "hold", holds);
-  text += ".</li>\n<li>";
-  text += paper == 0 ? "So none of them is contradicted either" : counted(paper, "of them", "do not hold here", fails);
-  if (!open.empty())
-    text += fmt::format("; {} cannot be decided with these inputs: {}", open.size(), claim_links(open));
-  text += ".</li>\n<li>";
-  text += own == 0 ? "This run can judge none of the checks that this suite adds"
-                   : counted(own, "checks that this suite adds", "hold", ours);
-  if (!ours_fail.empty())
-    text += fmt::format("; {} {}: {}", ours_fail.size(), ours_fail.size() == 1 ? "does not" : "do not",
-                        claim_links(ours_fail));
-  if (!ours_open.empty()) text += fmt::format("; {} cannot be decided: {}", ours_open.size(), claim_links(ours_open));
-  return text + ".</li>\n</ol>\n";
-}
-
-std::string claim_counts(const std::vector<JudgedClaim>& claims) {
-  return "<ul class=\"counts\">" + counts_row(claims, "paper", "The paper's sentences") +
-         counts_row(claims, "opshap", "Our own checks") + "</ul>\n";
+std::string verdict_table(const std::vector<JudgedClaim>& claims) {
+  std::string text =
+      "<div class=\"wide verdicts\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\"><table>\n<thead><tr><th "
+      "scope=\"col\">sentence</th><th scope=\"col\">verdict</th><th scope=\"col\" class=\"number\">measured</th><th "
+      "scope=\"col\" class=\"number\">95 % interval</th><th scope=\"col\" class=\"number\">threshold</th></tr></thead>\n"
+      "<tbody>\n";
+  for (const Group& group : groups) {
+    std::string rows;
+    for (const JudgedClaim& judged : claims) {
+      const auto& [claim, judgement] = judged;
+      if (!group.has(claim) || !is_judged(judged)) continue;
+      const std::string verdict =
+          claim.by_construction ? badge(Verdict::not_testable, verdict_in_words(judgement) + ", by construction")
+                                : badge(judgement.verdict, verdict_in_words(judgement));
+      rows += fmt::format(
+          "<tr><td><a href=\"#claim-{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td><td "
+          "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+          claim.id, escape_markup(claim.title), verdict, judgement.value ? show(*judgement.value) : "–",
+          interval_in_words(judgement), judgement.threshold ? show(*judgement.threshold) : "–");
+    }
+    if (!rows.empty()) text += fmt::format("<tr><th scope=\"rowgroup\" colspan=\"5\">{}</th></tr>\n", group.heading) + rows;
+  }
+  return text + "</tbody></table></div>\n";
 }
 
 std::string claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
   std::string text =
       "<section id=\"claims\">\n<h2>Claims</h2>\n<p>Each sentence is a predicate over this run's rows. Where the test "
-      "inputs are a sample, the measured value has a 95 % interval over them. A sentence is undecided when its "
-      "threshold lies inside the interval.";
+      "inputs are a sample, the measured value has a 95 % interval over them, of inputs alone: one backbone and one "
+      "training of each explainer are behind it. A sentence about several grids holds when each interval is on its "
+      "side. It does not hold when an interval contradicts it even though so many were looked at (Holm, 2.5 % on one "
+      "side). Else it is undecided. Grids whose operator is off by more than a tenth, or whose reference misses its "
+      "target five times, take no part.";
   if (!run.comparable_with_paper) {
     text +=
         " The verdicts are about the networks of this profile: a sentence of the paper that fails here may hold for "
         "networks of the paper's size.";
   }
   text += "</p>\n";
-  for (const std::string_view source : {"paper", "opshap"}) {
-    text += fmt::format("<h3>{}</h3>\n", source == "paper" ? "What the paper says" : "What this suite adds");
+  for (const Group& group : groups) {
+    std::string articles;
     for (const JudgedClaim& claim : claims) {
-      if (claim.claim.source == source && is_judged(claim)) text += claim_html(claim);
+      if (group.has(claim.claim) && is_judged(claim)) articles += claim_html(claim);
     }
+    if (!articles.empty()) text += fmt::format("<h3>{}</h3>\n", group.heading) + articles;
   }
   std::string open;
   for (const JudgedClaim& claim : claims) {

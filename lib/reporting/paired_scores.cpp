@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace opshap::reporting {
@@ -97,38 +98,75 @@ std::vector<double> PairedScores::medians() const {
   return medians;
 }
 
-double PairedScores::median(const Series& series, statistics::Draw& draw) const {
-  std::vector<double> scores = series.scores, drawn;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (series.reference_errors[i] == 0) continue;
-    scores[i] += series.reference_errors[i] * draw.noise.normal();
-    if (!net_) scores[i] = std::max(scores[i], 0.0);
-  }
-  for (const std::size_t input : draw.inputs) drawn.push_back(scores[input]);
-  // An error beyond all numbers may have moved a score to nowhere.
-  if (std::ranges::any_of(drawn, [](double score) { return std::isnan(score); })) return std::nan("");
-  return to_score(median_of(drawn));
-}
+namespace {
 
-statistics::Interval PairedScores::interval(const Function& function) const {
-  bool has_undefined = false;
-  const auto bootstrapped = [&](double in_place_of_undefined) {
-    return statistics::bootstrap(
-        inputs(),
-        [&](statistics::Draw& draw) {
-          std::vector<double> medians;
-          for (const Series& series : series_) medians.push_back(median(series, draw));
-          const double found = function(medians);
-          has_undefined = has_undefined || std::isnan(found);
-          return std::isnan(found) ? in_place_of_undefined : found;
-        },
-        interval_seed);
-  };
-  // What is undefined, as the ratio of two infinite errors, may lie anywhere.
-  const double infinity = std::numeric_limits<double>::infinity();
-  statistics::Interval interval = bootstrapped(infinity);
-  if (has_undefined) interval.low = bootstrapped(-infinity).low;
-  return interval;
+/// Medians of resamples of one series. A report makes millions of them.
+class ResampledMedian {
+ public:
+  ResampledMedian(const PairedScores::Series& series, bool may_be_negative)
+      : series_(series), may_be_negative_(may_be_negative), certain_(true) {
+    for (const double error : series.reference_errors) certain_ = certain_ && error == 0;
+    std::vector<std::uint32_t> order(series.scores.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return series.scores[a] < series.scores[b]; });
+    place_.resize(order.size());
+    for (std::uint32_t place = 0; place < order.size(); ++place) {
+      place_[order[place]] = place;
+      sorted_.push_back(series.scores[order[place]]);
+    }
+  }
+
+  double operator()(statistics::Draw& draw) { return certain_ ? of_certain(draw) : of_moved(draw); }
+
+ private:
+  /// By counting: the scores are sorted once.
+  double of_certain(const statistics::Draw& draw) {
+    times_.assign(sorted_.size(), 0);
+    for (const std::uint32_t input : draw.inputs) ++times_[place_[input]];
+    const std::size_t upper = draw.inputs.size() / 2, lower = draw.inputs.size() % 2 == 1 ? upper : upper - 1;
+    std::size_t passed = 0, at = 0;
+    while ((passed += times_[at]) <= lower) ++at;
+    const double low = sorted_[at];
+    if (lower == upper) return low;
+    while (passed <= upper) passed += times_[++at];
+    return (low + sorted_[at]) / 2;
+  }
+
+  double of_moved(statistics::Draw& draw) {
+    moved_ = series_.scores;
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (series_.reference_errors[i] == 0) continue;
+      moved_[i] += series_.reference_errors[i] * draw.noise.normal();
+      if (!may_be_negative_) moved_[i] = std::max(moved_[i], 0.0);
+    }
+    drawn_.clear();
+    for (const std::uint32_t input : draw.inputs) drawn_.push_back(moved_[input]);
+    // An error beyond all numbers may have moved a score to nowhere.
+    if (std::ranges::any_of(drawn_, [](double score) { return std::isnan(score); })) return std::nan("");
+    return median_of(drawn_);
+  }
+
+  const PairedScores::Series& series_;
+  bool may_be_negative_, certain_;
+  std::vector<double> sorted_;
+  std::vector<std::uint32_t> place_, times_;  ///< of an input among the sorted ones; how often each is drawn
+  std::vector<double> moved_, drawn_;
+};
+
+}  // namespace
+
+statistics::Resamples PairedScores::resamples(const Function& function) const {
+  std::vector<ResampledMedian> series;
+  for (const Series& one : series_) series.emplace_back(one, net_);
+  std::vector<double> medians;
+  return statistics::bootstrap(
+      inputs(),
+      [&](statistics::Draw& draw) {
+        medians.clear();
+        for (ResampledMedian& median : series) medians.push_back(to_score(median(draw)));
+        return function(medians);
+      },
+      interval_seed);
 }
 
 double ratio(double a, double b) {

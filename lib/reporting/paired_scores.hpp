@@ -50,13 +50,12 @@ class PairedScores {
   /// One a series. Needs an input.
   std::vector<double> medians() const;
 
-  /// A number made of the medians, one a series; never NaN.
+  /// A number made of the medians, one a series. NaN where it is undefined, as the ratio of two infinite errors.
   using Function = std::function<double(std::span<const double> medians)>;
-  /// Where the number lies for the medians of resamples, 95 %. The same for the same scores. Needs an input.
-  statistics::Interval interval(const Function& function) const;
+  /// The number for the medians of resamples. The same for the same scores. Needs an input.
+  statistics::Resamples resamples(const Function& function) const;
 
  private:
-  double median(const Series& series, statistics::Draw& draw) const;
   double to_score(double median) const;
 
   std::vector<Series> series_;

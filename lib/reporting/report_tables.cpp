@@ -106,7 +106,7 @@ Table paper_comparison(const std::vector<Comparison>& comparisons) {
       .name = "paper_comparison",
       .caption =
           "Median [quartiles] of the paper's table and of this run. match: medians closer than the metric's tolerance; "
-          "overlap: interquartile ranges meet.",
+          "within errors: closer than 1.96 standard errors of the difference; else ours is better or worse.",
       .columns = {
           {"n", true}, {"metric"}, {"method"}, {"paper", true}, {"this run", true}, {"difference", true}, {"verdict"}}};
   for (const Comparison& cell : comparisons) {

@@ -10,9 +10,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "metrics/registry.hpp"
+#include "reporting/budget_needed.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paired_scores.hpp"
 #include "reporting/paper.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
@@ -40,6 +43,8 @@ std::optional<double> median_of(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   return statistics::quantile(std::move(values), 0.5);
 }
+
+constexpr double most_backbone_error = 0.1, most_missed_targets = 5;
 
 /// What the run's profile asked of its references.
 std::optional<double> reference_target(const runs::Run& run) {
@@ -89,7 +94,7 @@ std::optional<NetError> Cell::net_nrmse() const {
   }
   const double floor = statistics::quantile(std::move(errors), 0.5);
   return NetError{.value = scores.medians().front(),
-                  .interval = scores.interval([](std::span<const double> medians) { return medians[0]; }),
+                  .interval = scores.resamples([](std::span<const double> medians) { return medians[0]; }).interval(),
                   .floor = floor,
                   .told = floor == 0 || quartiles("nrmse")->median > 2 * floor};
 }
@@ -129,7 +134,88 @@ Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
   for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
   discretisations_.assign(discretisations.begin(), discretisations.end());
   methods_.assign(methods.begin(), methods.end());
+  budget_curves_ = std::make_shared<BudgetCurves>();
+  add_constants();
   sort_for_display(methods_);
+}
+
+void Scoreboard::add_constants() {
+  auto found = std::make_shared<std::vector<runs::AttributionRow>>();
+  for (const Discretisation& on : discretisations_) {
+    std::vector<std::pair<const runs::AttributionRow*, const runs::ValuesRow*>> inputs;
+    for (const runs::AttributionRow* row : references(on)) {
+      if (const runs::ValuesRow* kept = values(on, row->sample, "reference")) inputs.emplace_back(row, kept);
+    }
+    if (inputs.size() < 2) continue;
+    std::vector<double> sum(inputs.front().second->values.size(), 0);
+    for (const auto& [row, kept] : inputs) {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += kept->values[i];
+    }
+    for (const auto& [row, kept] : inputs) {
+      Attribution others{.values = sum, .empty = kept->empty, .grand = kept->grand};
+      for (std::size_t i = 0; i < sum.size(); ++i)
+        others.values[i] = (sum[i] - kept->values[i]) / static_cast<double>(inputs.size() - 1);
+      found->push_back({.pde = run_.pde,
+                        .players = on.players,
+                        .sample = row->sample,
+                        .method = std::string(constant_method),
+                        .access = "none",
+                        .seed = row->seed,
+                        .pearson = metrics::pearson(kept->values, others.values),
+                        .nrmse = metrics::nrmse(kept->values, others.values),
+                        .r2 = Measured::undefined("the values of coalitions are not kept"),
+                        .efficiency_gap = metrics::efficiency_gap(others),
+                        .reference = row->reference,
+                        .reference_error = row->reference_error,
+                        .reference_evaluations = row->reference_evaluations,
+                        .shape = on.shape,
+                        .own_share = row->own_share});
+    }
+  }
+  if (found->empty()) return;
+  std::map<Discretisation, Cell> cells;
+  for (const runs::AttributionRow& row : *found) {
+    const Discretisation on{.players = row.players, .shape = row.shape};
+    Cell& cell = cells[on];
+    if (cell.rows.empty()) cell = {.on = on, .method = row.method, .access = row.access};
+    cell.rows.push_back(&row);
+  }
+  for (auto& [on, cell] : cells) cells_.push_back(std::move(cell));
+  std::sort(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) {
+    return std::tie(a.on, a.method, a.budget) < std::tie(b.on, b.method, b.budget);
+  });
+  methods_.emplace_back(constant_method);
+  constants_ = std::move(found);
+}
+
+std::string Scoreboard::unfit(const Discretisation& on) const {
+  for (const runs::OperatorRow& row : run_.results.operators) {
+    if (row.pde != run_.pde || row.shape != on.shape) continue;
+    const std::vector<double> errors = row.defined_errors();
+    const double median = errors.empty() ? 0 : statistics::quantile(errors, 0.5);
+    if (median > most_backbone_error) return message("the backbone's median error is ", show(median));
+  }
+  const ReferenceQuality quality = reference(on);
+  if (quality.target && quality.error.median > most_missed_targets * *quality.target) {
+    return message("the reference's median error is ", show(quality.error.median), ", and ", show(*quality.target),
+                   " was asked for");
+  }
+  return "";
+}
+
+Scoreboard Scoreboard::of_fit_grids() const {
+  Scoreboard fit = *this;
+  const auto is_unfit = [this](const Discretisation& on) { return !unfit(on).empty(); };
+  std::erase_if(fit.discretisations_, is_unfit);
+  std::erase_if(fit.cells_, [&fit](const Cell& cell) {
+    return std::find(fit.discretisations_.begin(), fit.discretisations_.end(), cell.on) == fit.discretisations_.end();
+  });
+  return fit;
+}
+
+bool Scoreboard::keeps_references() const {
+  return std::any_of(run_.results.values.begin(), run_.results.values.end(),
+                     [](const runs::ValuesRow& row) { return row.method == "reference"; });
 }
 
 template <typename Row>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,8 @@
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
+
+struct BudgetCurves;
 
 /// A median NRMSE without what the reference's own error adds to it.
 struct NetError {
@@ -61,10 +64,25 @@ struct Cell {
   Cell restricted_to(const std::set<std::int64_t>& samples) const;
 };
 
-/// The attributions of a run's PDE, by grid, method and budget. Keeps a reference to the run.
+/// The attribution that does not look at the input: the mean of the references of the other inputs of its grid, which
+/// have the same query. It is what an NRMSE has to be compared with to mean anything. It is made here, where the
+/// references are kept, and no row of a run has it.
+inline constexpr std::string_view constant_method = "constant";
+
+/// The attributions of a run's PDE, by grid, method and budget, and those of constant_method. Keeps a reference to the
+/// run.
 class Scoreboard {
  public:
   explicit Scoreboard(const runs::Run& run);
+
+  /// A grid takes part in verdicts only where the operator that is explained is the problem's, and where the reference
+  /// is one: a median backbone error of at most 0.1 and a median reference error of at most five times the run's target.
+  /// Why this grid does not; empty where it does. An error that the run does not know is no reason.
+  std::string unfit(const Discretisation& on) const;
+  /// The same with the grids that take part in verdicts alone.
+  Scoreboard of_fit_grids() const;
+  /// Some values of references are there. The rows of runs that are kept in a repository may be without.
+  bool keeps_references() const;
 
   const runs::Run& run() const { return run_; }
   /// By grid, method and budget.
@@ -84,6 +102,8 @@ class Scoreboard {
   const Cell* cell(const Discretisation& on, std::string_view method) const;
   /// nullptr when not run.
   const Cell* cell(const Discretisation& on, std::string_view method, std::int64_t budget) const;
+  /// Where BudgetCurve keeps what it has made of these cells: several claims ask for the same curves, which take seconds.
+  BudgetCurves& budget_curves() const { return *budget_curves_; }
   /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`
   /// budgets.
   std::vector<Cell> curve(const Discretisation& on, std::string_view method, std::size_t least = 3) const;
@@ -99,6 +119,7 @@ class Scoreboard {
   const runs::ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
 
  private:
+  void add_constants();
   /// The first column with this name or, for a method with several explainers, with its first one.
   std::string column(std::string_view method) const;
   template <typename Row>
@@ -109,6 +130,8 @@ class Scoreboard {
   std::vector<Discretisation> discretisations_;
   std::map<std::string, std::vector<std::string>, std::less<>> explainers_;  ///< of a method, in the order of the rows
   std::vector<std::string> methods_;
+  std::shared_ptr<BudgetCurves> budget_curves_;
+  std::shared_ptr<const std::vector<runs::AttributionRow>> constants_;  ///< where the cells' rows of constant_method are
 };
 
 }  // namespace opshap::reporting

@@ -139,7 +139,9 @@ std::string escape_markup(std::string_view text) {
 std::string show(double value) {
   const double size = std::abs(value);
   if (value == 0) return "0";
-  if (size < 0.0095) return fmt::format("{:.1e}", value);
+  if (size < 0.000095) return fmt::format("{:.1e}", value);
+  if (size < 0.00095) return fmt::format("{:.5f}", value);
+  if (size < 0.0095) return fmt::format("{:.4f}", value);
   return size < 99.95    ? fmt::format("{:.3f}", value)
          : size < 9999.5 ? fmt::format("{:.0f}", value)
                          : fmt::format("{:.1e}", value);

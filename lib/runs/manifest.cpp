@@ -146,6 +146,8 @@ void Manifest::Clock::stop(bool finished) {
       {"seconds", seconds}}.dump());
   Json& booked = manifest_.json_["seconds"];
   booked[stage_] = booked.value(stage_, 0.0) + seconds;
+  Json& sitting = manifest_.json_.contains("resumed") ? manifest_.json_["resumed"].back() : manifest_.json_;
+  sitting["load"] = manifest_.load_.since();
   if (finished) {
     Json sums = sums_of_rows(manifest_.path_.parent_path());
     if (!sums.empty()) manifest_.json_["rows"] = std::move(sums);

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/folder_lock.hpp"
+#include "runs/load.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::runs {
@@ -41,12 +42,12 @@ OtherSettings equal_to(nlohmann::ordered_json settings);
 ///
 /// One process at a time holds the manifest of a folder.
 ///
-/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
-/// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
-/// one)}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
+/// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}, load
+/// (runs/load.hpp, until its last stage ended). A run that was stopped and begun again also has resumed: a list of
+/// {time, commit, dirty, environment (where it is another one), load}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
 /// run whose last stage has ended has rows: the number of rows of each of its files, and its checksum
 /// (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of, started, commit,
-/// dirty, seconds, environment, resumed}.
+/// dirty, seconds, environment, load, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
@@ -101,6 +102,7 @@ class Manifest {
   std::filesystem::path path_;
   FolderLock lock_;
   LineLog log_;
+  Load load_;
   nlohmann::ordered_json json_;
 };
 

@@ -222,7 +222,7 @@ Json booked(const std::vector<Found>& parts) {
   Json all = Json::array();
   for (const Found& found : parts) {
     Json part = to_json(found.part);
-    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "resumed"}) {
+    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "load", "resumed"}) {
       if (found.manifest.contains(key)) part[key] = found.manifest[key];
     }
     all.push_back(std::move(part));

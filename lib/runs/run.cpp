@@ -67,7 +67,25 @@ Sitting sitting_of(const Json& json, const char* time) {
   reader.optional("commit", sitting.commit);
   reader.optional("dirty", sitting.dirty);
   sitting.environment = pairs_in_words(reader, "environment");
+  Json load = Json::object();
+  reader.optional("load", load);
+  require<DataError>(load.is_object(), "load (is not an object)");
+  const json_row::Reader of_load(load);
+  double wall = 0, processors = 0, others = -1;
+  of_load.optional("wall_seconds", wall);
+  of_load.optional("processors", processors);
+  if (load.contains("other_cpu_seconds") && !load["other_cpu_seconds"].is_null()) of_load("other_cpu_seconds", others);
+  if (others >= 0 && wall > 0 && processors > 0) sitting.others_share = others / (wall * processors);
   return sitting;
+}
+
+/// What a sitting does not say of its environment is as it was before.
+void add_resumed(Run& run, const std::vector<Json>& resumed) {
+  for (const Json& json : resumed) {
+    Sitting sitting = sitting_of(json, "time");
+    if (sitting.environment.empty()) sitting.environment = run.sittings.back().environment;
+    run.sittings.push_back(std::move(sitting));
+  }
 }
 
 void read_manifest(Run& run, const Json& manifest) {
@@ -95,7 +113,15 @@ void read_manifest(Run& run, const Json& manifest) {
   run.unseen = resolutions_of(settings, "unseen_resolutions");
   std::vector<Json> resumed;
   reader.optional("resumed", resumed);
-  for (const Json& sitting : resumed) run.sittings.push_back(sitting_of(sitting, "time"));
+  add_resumed(run, resumed);
+  std::vector<Json> parts;
+  reader.optional("parts", parts);
+  for (const Json& part : parts) {
+    run.sittings.push_back(sitting_of(part, "started"));
+    std::vector<Json> again;
+    json_row::Reader(part).optional("resumed", again);
+    add_resumed(run, again);
+  }
   reader.optional("departures", run.departures);
   json_row::Reader(data).optional("imported_from", run.imported_from);
   reader.optional("comparable_with_paper", run.comparable_with_paper);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,11 +16,13 @@ namespace opshap::runs {
 /// The schema of the manifests that a report is made from.
 inline constexpr std::string_view manifest_schema = "opshap.manifest/1";
 
-/// One start of the command that made the run. A run that was stopped and resumed has several.
+/// One start of the command that made the run, or a part of it. A run that was stopped and resumed has several.
 struct Sitting {
   std::string time, commit;
   bool dirty = false;                                            ///< the commit had uncommitted changes
   std::vector<std::pair<std::string, std::string>> environment;  ///< key, value in words
+  /// What other programs had of the processors' time meanwhile; none where that was not recorded.
+  std::optional<double> others_share = std::nullopt;
   /// "" when the environment does not have the key.
   std::string value(std::string_view key) const;
 };
@@ -32,7 +35,7 @@ struct Run {
   std::string commit;  ///< of the first sitting
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, double>> seconds;        ///< stage, wall time
-  std::vector<Sitting> sittings;                              ///< in the order of time; read_run() gives at least one
+  std::vector<Sitting> sittings;                              ///< the run's, then those of its parts; at least one
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "core/rng.hpp"
@@ -14,21 +15,55 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-/// One draw of the inputs of a sample, with replacement, and a stream for whatever else is uncertain.
-struct Draw {
-  std::vector<std::size_t> inputs;  ///< as many indices as there are inputs
-  Rng noise;
+/// Standard normal numbers of a stream, which are kept: whoever begins anew gets the same ones for the price of reading.
+class Noise {
+ public:
+  explicit Noise(const Rng& stream) : stream_(stream) {}
+
+  void begin() { next_ = 0; }
+  double normal() {
+    if (next_ == known_.size()) known_.push_back(stream_.normal());
+    return known_[next_++];
+  }
+
+ private:
+  Rng stream_;
+  std::vector<double> known_;
+  std::size_t next_ = 0;
 };
 
-/// A number made of the drawn inputs. Infinity is allowed and sorts last; NaN is not.
+/// One draw of the inputs of a sample, with replacement, and a stream for whatever else is uncertain.
+struct Draw {
+  std::span<const std::uint32_t> inputs;  ///< as many indices as there are inputs
+  Noise& noise;
+};
+
+/// A number made of the drawn inputs. Infinity is allowed and sorts last. NaN says that it is undefined for this draw.
 using Statistic = std::function<double(Draw&)>;
+
+/// A number of each resample.
+class Resamples {
+ public:
+  explicit Resamples(std::vector<double> found);
+
+  /// The percentile interval with so much of the resamples on either side of it. An undefined number may lie anywhere,
+  /// so it counts on both sides. Throws InvalidArgument for a tail outside (0, 1/2).
+  Interval interval(double tail = 0.025) const;
+
+ private:
+  std::vector<double> sorted_;
+  std::size_t undefined_ = 0;
+};
+
+/// The number of resamples: an end at a tail of .025/25 still has ten of them beyond it.
+inline constexpr int resamples_by_default = 10'000;
 
 /// Percentile bootstrap (Efron 1979) over inputs. It is paired: whatever the statistic looks at, it looks at the same
 /// inputs. It says how sure the statistic is about inputs of the same law, not about another training or another law.
 ///
-/// Deterministic in the seed. Cost: resamples × statistic. Throws InvalidArgument for no inputs, a confidence outside
-/// (0, 1), no resamples, or a statistic that is NaN.
-Interval bootstrap(std::size_t inputs, const Statistic& statistic, std::uint64_t seed, double confidence = 0.95,
-                   int resamples = 1000);
+/// Deterministic in the seed. Cost: resamples × statistic. The draws of the last samples are kept, since a report asks
+/// for hundreds of intervals over the same inputs. Throws InvalidArgument for no inputs and no resamples.
+Resamples bootstrap(std::size_t inputs, const Statistic& statistic, std::uint64_t seed,
+                    int resamples = resamples_by_default);
 
 }  // namespace opshap::statistics

@@ -30,7 +30,7 @@ inline runs::Results run_on_planes() {
   for (const int side : {4, 8}) {
     results.operators.push_back({.pde = "burgers1d",
                                  .points = side * side,
-                                 .relative_errors = std::vector<Measured>(8, Measured::of(0.25)),
+                                 .relative_errors = std::vector<Measured>(8, Measured::of(0.05)),
                                  .shape = {side, side}});
     for (std::int64_t sample = 0; sample < 8; ++sample) {
       runs::FieldsRow fields{.pde = "burgers1d",

@@ -1,0 +1,179 @@
+#include "reporting/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "reporting/methods.hpp"
+#include "reporting/page_claims.hpp"
+#include "reporting/paper.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+std::optional<double> median_error(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
+  const Cell* cell = scores.cell(on, method);
+  const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
+  return quartiles ? std::optional(quartiles->median) : std::nullopt;
+}
+
+/// "OperatorSHAP 0.070 and 0.158, …": medians on the coarsest and the finest grid, for methods that have one of them.
+std::string medians_of(const Scoreboard& scores, const std::vector<std::string>& methods) {
+  const Discretisation &coarsest = scores.discretisations().front(), &finest = scores.discretisations().back();
+  std::string words;
+  for (const std::string& method : methods) {
+    const auto at_coarsest = median_error(scores, coarsest, method), at_finest = median_error(scores, finest, method);
+    if (!at_coarsest && !at_finest) continue;
+    const auto in_words = [](const std::optional<double>& median) { return median ? show(*median) : std::string("none"); };
+    words += fmt::format("{}{} {} and {}", words.empty() ? "" : ", ", escape_markup(style_of(method).label),
+                         in_words(at_coarsest), in_words(at_finest));
+  }
+  return words;
+}
+
+std::string ends_of(const Scoreboard& scores) {
+  return fmt::format("n = {} and n = {}", scores.discretisations().front().label(),
+                     scores.discretisations().back().label());
+}
+
+std::string trained(const Scoreboard& scores) {
+  const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
+  if (medians.empty()) return "";
+  return fmt::format("<strong>Trained.</strong> Median NRMSE at {}: {}.", ends_of(scores), medians);
+}
+
+std::string untrained(const Scoreboard& scores) {
+  const std::string medians = medians_of(scores, untrained_methods());
+  if (medians.empty()) return "";
+  std::string text = fmt::format("<strong>Without training.</strong> {}.", medians);
+  const UntrainedLead lead = untrained_lead(scores);
+  if (lead.grids > 0) {
+    text += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.", lead.ahead,
+                        lead.grids);
+  }
+  return text;
+}
+
+/// The factors between our columns and the paper's, from the claims about them.
+std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+  if (!scores.run().comparable_with_paper) return "";
+  std::string words;
+  for (const auto& [id, method] : std::map<std::string_view, const char*>{
+           {"regression_msr_column", "regression_msr_shapiq_1_6"},
+           {"operator_shap_column", "operator_shap"},
+           {"integrated_gradients_column", "integrated_gradients"}}) {
+    for (const JudgedClaim& judged : claims) {
+      if (judged.claim.id != id || !judged.judgement.value) continue;
+      const auto direction = judged.judgement.direction;
+      const std::string than = judged.judgement.verdict == Verdict::reproduced ? "as the paper's"
+                               : direction == Direction::better                ? "better than the paper's"
+                               : direction == Direction::worse                 ? "worse than the paper's"
+                                                                               : "undecided";
+      words += fmt::format("{}{} {} (by a factor of {})", words.empty() ? "" : ", ", escape_markup(style_of(method).label),
+                           than, show(*judged.judgement.value));
+    }
+  }
+  return words.empty() ? "" : fmt::format("<strong>Beside the paper's table.</strong> NRMSE over all n: {}.", words);
+}
+
+std::string verdicts(const std::vector<JudgedClaim>& claims) {
+  const Tally paper = tally(claims, "paper"), ours = tally(claims, "opshap");
+  std::string text = "<strong>Verdicts.</strong> ";
+  if (paper.judged() == 0) {
+    text += "This run can judge no sentence of the paper.";
+  } else {
+    text += fmt::format("{} of {} sentences of the paper that this run can judge hold, {} {}{}, {} {} undecided.",
+                        paper.reproduced, paper.judged(), paper.not_reproduced,
+                        paper.not_reproduced == 1 ? "does not" : "do not",
+                        paper.better > 0 ? fmt::format(" ({} because this run is better)", paper.better) : "",
+                        paper.undecided, paper.undecided == 1 ? "is" : "are");
+  }
+  int rows = 0, holding = 0;
+  for (const JudgedClaim& judged : claims) {
+    if (!judged.claim.table_row || !is_judged(judged)) continue;
+    ++rows;
+    holding += judged.judgement.verdict == Verdict::reproduced;
+  }
+  if (rows > 0) text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", holding, rows);
+  if (ours.judged() > 0)
+    text += fmt::format(" Of {} sentences that this suite adds {} hold.", ours.judged(), ours.reproduced);
+  return text;
+}
+
+/// The operator that is explained, and the reference.
+std::string grounds(const Scoreboard& scores) {
+  std::string text = "<strong>Grounds.</strong> ";
+  const Discretisation& finest = scores.discretisations().back();
+  for (const runs::OperatorRow& row : scores.run().results.operators) {
+    const std::vector<double> errors = row.defined_errors();
+    if (row.pde != scores.run().pde || row.shape != finest.shape || errors.empty()) continue;
+    text += fmt::format("The operator that is explained is off by {} (median at n = {}). ",
+                        show(statistics::quantile(errors, 0.5)), finest.label());
+  }
+  const ReferenceQuality quality = scores.reference(finest);
+  std::string kinds;
+  for (const auto& [kind, count] : quality.kinds)
+    kinds += (kinds.empty() ? "" : ", ") + escape_markup(reference_label(kind));
+  text += fmt::format("The reference there is {}, known to {} in the median and to {} at worst.", kinds,
+                      show(quality.error.median), show(quality.largest_error));
+  std::string out;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (!scores.unfit(on).empty()) out += (out.empty() ? "" : ", ") + on.label();
+  }
+  if (!out.empty()) text += fmt::format(" No verdict rests on n = {}: operator or reference are not good enough.", out);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+  std::vector<std::string> sentences = {trained(scores), untrained(scores), beside_the_paper(scores, claims),
+                                        verdicts(claims), grounds(scores)};
+  std::erase(sentences, "");
+  return sentences;
+}
+
+bool is_counted(const Claim& claim) { return !claim.check && !claim.by_construction && !claim.table_row; }
+
+Tally tally(const std::vector<JudgedClaim>& claims, std::string_view source) {
+  Tally found;
+  for (const auto& [claim, judgement] : claims) {
+    if (claim.source != source || !is_counted(claim)) continue;
+    found.reproduced += judgement.verdict == Verdict::reproduced;
+    found.not_reproduced += judgement.verdict == Verdict::not_reproduced;
+    found.undecided += judgement.verdict == Verdict::undecided;
+    found.better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
+  }
+  return found;
+}
+
+const std::vector<std::string>& untrained_methods() {
+  static const std::vector<std::string> methods = {"mean_field", "integrated_gradients", "permutation_antithetic",
+                                                   std::string(constant_method)};
+  return methods;
+}
+
+UntrainedLead untrained_lead(const Scoreboard& scores) {
+  UntrainedLead lead;
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  for (const Discretisation& on : scores.discretisations()) {
+    std::optional<double> best_trained, best_untrained;
+    const auto take = [&](std::optional<double>& best, const std::string& method) {
+      const auto found = median_error(scores, on, method);
+      if (found && (!best || *found < *best)) best = found;
+    };
+    for (const std::string& method : explainers) take(best_trained, method);
+    for (const std::string& method : untrained_methods()) take(best_untrained, method);
+    if (!best_trained || !best_untrained) continue;
+    ++lead.grids;
+    lead.ahead += *best_untrained < *best_trained;
+  }
+  return lead;
+}
+
+}  // namespace opshap::reporting
