@@ -8,27 +8,12 @@
 
 #include "core/error.hpp"
 #include "core/names.hpp"
+#include "reporting/csv.hpp"
 #include "reporting/embedded.hpp"
 
 namespace opshap::reporting {
 
 namespace {
-
-/// Cells of a line of CSV; a cell in quotation marks may hold commas. Our tables hold no quotation mark inside a cell.
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char letter : line) {
-    if (letter == '"') {
-      quoted = !quoted;
-    } else if (letter == ',' && !quoted) {
-      cells.emplace_back();
-    } else {
-      cells.back() += letter;
-    }
-  }
-  return cells;
-}
 
 /// The rows below the version and the heading, each with as many cells as the heading.
 std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string_view text) {
@@ -38,11 +23,11 @@ std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string
   require<DataError>(line == "version,1", file, ": version=", line,
                      " (expected version,1). Build the program from one source tree.");
   std::getline(lines, line);
-  const std::size_t columns = cells_of(line).size();
+  const std::size_t columns = csv_cells(line).size();
   std::vector<std::vector<std::string>> rows;
   while (std::getline(lines, line)) {
     if (line.empty()) continue;
-    rows.push_back(cells_of(line));
+    rows.push_back(csv_cells(line));
     require<DataError>(rows.back().size() == columns, file, ": line=", line, " (has not ", columns,
                        " columns). Restore reference_data/", file, ".");
   }

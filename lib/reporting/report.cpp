@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "reporting/claims_of_studies.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/overview.hpp"
 #include "reporting/page.hpp"
@@ -127,6 +128,10 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   if (is_folder(folder) && !is_there(folder / "manifest.json")) {
     if (const std::vector<fs::path> found = run_folders(folder); !found.empty())
       return write_overview(folder, found, target);
+  }
+  if (is_folder(folder) && !is_there(folder / "manifest.json") && has_studies(folder)) {
+    write_file(folder / "claims.json", study_claims_json(judge_studies(folder)));
+    return {.page = folder / "claims.json", .broken_checks = {}};
   }
   const Chapter chapter = write_run_report(folder, target);
   return {.page = target, .broken_checks = broken_checks(chapter.claims)};
