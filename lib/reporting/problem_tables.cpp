@@ -42,10 +42,12 @@ Table medians(const Problems& problems, const metrics::Metric& metric) {
     for (const Discretisation& on : scores->discretisations()) {
       if (!has_sampling(*scores, on)) continue;
       std::vector<std::string> row = {pde_label(scores->run().pde), on.label()};
+      const std::size_t inputs = scores->references(on).size();
       for (const std::string& method : methods) {
         const Cell* cell = scores->cell(on, method);
         const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles(metric.name);
         std::string text = cell == nullptr ? "not run" : quartiles ? show(quartiles->median) : "no value";
+        if (quartiles && quartiles->count < inputs) text += fmt::format(" ({} of {} inputs)", quartiles->count, inputs);
         if (metric.name == "nrmse" && quartiles && !cell->net_nrmse()->told) {
           text += " *";
           marked = true;
