@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,7 +106,7 @@ TEST(Leaderboard, RanksOverGamesAndBudgets) {
   EXPECT_EQ(1.5, first.in_game.at("b"));
 }
 
-TEST(Leaderboard, ExactMethodsShareTheFirstRankAndThoseWithoutAnAnswerTheLast) {
+TEST(Leaderboard, ExactMethodsShareTheFirstRankCrashesHaveTheLastAndRefusalsNone) {
   const Games games({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)}});
   const Leaderboard lone = games.board();
   const AccessClass& found = of(lone, "values");
@@ -116,7 +117,15 @@ TEST(Leaderboard, ExactMethodsShareTheFirstRankAndThoseWithoutAnAnswerTheLast) {
   const Games more({{exact("x", 16), exact("y", 16, 3e-17), row("z", 16, .1), refused("r", 16), crashed("c", 16)},
                     {row("x", 16, .1), row("y", 16, .2), row("z", 16, .3), row("r", 16, .4), row("c", 16, .5)}});
   const Leaderboard board = more.board();
-  EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}, {"z", 3}, {"r", 4.25}, {"c", 4.75}}), ranks(of(board, "values")));
+  // r is fourth in the one game where it answers; c is fifth there, and fourth of the four that take part in the other.
+  EXPECT_EQ((Ranks{{"x", 1.25}, {"y", 1.75}, {"z", 3}, {"r", 4}, {"c", 4.5}}), ranks(of(board, "values")));
+  std::map<std::string, std::pair<std::size_t, double>> conditions;
+  for (const Standing& standing : of(board, "values").standings)
+    conditions[standing.method] = {standing.overall.conditions, standing.error_ratio.value_or(0)};
+  EXPECT_EQ(1u, conditions["r"].first);
+  EXPECT_EQ(2u, conditions["z"].first);
+  EXPECT_NEAR(4, conditions["r"].second, 1e-12);               // .4 over .1
+  EXPECT_NEAR(std::sqrt(3.0), conditions["z"].second, 1e-12);  // 3 in one game, 1 in the other, where it is the least
   const Standing& last = of(board, "values").standings.back();
   EXPECT_EQ("c", last.method);
   EXPECT_EQ(1u, last.unfinished);
@@ -165,7 +174,7 @@ TEST(Leaderboard, HasAnIntervalWhereRepeatsDisagree) {
 
 TEST(Leaderboard, RefusesNoGames) { EXPECT_THROW(Leaderboard({}, 1), InvalidArgument); }
 
-TEST(LeaderboardPage, NamesABrokenPromiseFirst) {
+TEST(LeaderboardPage, NamesWhatIsNotAsExactAsDeclaredBehindTheRanks) {
   runs::MethodRow liar = row("liar", 16, .1);
   liar.exact = "guarantee";
   const Games games({{liar, row("y", 16, .2)}});
@@ -175,6 +184,7 @@ TEST(LeaderboardPage, NamesABrokenPromiseFirst) {
   const std::size_t place = page.find("liar at budget 16");
   ASSERT_NE(std::string::npos, place);
   EXPECT_LT(place, page.find("<main>"));
+  EXPECT_GT(place, page.find("leads with a mean rank"));
 }
 
 TEST(LeaderboardPage, StandsAloneAndEscapesWhatIsNotOurs) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,7 +17,7 @@ namespace opshap::reporting {
 
 namespace {
 
-/// A run without an answer is behind every other one.
+/// A run that did not finish is behind every other one.
 constexpr double no_answer = std::numeric_limits<double>::max();
 
 double error_of(const runs::MethodRow& row) {
@@ -23,9 +25,12 @@ double error_of(const runs::MethodRow& row) {
   return row.nrmse.value.value_or(no_answer);
 }
 
+/// Of the runs that were not refused.
 statistics::Repeats errors_of(const MethodCell& cell) {
   statistics::Repeats errors;
-  for (const runs::MethodRow* row : cell.rows) errors.push_back(error_of(*row));
+  for (const runs::MethodRow* row : cell.rows) {
+    if (row->nrmse.value || !row->exact.empty() || row->failure) errors.push_back(error_of(*row));
+  }
   return errors;
 }
 
@@ -47,16 +52,36 @@ struct Condition {
   std::size_t game = 0;
   std::vector<const MethodCell*> cells;
 
+  /// Two take part or more, and not all of them are exact.
   bool tells() const {
-    const bool answered = std::ranges::any_of(cells, [](const MethodCell* cell) { return cell && answers(*cell); });
-    const bool exact = std::ranges::all_of(cells, [](const MethodCell* cell) { return cell && !cell->exact.empty(); });
-    return answered && !exact;
+    std::size_t taking_part = 0, exact = 0, answered = 0;
+    for (const MethodCell* cell : cells) {
+      if (cell == nullptr || errors_of(*cell).empty()) continue;
+      ++taking_part;
+      exact += !cell->exact.empty();
+      answered += answers(*cell);
+    }
+    return taking_part > 1 && answered > 0 && exact < taking_part;
   }
   std::vector<statistics::Repeats> errors() const {
     std::vector<statistics::Repeats> errors;
-    for (const MethodCell* cell : cells)
-      errors.push_back(cell == nullptr ? statistics::Repeats{no_answer} : errors_of(*cell));
+    for (const MethodCell* cell : cells) errors.push_back(cell == nullptr ? statistics::Repeats{} : errors_of(*cell));
     return errors;
+  }
+  /// The median error of a competitor; none where it takes no part, is exact, or did not finish.
+  std::optional<double> error(std::size_t competitor) const {
+    const statistics::Repeats errors = cells[competitor] == nullptr ? statistics::Repeats{} : errors_of(*cells[competitor]);
+    if (errors.empty()) return std::nullopt;
+    const double median = statistics::quantile(errors, 0.5);
+    return median > 0 && median < no_answer ? std::optional(median) : std::nullopt;
+  }
+  /// The least of these errors.
+  std::optional<double> least_error() const {
+    std::optional<double> least;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (const auto found = error(i); found && (!least || *found < *least)) least = found;
+    }
+    return least;
   }
 };
 
@@ -102,6 +127,17 @@ std::vector<statistics::Rank> ranks_over(const std::vector<Condition>& condition
   }
   if (errors.empty()) return {};
   return statistics::bootstrap_ranks(errors, seed, confidence, resamples);
+}
+
+/// Gives the ranks of those that have one to their standings.
+template <typename Add>
+void add_ranks(AccessClass& found, const std::vector<std::string>& methods, const std::vector<statistics::Rank>& ranks,
+               const Add& add) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (Standing& standing : found.standings) {
+      if (standing.method == methods[i] && ranks[i].conditions > 0) add(standing, ranks[i]);
+    }
+  }
 }
 
 bool finished(const runs::MethodRow& row) { return !row.failure; }
@@ -163,24 +199,39 @@ std::optional<AccessClass> Leaderboard::class_of(const std::string& access, std:
       conditions, [](const Condition&) { return true; }, seed, resamples);
   for (std::size_t i = 0; i < methods.size(); ++i) {
     Standing standing{.method = methods[i], .overall = overall[i]};
+    double log_ratio = 0;
+    int ratios = 0;
     for (const Condition& condition : conditions) {
       const MethodCell* cell = condition.cells[i];
+      if (const auto error = condition.error(i)) {
+        log_ratio += std::log(*error / *condition.least_error());
+        ++ratios;
+      }
       if (cell == nullptr) continue;
       standing.exact += !cell->exact.empty();
       standing.refused += !cell->undefined.empty();
       standing.unfinished += !cell->failure.empty();
+    }
+    if (ratios > 0) standing.error_ratio = std::exp(log_ratio / ratios);
+    if (standing.overall.conditions == 0) {
+      found.not_ranked.push_back(standing.method);
+      continue;
     }
     found.standings.push_back(std::move(standing));
   }
   for (const std::string& group : groups()) {
     const auto ranks = ranks_over(
         conditions, [&](const Condition& condition) { return games_[condition.game].group == group; }, seed, resamples);
-    for (std::size_t i = 0; i < ranks.size(); ++i) found.standings[i].in_group.emplace(group, ranks[i]);
+    add_ranks(found, methods, ranks, [&group](Standing& standing, const statistics::Rank& rank) {
+      standing.in_group.emplace(group, rank);
+    });
   }
   for (std::size_t game = 0; game < games_.size(); ++game) {
     const auto ranks = ranks_over(
         conditions, [&](const Condition& condition) { return condition.game == game; }, seed, none);
-    for (std::size_t i = 0; i < ranks.size(); ++i) found.standings[i].in_game.emplace(games_[game].name, ranks[i].rank);
+    add_ranks(found, methods, ranks, [&](Standing& standing, const statistics::Rank& rank) {
+      standing.in_game.emplace(games_[game].name, rank.rank);
+    });
   }
   std::ranges::stable_sort(found.standings, {}, [](const Standing& standing) { return standing.overall.rank; });
   return found;
@@ -198,18 +249,21 @@ Table Leaderboard::ranking(const AccessClass& of) const {
   Table table{
       .name = "ranking_" + of.access,
       .caption = fmt::format(
-          "Mean ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats. Conditions (a "
-          "game at a budget): {}. Counted are those at which a method was exact, refused, or did not finish "
-          "(DNF).",
+          "Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the bootstrap over "
+          "repeats. The error is that over the least error of the same condition, a geometric mean over the conditions "
+          "where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those where it answers or "
+          "did not finish (DNF). Where it refuses it has no rank, so compare ranks of methods with the same number of "
+          "conditions.",
           of.conditions),
-      .columns = {{"method"}, {"all games", true}}};
+      .columns = {{"method"}, {"all games", true}, {"conditions", true}, {"error", true}}};
   const std::vector<std::string> groups = this->groups();
   if (groups.size() > 1) {
     for (const std::string& group : groups) table.columns.push_back({group, true});
   }
   for (const char* count : {"exact", "refused", "DNF"}) table.columns.push_back({count, true});
   for (const Standing& standing : of.standings) {
-    std::vector<std::string> line = {standing.method, show(standing.overall)};
+    std::vector<std::string> line = {standing.method, show(standing.overall), std::to_string(standing.overall.conditions),
+                                     standing.error_ratio ? show(*standing.error_ratio) : "exact"};
     if (groups.size() > 1) {
       for (const std::string& group : groups)
         line.push_back(standing.in_group.contains(group) ? show(standing.in_group.at(group)) : "no condition");
@@ -225,7 +279,7 @@ Table Leaderboard::ranking(const AccessClass& of) const {
   if (!of.not_ranked.empty())
     table.notes.push_back(fmt::format(
         "Not ranked: {}. {}", fmt::join(of.not_ranked, ", "),
-        of.access == "values" ? "They answer nowhere, or have no budget to keep." : "They answer nowhere."));
+        of.access == "values" ? "They refused every game, or take no budget." : "They refused every game."));
   return table;
 }
 
@@ -235,13 +289,16 @@ Table Leaderboard::ranking_by_game(const AccessClass& of) const {
               .columns = {{"method"}}};
   std::vector<std::string> games;
   for (const LeaderboardGame& game : games_) {
-    if (!of.standings.front().in_game.contains(game.name)) continue;
+    if (std::ranges::none_of(of.standings,
+                             [&game](const Standing& standing) { return standing.in_game.contains(game.name); }))
+      continue;
     games.push_back(game.name);
     table.columns.push_back({game.name, true});
   }
   for (const Standing& standing : of.standings) {
     std::vector<std::string> line = {standing.method};
-    for (const std::string& game : games) line.push_back(fmt::format("{:.1f}", standing.in_game.at(game)));
+    for (const std::string& game : games)
+      line.push_back(standing.in_game.contains(game) ? fmt::format("{:.1f}", standing.in_game.at(game)) : "refused");
     table.add(std::move(line));
   }
   return table;
@@ -309,7 +366,7 @@ Table Leaderboard::refused() const {
   Table table{.name = "refused",
               .caption =
                   "What methods refuse: budgets that are too small for them, games that have not what they ask "
-                  "for. A refusal is ranked behind all that answered.",
+                  "for. A refusal has no rank.",
               .columns = {{"method"}, {"where", true}, {"first reason"}}};
   std::vector<std::string> methods;
   std::map<std::string, std::pair<std::vector<std::string>, std::string>> found;

@@ -22,6 +22,9 @@ std::string header(const LeaderboardContents& contents) {
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, leaderboard</p>\n";
   text += fmt::format("<h1>Suite {}</h1>\n<p class=\"lead\">{}</p>\n", escape_markup(contents.suite),
                       escape_markup(contents.summary));
+  text += "<ol class=\"sentences\">\n";
+  for (const AccessClass& of : contents.board.classes()) text += leaders(of);
+  text += "</ol>\n";
   std::string broken;
   for (const LeaderboardGame& game : contents.board.games()) {
     for (const std::string& promise : game.comparison->broken_promises())
@@ -29,12 +32,10 @@ std::string header(const LeaderboardContents& contents) {
   }
   if (!broken.empty())
     text +=
-        "<p class=\"lead\"><strong>Promises are broken.</strong> Methods say that they are exact, and are not:</p>\n"
-        "<ul class=\"plain\">\n" +
-        broken + "</ul>\n";
-  text += "<ol class=\"three\">\n";
-  for (const AccessClass& of : contents.board.classes()) text += leaders(of);
-  text += "</ol>\n<dl class=\"facts\">\n";
+        "<details><summary>Where a method is not as exact as it was declared here</summary>\n<p>The declaration of a "
+        "program is in its plugin.toml, which need not be by the author of the method.</p>\n<ul class=\"plain\">\n" +
+        broken + "</ul></details>\n";
+  text += "<dl class=\"facts\">\n";
   for (const auto& [name, value] : contents.facts) text += fact(name, value);
   text += "</dl>\n<nav aria-label=\"Sections\"><a href=\"#ranks\">Ranks</a>";
   if (contents.changes) text += "<a href=\"#changes\">Since the baseline</a>";
@@ -49,8 +50,8 @@ std::string ranks_section(const Leaderboard& board) {
       "<li>A budget is the number of distinct coalitions, the empty and the grand one among them. The game counts "
       "them, not the method.</li>\n"
       "<li>Methods are ranked among those that see the same. Every game at every budget counts alike.</li>\n"
-      "<li>Methods that are exact share the first rank. A run that was refused or did not finish is behind all "
-      "others.</li>\n"
+      "<li>Methods that are exact share the first rank. A run that did not finish is behind all others. A refusal has "
+      "no rank and stands in a table of its own.</li>\n"
       "<li>An interval says how sure a rank is on these games at these budgets. It says nothing about other "
       "games.</li>\n</ul>\n";
   if (board.classes().empty()) text += "<p>Nobody is ranked: every method is exact wherever it answers.</p>\n";
