@@ -52,7 +52,7 @@ struct Condition {
   std::size_t game = 0;
   std::vector<const MethodCell*> cells;
 
-  /// Two take part or more, and not all of them are exact.
+  /// Two take part or more, unless there is one method alone, and not all of them are exact.
   bool tells() const {
     std::size_t taking_part = 0, exact = 0, answered = 0;
     for (const MethodCell* cell : cells) {
@@ -61,7 +61,7 @@ struct Condition {
       exact += !cell->exact.empty();
       answered += answers(*cell);
     }
-    return taking_part > 1 && answered > 0 && exact < taking_part;
+    return (taking_part > 1 || cells.size() == 1) && answered > 0 && exact < taking_part;
   }
   std::vector<statistics::Repeats> errors() const {
     std::vector<statistics::Repeats> errors;
