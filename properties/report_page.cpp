@@ -409,6 +409,30 @@ TEST_F(ReportFolder, TheFirstScreenHasFiveSentencesAndOneTable) {
   EXPECT_LT(page.find("id=\"figure-resolution_error\""), page.find("</header>"));
 }
 
+// Hidden cells may be fields that the operator has never seen.
+TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
+  runs::Results results = SyntheticRun().results();
+  const std::string without = report(results, SyntheticRun().manifest());
+  EXPECT_EQ(0u, count(without, "out of distribution"));
+  auto manifest = SyntheticRun().manifest();
+  const runs::GamesRow row{.pde = "burgers1d", .players = 16, .shape = {16}, .active = {16, 4, 5}, .channels = {"u", "v"},
+                           .baseline_distances = {9.7, 2.9}};
+  results.games = {row};
+  for (runs::AttributionRow& attribution : results.attributions) {
+    if (attribution.players != 32) continue;
+    attribution.reference_parts = {"permutation_antithetic", "two_level"};
+    attribution.reference_part_errors = {0.126, 0.0043};
+    attribution.reference_check = 0.03 + 0.1 * static_cast<double>(attribution.sample);
+  }
+  const std::string page = report(results, manifest);
+  const std::string header = page.substr(0, page.find("</header>"));
+  EXPECT_EQ(1u, count(header, "in channel u the baseline is 9.700 standard deviations from the data"));
+  EXPECT_EQ(0u, count(header, "in channel v"));
+  EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "games.csv"), "16,5 of 16,\"u 9.700, v 2.900\""));
+  EXPECT_EQ(1u, count(read_file(folder_ / "tables" / "reference.csv"),
+                      "\"Permutation (antithetic) 0.126, Two level 0.0043\",0.030"));
+}
+
 TEST_F(ReportFolder, FiguresWithoutRowsAreNamedAsMissingAndNeverEmpty) {
   SyntheticRun made;
   report(made.results(), made.manifest());

@@ -159,6 +159,9 @@ Json PlayedGame::json() const {
     }
     object["ranks"].push_back(entry);
   }
+  object["not_ranked"] = Json::array();
+  for (const auto& [method, why] : comparison.not_ranked())
+    object["not_ranked"].push_back({{"method", method}, {"why", why}});
   object["broken_promises"] = comparison.broken_promises();
   for (const runs::MethodRow& row : comparison.rows()) {
     object["rows"].push_back(Json::parse(runs::to_json_line(row)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,6 +23,7 @@
 #include "evaluation/attempt.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/drift.hpp"
+#include "evaluation/hidden_fields.hpp"
 #include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
@@ -187,6 +189,13 @@ class Unit {
     row.reference_error = reference_.error;
     row.reference_evaluations = reference_.attribution.evaluations;
     row.own_share = own_share(reference_.attribution.values, scenario_).value;
+    for (const ReferenceEstimate& part : reference_.estimates) {
+      const double size = norm(part.attribution.values);
+      if (!part.attribution.standard_errors || size == 0) continue;
+      row.reference_parts.push_back(part.method);
+      row.reference_part_errors.push_back(norm(*part.attribution.standard_errors) / size);
+    }
+    if (reference_.cross_check) row.reference_check = reference_.cross_check->p_value;
     return row;
   }
 
@@ -261,6 +270,33 @@ void describe_backbone(const Evaluation& evaluation, const std::vector<std::int6
   }
 }
 
+/// What the games are about, at every resolution; and a note where a baseline is far from the data.
+std::string games_lines(const Evaluation& evaluation, const std::vector<std::int64_t>& samples) {
+  std::string lines;
+  bool noted = false;
+  for (const Resolution& resolution : all_resolutions(evaluation.settings)) {
+    std::vector<Scenario> scenarios;
+    runs::GamesRow row{.pde = evaluation.data.pde, .channels = names_of(evaluation.data.input_channels)};
+    for (const std::int64_t sample : samples) {
+      scenarios.push_back(scenario_of(evaluation, resolution, sample));
+      row.active.push_back(active_players(scenarios.back()));
+    }
+    row.players = scenarios.front().partition.players;
+    row.shape = shape_of(scenarios.front().input.domain);
+    row.baseline_distances = baseline_distances(scenarios);
+    for (std::size_t channel = 0; channel < row.baseline_distances.size() && !noted; ++channel) {
+      if (row.baseline_distances[channel] <= far_from_the_data || verbosity() == Verbosity::quiet) continue;
+      std::cerr << message("evaluation: note: baseline (in channel ", channel, " it is ",
+                           row.baseline_distances[channel],
+                           " standard deviations from the data, so hidden cells show what the operator has never seen). "
+                           "A baseline of the data's mean, or of a state at rest, asks about the input.\n");
+      noted = true;
+    }
+    lines += runs::to_json_line(row) + '\n';
+  }
+  return lines;
+}
+
 /// How far the explainers' answers depend on the grid, from what is stored. A mesh has no other grid beside it.
 std::string drift_lines(const Evaluation& evaluation, std::int64_t any_sample, const std::filesystem::path& run) {
   if (!evaluation.data.inputs.domain.is_grid()) return {};
@@ -298,6 +334,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
   std::string results, attributions, fields;
   if (part.whole()) {
     describe_backbone(evaluation, samples, results, fields);
+    results += games_lines(evaluation, samples);
     write_file(run / "fields.jsonl", fields);
   }
   const std::vector<Resolution> resolutions = all_resolutions(evaluation.settings);

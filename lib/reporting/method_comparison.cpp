@@ -140,6 +140,21 @@ void MethodComparison::rank(std::uint64_t seed) {
                    [](const MethodRank& a, const MethodRank& b) { return a.overall->rank < b.overall->rank; });
 }
 
+std::vector<std::pair<std::string, std::string>> MethodComparison::not_ranked() const {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const MethodCell& candidate : cells_) {
+    const auto same = [&candidate](const auto& other) { return other.first == candidate.method; };
+    if (std::ranges::any_of(ranks_, [&](const MethodRank& rank) { return rank.method == candidate.method; }) ||
+        std::ranges::any_of(found, same))
+      continue;
+    found.emplace_back(candidate.method, !candidate.budget            ? "takes no budget, so it is not at equal budgets"
+                                         : !candidate.exact.empty()     ? "exact (" + candidate.exact + ")"
+                                         : !candidate.undefined.empty() ? "refuses: " + candidate.undefined
+                                                                        : "has no answer");
+  }
+  return found;
+}
+
 std::vector<std::string> MethodComparison::broken_promises() const {
   std::vector<std::string> broken;
   for (const MethodCell& found : cells_) {

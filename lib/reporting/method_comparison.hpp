@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reporting/figures.hpp"
@@ -52,6 +53,8 @@ class MethodComparison {
   const std::vector<runs::MethodRow>& rows() const { return rows_; }
   const std::vector<MethodCell>& cells() const { return cells_; }
   const std::vector<MethodRank>& ranks() const { return ranks_; }
+  /// Methods without a rank, with the reason: they take no budget, are exact, or refuse every budget.
+  std::vector<std::pair<std::string, std::string>> not_ranked() const;
   /// Budgets at which every ranked method is ranked.
   const std::vector<std::int64_t>& common_budgets() const { return common_budgets_; }
   /// Methods that promise to be exact on this game and are not: a bug in the method or in the promise. Empty when the

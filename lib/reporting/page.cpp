@@ -42,6 +42,9 @@ std::string why_not_comparable(const runs::Run& run) {
   return run.departures.front() + more;
 }
 
+/// Standard deviations; the limit of the evaluation's own warning.
+constexpr double far_from_the_data = 3;
+
 /// The figure of the first screen.
 constexpr std::string_view leading_figure = "resolution_error";
 
@@ -63,6 +66,15 @@ std::string verdict_header(const ReportContents& contents) {
         "sentences "
         "only those are judged that hold for any data.</p>\n",
         escape_markup(run.imported_from));
+  }
+  for (const runs::GamesRow& row : run.results.games) {
+    for (std::size_t i = 0; i < row.channels.size(); ++i) {
+      if (row.baseline_distances[i] <= far_from_the_data || row.shape != run.results.games.front().shape) continue;
+      text += fmt::format(
+          "<p class=\"lead\"><strong>Hidden cells are out of distribution:</strong> in channel {} the baseline is {} "
+          "standard deviations from the data.</p>\n",
+          escape_markup(row.channels[i]), show(row.baseline_distances[i]));
+    }
   }
   text += "<div class=\"first\">\n<div>\n<ol class=\"sentences\">\n";
   for (const std::string& sentence : summary(contents.scores, contents.claims)) text += "<li>" + sentence + "</li>\n";
@@ -252,7 +264,8 @@ std::string page(const ReportContents& contents) {
          contents.methods.html_with_caption() +
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +
          contents.backbone.html_with_caption() + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
-         contents.reference.html_with_caption() + "<h3>Errors net of the reference's</h3>\n" +
+         contents.reference.html_with_caption() + "<h3>The games</h3>\n" + contents.games.html_with_caption() +
+         "<h3>Errors net of the reference's</h3>\n" +
          contents.net.html_with_caption() + "<h3>Drift</h3>\n" + contents.drift.html_with_caption() + "</section>\n" +
          figures_section(contents) + "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" +
          contents.training.html_with_caption() + "<h3>One attribution</h3>\n" + contents.cost.html_with_caption() +

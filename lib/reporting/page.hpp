@@ -16,7 +16,7 @@ struct ReportContents {
   const Scoreboard& scores;
   std::vector<JudgedClaim> claims;
   std::vector<Comparison> comparisons;
-  Table methods, backbone, outliers, reference, net, drift, cost, training;
+  Table methods, backbone, outliers, reference, games, net, drift, cost, training;
   std::vector<DrawnFigure> figures;
 };
 

@@ -48,6 +48,7 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
                           .backbone = tables::backbone(scores),
                           .outliers = tables::outliers(scores),
                           .reference = tables::reference(scores),
+                          .games = tables::games(scores),
                           .net = tables::net_of_the_reference(scores),
                           .drift = tables::drift(scores),
                           .cost = tables::cost(scores),
@@ -56,7 +57,7 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
     contents.figures.push_back(drawn(std::string(kind.name), kind.make(scores)));
 
   for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);
-  for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
+  for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference, &contents.games,
                              &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "metrics/registry.hpp"
@@ -230,6 +231,54 @@ Table net_of_the_reference(const Scoreboard& scores) {
   return table;
 }
 
+namespace {
+
+/// The estimates that the references on a grid are made of.
+struct Parts {
+  std::map<std::string, std::vector<double>> errors;  ///< by method, over the inputs
+  std::optional<double> least_p;
+
+  std::string words() const {
+    std::string text;
+    for (const auto& [method, found] : errors)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", style_of(method).label,
+                          show(statistics::quantile(found, 0.5)));
+    return text.empty() ? "none" : text;
+  }
+};
+
+Parts parts_of(const Scoreboard& scores, const Discretisation& on) {
+  Parts parts;
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
+      parts.errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
+    if (row->reference_check) parts.least_p = std::min(parts.least_p.value_or(1), *row->reference_check);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Table games(const Scoreboard& scores) {
+  Table table{.name = "games",
+              .caption =
+                  "What the games are about: how many players change anything at all, and how far what hides a player is "
+                  "from the data, in standard deviations of all test inputs. Above 3, hidden cells show the operator "
+                  "what it has never seen.",
+              .columns = {{"n", true}, {"players that change anything, median", true}, {"baseline's distance", true}}};
+  for (const runs::GamesRow& row : scores.run().results.games) {
+    if (row.pde != scores.run().pde || row.active.empty()) continue;
+    std::string distances;
+    for (std::size_t i = 0; i < row.channels.size(); ++i)
+      distances += fmt::format("{}{} {}", distances.empty() ? "" : ", ", row.channels[i], show(row.baseline_distances[i]));
+    const std::vector<double> active(row.active.begin(), row.active.end());
+    table.add({Discretisation{.players = row.players, .shape = row.shape}.label(),
+               fmt::format("{} of {}", show_count(statistics::quantile(active, 0.5)), row.players),
+               distances.empty() ? "none" : distances});
+  }
+  return table;
+}
+
 Table reference(const Scoreboard& scores) {
   Table table{.name = "reference",
               .caption =
@@ -250,6 +299,12 @@ Table reference(const Scoreboard& scores) {
     table.notes.push_back(
         "The share of the own cell is |value of the query's own cell|/|values|: the NRMSE of an answer that is right "
         "but for a 0 there.");
+  }
+  const bool parts =
+      std::ranges::any_of(grids, [&](const Discretisation& on) { return !parts_of(scores, on).errors.empty(); });
+  if (parts) {
+    table.columns.push_back({"errors of its parts, median", true});
+    table.columns.push_back({"their comparison, least p", true});
   }
   for (const std::string& explainer : explainers)
     table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
@@ -275,6 +330,11 @@ Table reference(const Scoreboard& scores) {
         quality.undefined == inputs ? "undefined" : show(quality.largest_error),
         quality.target ? fmt::format("{} of {}", quality.missed, inputs) : "no target stored"};
     if (shares) cells.push_back(quality.own_share ? show(*quality.own_share) : "not stored");
+    if (parts) {
+      const Parts found = parts_of(scores, on);
+      cells.push_back(found.words());
+      cells.push_back(found.least_p ? show(*found.least_p) : "none");
+    }
     for (const std::string& explainer : explainers) {
       const Cell* cell = scores.cell(on, explainer);
       cells.push_back(cell == nullptr ? "not run" : scores_of(*cell, "nrmse"));

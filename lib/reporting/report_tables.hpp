@@ -26,6 +26,8 @@ Table reference(const Scoreboard& scores);
 Table net_of_the_reference(const Scoreboard& scores);
 /// How far the trained explainers' answers depend on the grid; without rows where the run has none.
 Table drift(const Scoreboard& scores);
+/// Players that change anything, and how far the baseline is from the data; without rows for runs of before.
+Table games(const Scoreboard& scores);
 /// Evaluations, reverse passes and wall time of one attribution.
 Table cost(const Scoreboard& scores);
 /// What was trained, at what cost.

@@ -169,7 +169,10 @@ void Scoreboard::add_constants() {
                         .reference_error = row->reference_error,
                         .reference_evaluations = row->reference_evaluations,
                         .shape = on.shape,
-                        .own_share = row->own_share});
+                        .own_share = row->own_share,
+                        .reference_parts = row->reference_parts,
+                        .reference_part_errors = row->reference_part_errors,
+                        .reference_check = row->reference_check});
     }
   }
   if (found->empty()) return;

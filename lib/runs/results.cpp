@@ -53,6 +53,9 @@ void fields(Visitor& visit, Attribution& row) {
   visit("reference_error", row.reference_error);
   visit("reference_evaluations", row.reference_evaluations);
   visit.optional("own_share", row.own_share);
+  visit.optional("reference_parts", row.reference_parts);
+  visit.optional("reference_part_errors", row.reference_part_errors);
+  visit.optional("reference_check", row.reference_check);
 }
 
 template <typename Visitor, RowOf<ValuesRow> Values>
@@ -112,6 +115,16 @@ void fields(Visitor& visit, Drift& row) {
   visit("drifts", row.drifts);
 }
 
+template <typename Visitor, RowOf<GamesRow> Games>
+void fields(Visitor& visit, Games& row) {
+  visit("pde", row.pde);
+  visit("players", row.players);
+  visit("shape", row.shape);
+  visit("active", row.active);
+  visit("channels", row.channels);
+  visit("baseline_distances", row.baseline_distances);
+}
+
 // What rows of before leave out is filled in, and what cannot be is refused.
 
 /// A field has a value at each point, and a player owns at least one of them.
@@ -125,6 +138,8 @@ void require_shape(const std::vector<int>& shape, int players) {
 void complete(AttributionRow& row) {
   if (row.shape.empty()) row.shape = {row.players};
   require_shape(row.shape, row.players);
+  require<DataError>(row.reference_parts.size() == row.reference_part_errors.size(), "reference_part_errors=",
+                     row.reference_part_errors.size(), " (there are ", row.reference_parts.size(), " parts)");
 }
 
 void complete(ValuesRow& row) {
@@ -143,14 +158,21 @@ void complete(OperatorRow& row) {
                      shape_in_words(row.shape), " has ", points_of(row.shape), ")");
 }
 
-void complete(TrainingRow&) {}
-void complete(DriftRow&) {}
-
 void name_channels(std::vector<std::string>& names, std::size_t channels) {
   if (!names.empty()) return;
   if (channels == 1) names = {"u"};
   for (std::size_t channel = 0; channel < channels && channels > 1; ++channel)
     names.push_back(message("channel ", channel));
+}
+
+void complete(TrainingRow&) {}
+void complete(DriftRow&) {}
+void complete(GamesRow& row) {
+  name_channels(row.channels, row.baseline_distances.size());
+  require<DataError>(row.channels.size() == row.baseline_distances.size(), "baseline_distances=",
+                     row.baseline_distances.size(), " (there are ", row.channels.size(), " channels)");
+  for (const int active : row.active)
+    require<DataError>(active >= 0 && active <= row.players, "active=", active, " (there are ", row.players, " players)");
 }
 
 void complete(FieldsRow& row) {
@@ -189,6 +211,7 @@ auto key_of(const ValuesRow& row) {
 }
 auto key_of(const OperatorRow& row) { return std::tuple(row.pde, row.shape); }
 auto key_of(const TrainingRow& row) { return std::tuple(row.pde, row.stage, row.explainer); }
+auto key_of(const GamesRow& row) { return std::tuple(row.pde, row.shape, row.players); }
 auto key_of(const DriftRow& row) { return std::tuple(row.pde, row.method, row.explainer, row.shape); }
 auto key_of(const FieldsRow& row) { return std::tuple(row.pde, row.sample, row.shape, row.players()); }
 
@@ -237,7 +260,8 @@ class RunReader {
   }
 
   Results take() {
-    return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(), fields_.rows(), drifts_.rows()};
+    return {attributions_.rows(), values_.rows(), operators_.rows(), training_.rows(),
+            fields_.rows(),       drifts_.rows(), games_.rows()};
   }
 
  private:
@@ -247,7 +271,7 @@ class RunReader {
     row("schema", schema);
     const bool known = attributions_.take(schema, json) || values_.take(schema, json) ||
                        operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json) ||
-                       drifts_.take(schema, json);
+                       drifts_.take(schema, json) || games_.take(schema, json);
     require<DataError>(known, "schema=", schema, " (is not known to this program)");
   }
 
@@ -257,6 +281,7 @@ class RunReader {
   Latest<TrainingRow> training_;
   Latest<FieldsRow> fields_;
   Latest<DriftRow> drifts_;
+  Latest<GamesRow> games_;
 };
 
 /// A row of a program that leaves out what older rows leave out is written whole, and one that cannot be is not
@@ -324,6 +349,7 @@ std::string to_json_line(const ValuesRow& row) { return line_of(row); }
 std::string to_json_line(const OperatorRow& row) { return line_of(row); }
 std::string to_json_line(const TrainingRow& row) { return line_of(row); }
 std::string to_json_line(const FieldsRow& row) { return line_of(row); }
+std::string to_json_line(const GamesRow& row) { return line_of(row); }
 std::string to_json_line(const DriftRow& row) { return line_of(row); }
 
 std::string schema_of(const std::string& line) {

@@ -49,6 +49,11 @@ struct AttributionRow {
   std::optional<std::string> explainer =
       std::nullopt;                                ///< the name of its weights, where the method is a trained explainer
   std::optional<double> own_share = std::nullopt;  ///< evaluation::own_share of the reference; rows of before: nothing
+  /// The two estimates that a sampled reference is made of, with the error of each as reference_error has it, and the
+  /// p-value of their comparison (evaluation::CrossCheck); rows of before, and exact references: nothing.
+  std::vector<std::string> reference_parts = {};
+  std::vector<double> reference_part_errors = {};
+  std::optional<double> reference_check = std::nullopt;
 };
 
 /// The attribution behind a row, keyed by (pde, shape, players, sample, method, explainer, budget) (schema
@@ -80,6 +85,18 @@ struct OperatorRow {
   /// Those that are defined, in order.
   std::vector<double> defined_errors() const;
   std::vector<int> shape = {};  ///< points per axis; rows of before: {points}
+};
+
+/// What the games at one resolution are about (schema opshap.games/1). Rows of before have none.
+struct GamesRow {
+  static constexpr std::string_view schema = "opshap.games/1";
+
+  std::string pde;
+  int players = 0;
+  std::vector<int> shape;                  ///< points per axis; empty for a mesh
+  std::vector<int> active;                 ///< evaluation::active_players of each test input
+  std::vector<std::string> channels;       ///< of the input
+  std::vector<double> baseline_distances;  ///< evaluation::baseline_distances, one per channel
 };
 
 /// What training cost (schema opshap.training/1).
@@ -142,6 +159,7 @@ struct Results {
   std::vector<TrainingRow> training;
   std::vector<FieldsRow> fields;
   std::vector<DriftRow> drifts = {};
+  std::vector<GamesRow> games = {};
 };
 
 /// The number of points of a grid with this shape.
@@ -157,6 +175,7 @@ std::string to_json_line(const OperatorRow& row);
 std::string to_json_line(const TrainingRow& row);
 std::string to_json_line(const FieldsRow& row);
 std::string to_json_line(const DriftRow& row);
+std::string to_json_line(const GamesRow& row);
 
 /// What kind of row a line is: "opshap.values/1". Empty for a line that is no row.
 std::string schema_of(const std::string& line);

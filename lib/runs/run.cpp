@@ -158,6 +158,7 @@ void require_one_problem(const Run& run) {
   require_problem(run, run.results.training);
   require_problem(run, run.results.fields);
   require_problem(run, run.results.drifts);
+  require_problem(run, run.results.games);
 }
 
 }  // namespace

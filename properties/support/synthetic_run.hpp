@@ -52,7 +52,7 @@ inline void write_run(const std::filesystem::path& folder, const runs::Results& 
     return text;
   };
   write_file(folder / "manifest.json", manifest.dump(2) + '\n');
-  write_file(folder / "results.jsonl", lines(results.attributions) + lines(results.operators));
+  write_file(folder / "results.jsonl", lines(results.attributions) + lines(results.operators) + lines(results.games));
   write_file(folder / "training.jsonl", lines(results.training));
   write_file(folder / "attributions.jsonl", lines(results.values));
   write_file(folder / "fields.jsonl", lines(results.fields));

@@ -10,14 +10,17 @@
 
     a = opshap.attribute(lambda masks: masks @ weights, 64, "permutation", 1024)   # any function of this process
     opshap.reference(game, 64), opshap.compare(game, 64, ["permutation", "kernel_shap_paired"], [1024])
+    opshap.methods()                                 # what there is
 
-A process of opshap is kept for games, and one for each operator, so a call costs no start. Programs that opshap starts
+A process of opshap is kept for games, and one for each operator, so a call costs no start. Threads take turns. Programs that opshap starts
 are made by the package opshap_peer.
 """
 
 from .attribution import Attribution, OpshapError
-from .games import attribute, compare, reference
+from .games import attribute, compare, methods, reference
 from .operators import Operator, load
+from .results import Comparison, Reference
 
 __version__ = "0.1.0"
-__all__ = ["Attribution", "Operator", "OpshapError", "attribute", "compare", "load", "reference"]
+__all__ = ["Attribution", "Comparison", "Operator", "OpshapError", "Reference", "attribute", "compare", "load", "methods",
+           "reference"]

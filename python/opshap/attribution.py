@@ -82,7 +82,9 @@ class Attribution:
         order = np.argsort(-np.abs(self.values), kind="stable")[:3]
         largest = ", ".join(f"{i}: {self._number(i)}" for i in order)
         rest = ", ..." if len(self.values) > 3 else ""
-        return (f"Attribution({self.method}, {len(self.values)} players, {{{largest}{rest}}}, "
+        chosen = " (chosen)" if self.method_chosen else ""
+        known = ", noisy" if self.noise else "" if self.exact or self.standard_errors is not None else ", error not known"
+        return (f"Attribution({self.method}{chosen}, {len(self.values)} players, {{{largest}{rest}}}{known}, "
                 f"{self.evaluations} evaluations)")
 
     def _number(self, player):

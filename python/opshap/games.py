@@ -12,13 +12,14 @@ from opshap_peer.game import PeerGame
 
 from .attribution import Attribution, attribution_of, package
 from .kept import Kept, program_path
+from .results import Comparison, Reference
 from .words import words_of
 
 _kept = {}  # by the path of opshap
 _making = threading.Lock()
 
 
-def attribute(game, n, method=None, budget=None, *, seed=0, gradients=None, max_batch=None, threads=None,
+def attribute(game, n, method=None, budget=None, *, seed=42, gradients=None, max_batch=None, threads=None,
               program=None, progress=False, **options):
     """Shapley values of a function of this process by a method of opshap.
 
@@ -30,7 +31,7 @@ def attribute(game, n, method=None, budget=None, *, seed=0, gradients=None, max_
     method     a name of `opshap list estimators`, or "peer:FOLDER"; left out, opshap chooses one
     budget     the most distinct coalitions to evaluate, the empty and the grand one among them, or a text as "8n".
                Methods that sample need one; "exact" and "integrated_gradients" take none
-    seed       0 to 2^64 - 1; another one gives other random numbers
+    seed       0 to 2^64 - 1; another one gives other random numbers. 42 is that of the command, too
     gradients  maps nodes [T] to [T, n], the gradients at (t, ..., t) of an extension to the unit cube. For
                integrated_gradients
     max_batch  the most coalitions in one call of the game; 4096 where it is left out
@@ -62,9 +63,16 @@ def attribute(game, n, method=None, budget=None, *, seed=0, gradients=None, max_
         return columns.attributions(lambda one: attribution_of(json.loads(_games(program).run(words, one))))
 
 
-def reference(game, n, *, relative_error=None, max_evaluations=None, seed=0, gradients=None, max_batch=None,
+def methods(program=None):
+    """What opshap can attribute with: a list of {"name", "summary", "access", "bias", ...} as `opshap list estimators`
+    has it. `access` says what a method sees: values of coalitions, or gradients.
+    """
+    return json.loads(_games(program).run(["--json", "list", "estimators"]))["entries"]
+
+
+def reference(game, n, *, relative_error=None, max_evaluations=None, seed=42, gradients=None, max_batch=None,
               threads=None, program=None, **options):
-    """Shapley values with an error that two independent estimates vouch for: the JSON of `opshap reference`.
+    """Shapley values with an error that two independent estimates vouch for: the JSON of `opshap reference`, a Reference.
 
     Its keys `values` and `standard_errors` are arrays. The arguments are those of attribute() and of the command, with
     _ for -. `reached` is False where the error was not reached, and `cross_check` says whether the two estimates agree.
@@ -75,12 +83,12 @@ def reference(game, n, *, relative_error=None, max_evaluations=None, seed=0, gra
     words = words_of("reference", relative_error=relative_error, max_evaluations=max_evaluations, **options)
     found = json.loads(_games(program).run(["--json", "--quiet", *general, "reference", "--game=caller", *words], game,
                                            also=(1,)))
-    return with_arrays(found)
+    return Reference(with_arrays(found))
 
 
-def compare(game, n, methods, budgets, *, repeats=None, seed=0, gradients=None, max_batch=None, threads=None,
+def compare(game, n, methods, budgets, *, repeats=None, seed=42, gradients=None, max_batch=None, threads=None,
             program=None, **options):
-    """Errors, costs and ranks of methods at equal budgets: the JSON of `opshap compare`.
+    """Errors, costs and ranks of methods at equal budgets: the JSON of `opshap compare`, a Comparison.
 
     methods   a list of names, or "all"; budgets: a list of numbers, or of texts as "8n"
     The other arguments are those of attribute() and of the command, with _ for -. Raises as attribute().
@@ -88,8 +96,8 @@ def compare(game, n, methods, budgets, *, repeats=None, seed=0, gradients=None, 
     game = _game("compare", game, n, gradients, max_batch)
     general = words_of("compare", seed=checked_integer("compare: seed", seed, 0, 2**64 - 1), threads=threads)
     words = words_of("compare", methods=joined(methods), budgets=joined(budgets), repeats=repeats, **options)
-    return json.loads(_games(program).run(["--json", "--quiet", *general, "compare", "--game=caller", *words], game,
-                                          also=(1,)))
+    return Comparison(json.loads(_games(program).run(["--json", "--quiet", *general, "compare", "--game=caller", *words],
+                                                     game, also=(1,))))
 
 
 def joined(given):

@@ -22,14 +22,20 @@ GRACE_SECONDS = 5  # for a process to end a command whose game has failed, or to
 def program_path(program=None):
     """The path of opshap: `program`, the environment variable OPSHAP, the search path, or the build of this tree.
 
-    Raises FileNotFoundError where there is none.
+    A folder stands for the program in it. Raises FileNotFoundError where there is none.
     """
-    build = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "opshap"
-    wanted = program or os.environ.get("OPSHAP") or shutil.which("opshap") or build
+    wanted = program or os.environ.get("OPSHAP") or shutil.which("opshap")
+    if wanted is None:
+        wanted = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "opshap"
+        if not wanted.exists():  # a package that was copied out of its tree
+            raise FileNotFoundError("opshap: program (is not in PATH, and the environment variable OPSHAP is not set). "
+                                    "Build opshap, and set OPSHAP to its path, as export OPSHAP=.../build/release/opshap.")
+    if os.path.isdir(wanted):
+        wanted = os.path.join(wanted, "opshap")
     found = shutil.which(wanted)
     if found is None:
-        raise FileNotFoundError(f"opshap: program={wanted} (is not there). Build opshap, and give its path as "
-                                "program= or in the environment variable OPSHAP.")
+        raise FileNotFoundError(f"opshap: program={wanted} (is not there, or no program). Build opshap, and give its "
+                                "path as program=, in the environment variable OPSHAP, or by PATH.")
     return os.path.abspath(found)
 
 
@@ -128,9 +134,21 @@ class Kept:
         self.starts += 1
         self._streams = (open(ours_in, "rb"), open(ours_out, "wb"))
         self._pipes = Pipes(*self._streams)
-        header = self._read()[0]
-        if header.get("role") != "server":
-            raise ProtocolError("frame: role (opshap has not greeted).")
+        try:
+            greeted = self._read()[0].get("role") == "server"
+        except ProtocolError:
+            greeted = False
+        if not greeted:
+            process = self._process
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1)  # it may be about to say why
+            said = _taken(self._errors).strip()
+            process.kill()
+            self.end()
+            raise OpshapError(said if said.startswith("opshap") else
+                              f"opshap: program={self.words[0]} (does not answer as opshap does"
+                              f"{': ' + said.splitlines()[0] if said else ''}). Give the path of opshap.",
+                              process.returncode if process.returncode > 0 else 4)
 
     def _run(self, words, game, also):
         keys = {}
@@ -217,6 +235,23 @@ def _end_all():
 def _memory():
     """A folder of the machine's memory, where there is one."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def folder_of_files():
+    """A new folder in memory, and what holds it: as long as this is open, nobody removes the folder.
+
+    Folders of processes that were killed are removed.
+    """
+    for left in pathlib.Path(_memory() or tempfile.gettempdir()).glob("opshap-files-*"):
+        with contextlib.suppress(OSError), open(left / "held") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    made = tempfile.mkdtemp(prefix="opshap-", dir=_memory())
+    held = open(os.path.join(made, "held"), "w")
+    fcntl.flock(held, fcntl.LOCK_SH)
+    folder = os.path.join(os.path.dirname(made), "opshap-files-" + os.path.basename(made)[len("opshap-"):])
+    os.rename(made, folder)  # held before anybody looks at it
+    return folder, held
 
 
 def _append(descriptor):

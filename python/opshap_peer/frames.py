@@ -116,12 +116,12 @@ def checked_integer(what, given, least=None, most=None):
     return number
 
 
-def checked_numbers(what, given, shape=None):
+def checked_numbers(what, given, shape=None, advice="Reshape them."):
     """`given` as float64, of that shape where one is told. A last axis of 1 too many is dropped.
 
     Real numbers of any type, booleans, and lists of them are taken. `what` is how messages begin, "who: name". Raises
     TypeError for what is no number. Raises ValueError for imaginary parts, for hidden entries of masked arrays, for
-    numbers beyond float64, and for another shape.
+    numbers beyond float64, and for another shape; `advice` says what to do about that.
     """
     numbers = _array(what, given)
     if numbers.dtype.kind == "O":
@@ -138,7 +138,7 @@ def checked_numbers(what, given, shape=None):
     numbers = np.asarray(numbers, float)
     if shape is not None and numbers.shape != tuple(shape):
         if numbers.shape != (*shape, 1):
-            raise ValueError(f"{what}={numbers.shape} (needs {tuple(shape)}). Reshape them.")
+            raise ValueError(f"{what}={numbers.shape} (needs {tuple(shape)}). {advice}")
         numbers = numbers.reshape(shape)
     return numbers
 

@@ -40,7 +40,8 @@ class PeerGame:
     def _values(self, header, payload):
         count = count_of(header)
         values = self.function(masks_of_bytes(payload, self.players, count))
-        return "values", checked_numbers("game: values", values, [count])
+        return "values", checked_numbers("game: values", values, [count],
+                                         "Give one number for each row of the masks, [B], or [B, K] for K games.")
 
     def _gradients(self, header, payload):
         count = count_of(header)

@@ -1,5 +1,6 @@
 """The package opshap: kept processes, operators of files, references and comparisons."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -140,7 +141,7 @@ class KeptProcessTest(unittest.TestCase):
     def test_options_of_one_call_do_not_reach_the_next(self):
         one = opshap.attribute(additive, 8, "permutation", 40, seed=5, threads=1)
         self.assertEqual(one.seed, 5)
-        self.assertEqual(opshap.attribute(additive, 8, "permutation", 40).seed, 0)
+        self.assertEqual(opshap.attribute(additive, 8, "permutation", 40).seed, 42)
         with self.assertRaises(opshap.OpshapError) as caught:
             opshap.attribute(additive, 8, "permutation", 40, nonsense=1)
         self.assertEqual(caught.exception.code, 2)
@@ -166,6 +167,17 @@ class GamesTest(unittest.TestCase):
         self.assertEqual(found.to_dict()["dims"], ["game", "player"])
         self.assertIn("3 games of 8 players", repr(found))
 
+    def test_methods_are_listed(self):
+        names = {method["name"]: method["access"] for method in opshap.methods()}
+        self.assertEqual((names["permutation"], names["integrated_gradients"]), ("values", "gradient"))
+
+    def test_what_is_no_opshap_is_named(self):
+        with self.assertRaisesRegex(opshap.OpshapError, "program=/bin/ls .does not answer as opshap does"):
+            opshap.attribute(additive, 8, program="/bin/ls")
+        self.assertEqual(program_path(os.path.dirname(program_path())), program_path(), "a folder has the program")
+        with self.assertRaisesRegex(FileNotFoundError, "is not there, or no program"):
+            program_path("/nowhere/opshap")
+
     def test_without_a_method_there_is_an_answer(self):
         found = opshap.attribute(additive, 8)
         self.assertEqual((found.method, found.method_chosen), ("exact", True))
@@ -179,6 +191,10 @@ class GamesTest(unittest.TestCase):
         missed = opshap.reference(lambda masks: (masks @ np.linspace(-1, 2, 30)) ** 3, 30, relative_error=1e-6,
                                   max_evaluations=2000)
         self.assertFalse(missed["reached"])
+        self.assertIn("less than was asked for", repr(missed))
+        self.assertIn("8 players", repr(found))
+        self.assertEqual(set(compared.medians()["msr"]), {40, 64})
+        self.assertRegex(str(compared), r"(?s)method +40 +64.*msr +[0-9].*truth is exact")
         boom = ZeroDivisionError("mine")
 
         def raising(masks):
@@ -260,6 +276,39 @@ class OperatorTest(unittest.TestCase):
         found = self.op.reference(self.u, **asked)
         np.testing.assert_allclose(found["values"], self.exact, rtol=0, atol=5e-5 * np.abs(self.exact).max())
         self.assertEqual(self.op.compare(self.u, ["permutation"], [16], repeats=1, **asked)["players"], 5)
+
+    def test_threads_share_an_operator_and_each_gets_its_own_answer(self):
+        inputs = [np.random.default_rng(i).normal(size=self.u.shape) for i in range(8)]
+        right = [(self.op(u), self.op.attribute(u, query=3, method="mean_field").values) for u in inputs]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda u: (self.op(u), self.op.attribute(u, query=3, method="mean_field").values),
+                                    inputs * 5))
+        for number, found in enumerate(answers):
+            for one, other in zip(found, right[number % 8]):
+                np.testing.assert_array_equal(one, other)
+
+    def test_what_is_not_known_is_said(self):
+        self.assertIn("error not known", repr(self.op.attribute(self.u, query=13, method="mean_field")))
+        self.assertNotIn("not known", repr(self.op.attribute(self.u, **self.asked)))
+        self.assertIn("2 channels to 1", repr(self.op))
+        self.assertEqual((self.op.in_channels, self.op.out_channels, self.op.dimension), (2, 1, 1))
+        weights = np.zeros(20)
+        weights[3] = 1
+        self.assertEqual(self.op.attribute(self.u, target=["mean:2..6", weights], players=5).targets,
+                         ["mean:2..6", "weights 1"])
+        # On two arrays it is `compare` that says who has no rank, and why.
+        compared = self.op.compare(self.u, ["permutation", "mean_field"], ["4n"], query=13, repeats=1)
+        self.assertEqual([one["method"] for one in compared["not_ranked"]], ["mean_field"])
+        self.assertRegex(str(compared), r"mean_field +- +[0-9]")
+
+    def test_files_of_a_killed_process_are_removed_by_the_next_one(self):
+        program = "import opshap, os, sys; op = opshap.load(sys.argv[1]); print(op._files, flush=True); os._exit(0)"
+        left = subprocess.run([sys.executable, "-c", program, str(MODELS / "line_channels.safetensors")], check=True,
+                              capture_output=True, text=True, cwd=ROOT / "python").stdout.strip()
+        self.assertTrue(os.path.isdir(left))
+        ours = opshap.load(MODELS / "line_channels.safetensors")
+        self.assertFalse(os.path.exists(left))
+        self.assertTrue(os.path.isdir(self.op._files) and os.path.isdir(ours._files), "those of the living stay")
 
     def test_refusals_name_the_argument(self):
         for words, call in (("u: shape", lambda: self.op(np.zeros((3, 3, 20)))),
