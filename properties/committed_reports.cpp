@@ -1,8 +1,12 @@
 // What the repository says of its runs is what today's program says of the rows that are kept with them.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -103,6 +107,50 @@ TEST(CommittedClaims, ThatWereChangedByHandAreFound) {
   for (const std::string& expected : {id(0) + ": verdict", id(1) + ": value", id(2) + ": interval",
                                       std::string("checks: another number")})
     EXPECT_NE(found.end(), std::find(found.begin(), found.end(), expected)) << expected;
+}
+
+// A copy of the texts with the tables that they are filled from.
+class FilledResults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("opshap_filled_" + std::to_string(getpid()));
+    fs::create_directories(folder_ / "tools");
+    fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "tools" / "fill_results", folder_ / "tools" / "fill_results");
+    fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md", folder_ / "README.md");
+    for (const auto& entry : fs::recursive_directory_iterator(reports)) {
+      const std::string ending = entry.path().extension();
+      if (ending != ".md" && ending != ".csv" && entry.path().filename() != "claims.json") continue;
+      const fs::path to = folder_ / "reports" / fs::relative(entry.path(), reports);
+      fs::create_directories(to.parent_path());
+      fs::copy_file(entry.path(), to);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  int check() const {
+    return std::system(("PATH=/usr/bin:$PATH python3 " + (folder_ / "tools" / "fill_results").string() +
+                        " --check 2> /dev/null").c_str());
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FilledResults, AreThoseOfTheTablesAndADigitByHandIsFound) {
+  EXPECT_EQ(0, check()) << "run tools/fill_results";
+  for (const char* name : {"README.md", "reports/paper/README.md"}) {
+    const std::string text = read_file(folder_ / name);
+    const std::size_t mark = text.find("<!--result "), end = text.find("<!--end-->", mark);
+    ASSERT_NE(std::string::npos, end) << name;
+    const std::size_t digit = text.find_first_of("0123456789", text.find("-->", mark));
+    ASSERT_LT(digit, end) << name;
+    std::string changed = text;
+    changed[digit] = changed[digit] == '9' ? '8' : static_cast<char>(changed[digit] + 1);
+    write_file(folder_ / name, changed);
+    EXPECT_EQ(1, WEXITSTATUS(check())) << name;
+    write_file(folder_ / name, text);
+  }
+  write_file(folder_ / "README.md", "<!--result nothing--><!--end-->");
+  EXPECT_EQ(3, WEXITSTATUS(check()));
 }
 
 }  // namespace

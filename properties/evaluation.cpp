@@ -83,6 +83,16 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   EXPECT_EQ(2u * 2u * 5u + 4u, results.attributions.size());
   EXPECT_EQ(results.attributions.size() + 4, results.values.size());  // and the reference of each unit
   EXPECT_EQ(2u, results.operators.size());
+  ASSERT_EQ(2u, results.games.size());
+  for (const runs::GamesRow& row : results.games) {
+    EXPECT_EQ((std::vector<int>{row.players, row.players}), row.active) << "no cell of these inputs is 0";
+    ASSERT_EQ(1u, row.baseline_distances.size());
+    EXPECT_GT(row.baseline_distances[0], 0);
+  }
+  for (const runs::AttributionRow& row : results.attributions) {
+    EXPECT_EQ(row.reference == "exact" ? 0u : 2u, row.reference_parts.size());
+    EXPECT_EQ(row.reference == "exact", !row.reference_check.has_value());
+  }
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
     ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
