@@ -60,9 +60,11 @@ TEST(AmortisationStudy, HasErrorsCostsAndDriftOfEveryRecipe) {
   EXPECT_EQ(1u, count(text, "| bad | 0.016 | 0.0039 |")) << text;
   EXPECT_NE(std::string::npos, evidence[0].finding.find("recipe good has the least errors"));
   const std::string csv = evidence[0].csv();
-  EXPECT_EQ(3u, count(csv, "\"bad\",500,\"evaluations of the operator\",0.202,")) << csv;
+  EXPECT_EQ(3u, count(csv, "\"bad\",30,\"seconds of training\",0.202,")) << csv;
   EXPECT_EQ(3u, count(csv, "\"good\",60,\"seconds of training\",0.0101,")) << csv;
   EXPECT_EQ(2u, count(csv, ",\"n\",") / 3) << "a point a recipe and size";
+  EXPECT_EQ(0u, count(csv, "evaluations of the operator")) << "labels cost the same at every epoch: stacks of points";
+  EXPECT_EQ(4u, count(evidence[0].svg(), "aria-labelledby")) << "time at three sizes, and n";
 }
 
 TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
@@ -109,11 +111,11 @@ TEST(AmortisationStudy, ShowsRecipesByTheirTarget) {
   const auto evidence = reporting::amortisation_study(rows(), {{"good", "same"}, {"bad", "same"}}, "an operator");
   ASSERT_EQ(3u, evidence.size());
   EXPECT_EQ(0u, count(evidence[0].csv(), "\"bad\""));
-  EXPECT_EQ(3u, count(evidence[0].csv(), "\"good\",1000,\"evaluations of the operator\""));
+  EXPECT_EQ(3u, count(evidence[0].csv(), "\"good\",60,\"seconds of training\""));
   EXPECT_EQ("amortisation_same", evidence[1].name);
   EXPECT_NE(std::string::npos, evidence[1].finding.find("bad: 0.101 at n = 16 and 0.101 at n = 256"))
       << evidence[1].finding;
-  EXPECT_EQ(3u, count(evidence[1].csv(), "\"bad\",500,\"evaluations of the operator\",0.202,"));
+  EXPECT_EQ(3u, count(evidence[1].csv(), "\"bad\",30,\"seconds of training\",0.202,"));
   EXPECT_EQ(1u, count(evidence[1].markdown(), "| bad | 10.000 [10.000, 10.000] |")) << evidence[1].markdown();
 }
 

@@ -130,7 +130,10 @@ TEST_F(Overview, HasEveryMethodAndStageOfEveryProblem) {
   const reporting::Table stages = reporting::tables::stages({&scores});
   ASSERT_EQ(1u, stages.rows.size());
   EXPECT_EQ(reporting::show_seconds(run.total_seconds()), stages.rows.front().back());
-  for (const char* section : {"methods", "times"}) {
+  for (const char* ending : {".svg", "_narrow.svg", ".pdf", ".csv"})
+    EXPECT_TRUE(fs::exists(folder_ / "figures" / ("amortisation" + std::string(ending)))) << ending;
+  EXPECT_EQ(1u, count(page(), ">Heat 1D, n = 32</title>")) << "a panel of the figure over all";
+  for (const char* section : {"methods", "times", "amortisation"}) {
     EXPECT_EQ(1u, count(page(), std::string("<section id=\"") + section + "\">"));
     EXPECT_EQ(1u, count(page(), std::string("href=\"#") + section + "\""));
   }

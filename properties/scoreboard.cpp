@@ -265,7 +265,6 @@ TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
             scores.cell(Discretisation::line(32), "operator_shap"));
   EXPECT_EQ("OperatorSHAP (deep)", reporting::style_of("operator_shap:deep").label);
   EXPECT_EQ("Peer (mine)", reporting::style_of("peer:mine").label);
-  EXPECT_NE(reporting::style_of("operator_shap:deep").dash, reporting::style_of("operator_shap:wide").dash);
 }
 
 TEST(Scoreboard, AnExplainerWithoutANameIsTheBareOneBesideAnother) {

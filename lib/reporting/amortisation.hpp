@@ -4,43 +4,56 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reporting/scoreboard.hpp"
 
 namespace opshap::reporting {
 
-/// A method that needs no training: a sampling method at the smallest budget that was run and whose median NRMSE is not
-/// above the explainer's, or one that is made of gradients.
+/// A method without training, and what a sample costs it. A sampling method is taken at the smallest budget that was run
+/// and whose median NRMSE is not above the explainer's; methods of gradients have no budget.
 struct TunedMethod {
   std::string method;
-  std::optional<std::int64_t> budget;  ///< none of a method without one
-  double evaluations = 0;  ///< backbone evaluations a sample, median: distinct coalitions, and passes_of() a reverse pass
-  double nrmse = 0;        ///< median
-  bool reached = false;    ///< it is as good as the explainer; of a sampling method that is not even at its largest
-                           ///< budget, the cost is a lower bound
+  std::optional<std::int64_t> budget;  ///< of a sampling method
+  double evaluations = 0;              ///< a sample: forward_equivalents(), median
+  double nrmse = 0;                    ///< median at that budget
+  bool reached = false;                ///< false: not even the largest budget was enough, so the cost is a lower bound
   std::optional<double> break_even;  ///< samples from which the explainer, training included, is cheaper; none when the
                                      ///< method is never dearer, or is not as good and so no alternative
 };
 
-/// When training an explainer pays off, in backbone evaluations, on one grid.
-struct Amortisation {
-  Discretisation on;
-  std::set<std::int64_t> samples;  ///< the inputs of the budget curves: all medians are over them
+/// An explainer beside the first one, and what it costs.
+struct TrainedExplainer {
+  std::string method;
   std::int64_t training_evaluations = 0;
-  double explainer_evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
-  double explainer_nrmse = 0;        ///< median
-  std::vector<TunedMethod> methods;  ///< those that sample
-  std::vector<TunedMethod> gradients;  ///< those that are made of gradients
+  double evaluations = 0;  ///< a sample
+  double nrmse = 0;        ///< median
 };
 
-/// What a reverse pass of a method costs, in evaluations: 6 of the two branches that the mean field follows, else 3
-/// (CoalitionSlopes::pass_cost()).
-double passes_of(std::string_view method);
+/// When training an explainer pays off, in backbone evaluations, on one grid. All medians are over the inputs of the
+/// budget curves.
+struct Amortisation {
+  Discretisation on;
+  std::string explainer;  ///< the first one of the rows, as in Scoreboard::methods()
+  std::int64_t training_evaluations = 0;
+  double explainer_evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
+  double explainer_nrmse = 0;
+  std::set<std::int64_t> samples;                    ///< the inputs of the medians
+  std::vector<TunedMethod> methods;                  ///< those that sample
+  std::vector<TunedMethod> of_gradients;             ///< those that see gradients
+  std::vector<TrainedExplainer> further_explainers;  ///< in the order of display
+};
+
+/// Median cost of an attribution in evaluations of the backbone: its distinct coalitions, 3 for a reverse pass of
+/// integrated gradients, and 6 for one of the two branches of a mean field. None when the method refused all inputs.
+std::optional<double> forward_equivalents(const Cell& cell);
 
 /// On the grid of the paper's figure where that has budget curves, else on the last grid of the run that has some; none
 /// without curves, explainer rows or its training row.
 std::optional<Amortisation> amortisation(const Scoreboard& scores);
+
+/// On the line of the paper's figure where the run has it, else on the grid with the most points; methods without a
+/// budget curve there at the budgets that were run. None without explainer rows or its training row.
+std::optional<Amortisation> amortisation_on_the_finest_grid(const Scoreboard& scores);
 
 }  // namespace opshap::reporting

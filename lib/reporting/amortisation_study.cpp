@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -142,14 +141,13 @@ void add_to(statistics::Study& study, double effort, const OverSeeds& error) {
   if (effort > 0 && error.low > 0) study.add(effort, error.median, error.low, error.high);
 }
 
-/// A curve for each of these recipes and each of the shown sizes.
-std::vector<statistics::Study> histories(const std::vector<std::string>& recipes, const Rows& rows,
-                                         const std::string& effort, const std::function<double(const Group&)>& of) {
+/// Errors against the time of training: a curve for each of these recipes and each of the shown sizes.
+std::vector<statistics::Study> histories(const std::vector<std::string>& recipes, const Rows& rows) {
   std::vector<statistics::Study> studies;
   for (const int players : rows.shown()) {
     for (const std::string& recipe : recipes) {
-      statistics::Study& study = studies.emplace_back(recipe, effort, error_at(players));
-      for (const Group& group : rows.history(recipe, players)) add_to(study, of(group), group.error());
+      statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
+      for (const Group& group : rows.history(recipe, players)) add_to(study, group.training_seconds(), group.error());
     }
   }
   return studies;
@@ -218,13 +216,10 @@ std::map<std::string, std::vector<std::string>> members(const Rows& rows, const 
   return members;
 }
 
-/// The curves of these recipes: errors against evaluations, against time, and against n.
+/// The curves of these recipes: errors against time, and against n. Against evaluations there is none: a recipe that
+/// asks for all its labels before the first step has one number of evaluations at every epoch.
 std::vector<statistics::Study> curves(const std::vector<std::string>& recipes, const Rows& rows) {
-  std::vector<statistics::Study> studies =
-      histories(recipes, rows, "evaluations of the operator", [](const Group& group) { return group.evaluations(); });
-  for (statistics::Study& study :
-       histories(recipes, rows, "seconds of training", [](const Group& group) { return group.training_seconds(); }))
-    studies.push_back(std::move(study));
+  std::vector<statistics::Study> studies = histories(recipes, rows);
   for (const std::string& recipe : recipes) {
     statistics::Study& study = studies.emplace_back(recipe, "n", "NRMSE");
     for (const int players : rows.players()) add_to(study, players, rows.kept(recipe, players).error());

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "reporting/axes.hpp"
 #include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/mesh_panels.hpp"
@@ -72,6 +73,7 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
                          figures::digits(density[order[i]]));
   }
   std::string bars;
+  std::vector<double> heights = density;
   if (errors) {
     std::vector<double> middle(errors->size()), count(errors->size()), level(errors->size()), width(errors->size());
     for (std::size_t point = 0; point < density.size(); ++point) {
@@ -81,9 +83,11 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
       level[player] = density[point];
       width[player] = 2 * (*errors)[point];
     }
-    for (std::size_t player = 0; player < count.size(); ++player)
+    for (std::size_t player = 0; player < count.size(); ++player) {
+      for (const double sign : {-1.0, 1.0}) heights.push_back(level[player] + sign * width[player]);
       bars += fmt::format("{} {} {}\n", figures::digits(middle[player] / count[player]), figures::digits(level[player]),
                           figures::digits(width[player]));
+    }
   }
   std::string mark;
   if (const auto query = query_of(scenario))
@@ -92,7 +96,7 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
   return {.id = "attribution",
           .title = title,
           .description = title,
-          .script = mark + fmt::format("set xrange [{}:{}]\n", figures::digits(left), figures::digits(right)) +
+          .script = mark + linear_axis("x", left, right) + linear_axis("y", heights) +
                     "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
                     (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
                     "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
@@ -134,7 +138,7 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
   const std::string caption =
       fmt::format("{} players; {} is explained.{}", values.size(), target,
                   errors && scenario.input.domain.dimension() == 1 ? " Bars are two standard errors." : "");
-  if (format != Picture::svg) return print("Attribution by " + label + ". " + caption, panels, format);
+  if (format != Picture::svg) return print("Attribution by " + label + ". " + caption, panels, {}, format);
   std::vector<std::string> drawn;
   for (const Panel& panel : panels) drawn.push_back(draw(panel));
   return compose("Attribution by " + label, caption, drawn, {});

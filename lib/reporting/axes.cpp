@@ -21,27 +21,51 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-std::string label(double factor, int exponent, TickLabels labels) {
-  const double value = factor * std::pow(10.0, exponent);
-  if (labels == TickLabels::seconds) {
-    if (exponent >= 0) return fmt::format("{:g} s", value);
-    if (exponent >= -3) return fmt::format("{:g} ms", value * 1e3);
-    return fmt::format("{:g} µs", value * 1e6);
-  }
-  if (exponent >= -3 && exponent <= 3) return fmt::format("{:g}", value);
-  return factor == 1 ? power_of_ten(exponent) : fmt::format("{:g}·{}", factor, power_of_ten(exponent));
+/// The value of a tick: factor · 10^exponent.
+struct Tick {
+  double factor = 1;
+  int exponent = 0;
+  double value() const { return factor * std::pow(10.0, exponent); }
+};
+
+/// Whether all of an axis can be read as plain decimals. Ten to the third is the last power that is written out.
+bool are_plain(const std::vector<Tick>& ticks) {
+  return std::all_of(ticks.begin(), ticks.end(), [](const Tick& tick) {
+    return tick.exponent >= -3 && (tick.exponent < 3 || (tick.exponent == 3 && tick.factor == 1));
+  });
 }
 
-/// Ticks at these multiples of powers of ten that lie in the range, whose ends are finite, as gnuplot lists them.
+std::string seconds_label(const Tick& tick) {
+  if (tick.exponent >= 0) return fmt::format("{:g} s", tick.value());
+  if (tick.exponent >= -3) return fmt::format("{:g} ms", tick.value() * 1e3);
+  return fmt::format("{:g} µs", tick.value() * 1e6);
+}
+
+std::string label(const Tick& tick, bool plain) {
+  if (plain) return fmt::format("{:g}", tick.value());
+  return tick.factor == 1 ? power_of_ten(tick.exponent)
+                          : fmt::format("{:g}·{}", tick.factor, power_of_ten(tick.exponent));
+}
+
+/// Ticks as gnuplot lists them.
+std::string listed(const std::vector<Tick>& ticks, TickLabels labels) {
+  const bool plain = are_plain(ticks);
+  std::string text;
+  for (const Tick& tick : ticks)
+    text += fmt::format("{}'{}' {:g}", text.empty() ? "" : ", ",
+                        labels == TickLabels::seconds ? seconds_label(tick) : label(tick, plain), tick.value());
+  return text;
+}
+
+/// Ticks at these multiples of powers of ten that lie in the range, whose ends are finite.
 template <std::size_t N>
-std::string ticks_at(const std::array<double, N>& factors, double low, double high, int every, TickLabels labels) {
-  std::string ticks;
+std::vector<Tick> ticks_at(const std::array<double, N>& factors, double low, double high, int every) {
+  std::vector<Tick> ticks;
   for (int exponent = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, exponent) <= high; ++exponent) {
     if (exponent % every != 0) continue;
     for (const double factor : factors) {
-      const double value = factor * std::pow(10.0, exponent);
-      if (value < low || value > high) continue;
-      ticks += fmt::format("{}'{}' {:g}", ticks.empty() ? "" : ", ", label(factor, exponent, labels), value);
+      const Tick tick{.factor = factor, .exponent = exponent};
+      if (tick.value() >= low && tick.value() <= high) ticks.push_back(tick);
     }
   }
   return ticks;
@@ -69,6 +93,52 @@ Ends with_margin(double low, double high, double share, double least) {
 /// Every second power of ten where there are many; fewer where they fill the range of doubles.
 int step_of(double decades) { return decades > 28 ? static_cast<int>(std::ceil(decades / 14)) : decades > 7 ? 2 : 1; }
 
+/// Ends whose distance is a double, and which are not neighbouring doubles.
+Ends widened(double low, double high) {
+  const double largest = std::numeric_limits<double>::max() / 4, least = std::numeric_limits<double>::min() * 1e9;
+  low = std::clamp(low, -largest, largest);
+  high = std::clamp(high, -largest, largest);
+  const double size = std::max({std::abs(low), std::abs(high), least});
+  if (high - low >= 1e-6 * size) return {.low = low, .high = high};
+  const double half = low == 0 && high == 0 ? 1 : size / 2;
+  return {.low = low - half, .high = high + half};
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below a positive number.
+Tick step_at_least(double wanted) {
+  const int exponent = static_cast<int>(std::floor(std::log10(wanted)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (const Tick step{.factor = factor, .exponent = exponent}; step.value() >= wanted) return step;
+  }
+  return {.factor = 1, .exponent = exponent + 1};
+}
+
+/// Ticks of a linear axis as gnuplot lists them. Powers are that of the largest tick for all.
+std::string multiples_of(const Tick& step, const Ends& ends) {
+  std::vector<double> multiples;
+  for (double multiple = std::ceil(ends.low / step.value()); multiple * step.value() <= ends.high; ++multiple)
+    multiples.push_back(multiple);
+  double largest_tick = 0, least_tick = std::numeric_limits<double>::max();
+  for (const double multiple : multiples) {
+    if (multiple == 0) continue;
+    largest_tick = std::max(largest_tick, std::abs(multiple) * step.value());
+    least_tick = std::min(least_tick, std::abs(multiple) * step.value());
+  }
+  constexpr double rounding = 1e-9;
+  const bool plain = least_tick >= 0.001 * (1 - rounding) && largest_tick <= 1000 * (1 + rounding);
+  const int power = largest_tick > 0 ? static_cast<int>(std::floor(std::log10(largest_tick * (1 + rounding)))) : 0;
+  std::string ticks;
+  for (const double multiple : multiples) {
+    const double value = multiple * step.value(),
+                 mantissa = multiple * step.factor * std::pow(10.0, step.exponent - power);
+    const std::string text = multiple == 0 ? "0"
+                             : plain       ? fmt::format("{:g}", value)
+                                           : fmt::format("{:g}·{}", mantissa, power_of_ten(power));
+    ticks += fmt::format("{}'{}' {:.9g}", ticks.empty() ? "" : ", ", text, value);
+  }
+  return ticks;
+}
+
 // Neighbours differ by less than the square of the least margin, so that every range has one of them.
 constexpr std::array<double, 13> fine_factors = {1, 1.2, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8.5};
 
@@ -86,10 +156,11 @@ std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
   const Ends ends = with_margin(range.low(), range.high(), 0.06, least_margin);
   const double low = ends.low, high = ends.high, decades = std::log10(high) - std::log10(low);
   const bool only_powers = decades > (labels == TickLabels::seconds ? 1.5 : 2.5);  // labels with units are longer
-  std::string ticks = only_powers ? ticks_at(std::array{1.0}, low, high, step_of(decades), labels)
-                                  : ticks_at(std::array{1.0, 2.0, 5.0}, low, high, 1, labels);
-  if (ticks.empty()) ticks = ticks_at(fine_factors, low, high, 1, labels);
-  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high, ticks);
+  std::vector<Tick> ticks = only_powers ? ticks_at(std::array{1.0}, low, high, step_of(decades))
+                                        : ticks_at(std::array{1.0, 2.0, 5.0}, low, high, 1);
+  if (ticks.empty()) ticks = ticks_at(fine_factors, low, high, 1);
+  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high,
+                     listed(ticks, labels));
 }
 
 std::string log_axis_at(char axis, const std::vector<double>& values) {
@@ -97,13 +168,35 @@ std::string log_axis_at(char axis, const std::vector<double>& values) {
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  const std::size_t step = (sorted.size() + 7) / 8;
+  const std::size_t step = (sorted.size() + 5) / 6;
   std::string ticks;
   for (std::size_t i = 0; i < sorted.size(); i += step)
     ticks += fmt::format("{}'{:.0f}' {:.0f}", ticks.empty() ? "" : ", ", sorted[i], sorted[i]);
   const Ends ends = with_margin(sorted.front(), sorted.back(), 0.05, 1.1);
   return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, ends.low, ends.high,
                      ticks);
+}
+
+std::string linear_axis(std::string_view axis, double low, double high) {
+  require(std::isfinite(low) && std::isfinite(high) && low <= high, "axis: low=", low, ", high=", high,
+          " (an axis goes from a finite number to one that is not smaller). Leave the figure out.");
+  const Ends ends = widened(low, high);
+  const Tick step = step_at_least((ends.high - ends.low) / 5);
+  const std::string ticks = multiples_of(step, ends);
+  return fmt::format("set {0}range [{1:.7g}:{2:.7g}]\nset {0}tics ({3})\n", axis, ends.low, ends.high, ticks);
+}
+
+std::string linear_axis(std::string_view axis, const std::vector<double>& values) {
+  double low = 0, high = 0;
+  bool any = false;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = any ? std::min(low, value) : value;
+    high = any ? std::max(high, value) : value;
+    any = true;
+  }
+  const double margin = 0.04 * (high - low);
+  return std::isfinite(margin) ? linear_axis(axis, low - margin, high + margin) : linear_axis(axis, low, high);
 }
 
 }  // namespace opshap::reporting

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace opshap::reporting {
@@ -20,12 +21,22 @@ class LogRange {
 
 enum class TickLabels { numbers, seconds };
 
+// The labels of an axis have one notation: plain decimals where all ticks but 0 have a size from 0.001 to 1000, else
+// powers of ten.
+
 /// gnuplot commands for a logarithmic axis ('x' or 'y') a little wider than the range, with ticks at 1, 2, 5 of each
 /// decade, at decades when there are many, or at finer values where the range is too narrow for one of these. So there
 /// is always a tick. The range must not be empty.
 std::string log_axis(char axis, const LogRange& range, TickLabels labels = TickLabels::numbers);
 
-/// A logarithmic axis with ticks at given values, at most eight of them labelled.
+/// A logarithmic axis with ticks at given whole numbers, at most six of them labelled. The numbers are written in full.
 std::string log_axis_at(char axis, const std::vector<double>& values);
+
+/// gnuplot commands for a linear axis ("x", "y" or "cb") from `low` to `high`, with two to seven ticks at multiples of
+/// 1, 2 or 5 times a power of ten. An interval without length is widened.
+std::string linear_axis(std::string_view axis, double low, double high);
+
+/// linear_axis() of values: a little wider than their range. Numbers that are not finite have no place on it.
+std::string linear_axis(std::string_view axis, const std::vector<double>& values);
 
 }  // namespace opshap::reporting

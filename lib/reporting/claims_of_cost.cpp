@@ -189,7 +189,7 @@ Claim training_breaks_even() {
         const auto pays = at_the_figure(scores);
         if (!pays) return no_curves_at_the_figure();
         Measurements found;
-        for (const auto* methods : {&pays->methods, &pays->gradients}) {
+        for (const auto* methods : {&pays->methods, &pays->of_gradients}) {
           for (const TunedMethod& method : *methods) {
             if (!method.reached) continue;
             const double never = std::numeric_limits<double>::infinity();

@@ -81,10 +81,7 @@ std::string sheet_html(const DataSheet& sheet) {
   for (std::size_t i = 0; i < sheet.samples.size(); ++i) {
     const SheetSample& sample = sheet.samples[i];
     const std::vector<std::string> panels = draw_sample(sample, i, "");
-    text += fmt::format("<figure>\n<h3>{}</h3>\n<div class=\"panels{}\">\n", escape_markup(sample.heading),
-                        panels.size() == 1 ? " single" : "");
-    for (const std::string& panel : panels) text += "<div>" + panel + "</div>\n";
-    text += "</div>\n";
+    text += fmt::format("<figure>\n<h3>{}</h3>\n", escape_markup(sample.heading)) + panels_html(panels);
     if (!sample.drawn.empty())
       text += "<details open><summary>Drawn numbers</summary>\n" + key_value_table(sample.drawn) + "</details>\n";
     text += "</figure>\n";

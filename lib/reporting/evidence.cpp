@@ -117,15 +117,13 @@ std::string Evidence::svg() const {
       plots += fmt::format("{}$s{} using 1:2 {}", plots.empty() ? "" : ", ", i, gnuplot_style(*entry));
     }
     if (plots.empty()) continue;
-    panels.push_back(
-        draw({.id = fmt::format("{}-{}", name, panels.size()),
-              .title = fmt::format("{} against {}", axes.second, axes.first),
-              .description = finding,
-              .script = data +
-                        (linear_efforts ? fmt::format("set xrange [{}:{}]\n", efforts.low(), efforts.high())
-                                        : log_axis('x', efforts)) +
-                        log_axis('y', errors) + "set xlabel " + quote_for_gnuplot(axes.first) + "\nset ylabel " +
-                        quote_for_gnuplot(axes.second) + "\nplot " + plots + "\n"}));
+    panels.push_back(draw(
+        {.id = fmt::format("{}-{}", name, panels.size()),
+         .title = fmt::format("{} against {}", axes.second, axes.first),
+         .description = finding,
+         .script = data + (linear_efforts ? linear_axis("x", efforts.low(), efforts.high()) : log_axis('x', efforts)) +
+                   log_axis('y', errors) + "set xlabel " + quote_for_gnuplot(axes.first) + "\nset ylabel " +
+                   quote_for_gnuplot(axes.second) + "\nplot " + plots + "\n"}));
   }
   return compose(title, finding, panels, legend);
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
+#include "reporting/axes.hpp"
 #include "reporting/figures.hpp"
 
 namespace opshap::reporting::figures {
@@ -20,9 +22,9 @@ std::pair<double, double> cell_range(const std::vector<double>& points) {
   return {points.front() - half, points.back() + half};
 }
 
-std::string range_command(char axis, const std::vector<double>& points) {
+std::string range_command(std::string_view axis, const std::vector<double>& points) {
   const auto [low, high] = cell_range(points);
-  return fmt::format("set {}range [{}:{}]\n", axis, digits(low), digits(high));
+  return linear_axis(axis, low, high);
 }
 
 }  // namespace
@@ -56,6 +58,8 @@ Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string titl
                    const std::string& label, const std::vector<Curve>& curves) {
   const std::vector<double> x = coordinates(grid, 0);
   std::string data, plots;
+  std::vector<double> heights;
+  for (const Curve& curve : curves) heights.insert(heights.end(), curve.values.begin(), curve.values.end());
   for (std::size_t i = 0; i < x.size(); ++i) {
     data += digits(x[i]);
     for (const Curve& curve : curves) data += " " + digits(curve.values[i]);
@@ -71,15 +75,16 @@ Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string titl
   return {.id = std::move(id),
           .title = std::move(title),
           .description = std::move(description),
-          .script = query + "set xlabel 'x'\n" + range_command('x', x) + "set ylabel " + quote_for_gnuplot(label) +
-                    "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data + "EOD\nplot " + plots + "\n"};
+          .script = query + "set xlabel 'x'\n" + range_command("x", x) + linear_axis("y", heights) + "set ylabel " +
+                    quote_for_gnuplot(label) + "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data +
+                    "EOD\nplot " + plots + "\n"};
 }
 
 std::string signed_colours(double full) {
   return fmt::format(
       "set xlabel 'x'\nset ylabel 'y'\nset size ratio -1\nset palette defined (-1 '#2166AC', -0.5 '#92C5DE', 0 "
-      "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\nset cbrange [{}:{}]\nunset grid\n",
-      digits(-full), digits(full));
+      "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\n{}unset grid\n",
+      linear_axis("cb", -full, full));
 }
 
 Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
@@ -96,7 +101,7 @@ Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string ti
   }
   if (full <= 0) full = 1;  // a field of zeros is white
   std::string script = signed_colours(full);
-  script += range_command('x', x) + range_command('y', y) + "$data << EOD\n" + data + "EOD\n";
+  script += range_command("x", x) + range_command("y", y) + "$data << EOD\n" + data + "EOD\n";
   std::string plot = "plot $data using 1:2:3 with image";
   if (!grid.query.empty()) {
     script += fmt::format("$query << EOD\n{} {}\nEOD\n", digits(grid.query[0]), digits(grid.query[1]));

@@ -31,7 +31,7 @@ Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string titl
                    const std::string& label, const std::vector<Curve>& curves);
 
 /// Commands of gnuplot for a panel whose colours say the sign of a value: white at 0, blue below, red above, and the
-/// colours of `full` and beyond at the ends. Axes are x and y in true proportion.
+/// colours of `full` and beyond at the ends. Axes are x and y in true proportion; their ranges are the caller's.
 std::string signed_colours(double full);
 
 /// A field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on both sides. A

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 
 #include "reporting/error_curves.hpp"
@@ -13,20 +15,29 @@ namespace opshap::reporting::figures {
 
 namespace {
 
-/// "KernelSHAP from 256, Permutation not up to 2048": when methods fall below the explainer.
-std::string who_wins(const Scoreboard& scores, const Discretisation& on, double explainer) {
-  std::string text;
+/// Which sampling methods fall below the explainer, and from which budgets on.
+struct Wins {
+  int methods = 0, below = 0;
+  std::optional<std::int64_t> least_budget;
+  std::string in_words;  ///< "KernelSHAP from 256, Permutation not up to 2048"
+};
+
+Wins who_wins(const Scoreboard& scores, const Discretisation& on, double explainer) {
+  Wins wins;
   for (const std::string& method : scores.sampling_methods()) {
     const std::vector<Cell> curve = scores.curve(on, method);
     if (curve.empty()) continue;
     const auto first = std::find_if(curve.begin(), curve.end(), [explainer](const Cell& cell) {
       return cell.quartiles("nrmse")->median < explainer;
     });
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", style_of(method).label,
-                        first == curve.end() ? "not up to" : "from",
-                        first == curve.end() ? *curve.back().budget : *first->budget);
+    const bool below = first != curve.end();
+    ++wins.methods;
+    wins.below += below;
+    if (below) wins.least_budget = std::min(wins.least_budget.value_or(*first->budget), *first->budget);
+    wins.in_words += fmt::format("{}{} {} {}", wins.in_words.empty() ? "" : ", ", style_of(method).label,
+                                 below ? "from" : "not up to", below ? *first->budget : *curve.back().budget);
   }
-  return text;
+  return wins;
 }
 
 }  // namespace
@@ -43,8 +54,7 @@ Figure budget_error(const Scoreboard& scores) {
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   figure.finding =
       "Median NRMSE with its quartiles (bands) against the number of distinct coalitions allowed. A horizontal line is "
-      "a trained explainer, which needs none. The sampling methods are below " +
-      (explainers.empty() ? std::string("it") : style_of(explainers.front()).label);
+      "a trained explainer, which needs none.";
   const MethodStyles styles(scores.methods());
   std::vector<std::string> drawn;
   for (const Discretisation& on : scores.discretisations_with_curves()) {
@@ -65,28 +75,33 @@ Figure budget_error(const Scoreboard& scores) {
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
     if (curves.empty()) continue;
-    std::string wins = "unknown, since no explainer was run on these inputs";
+    std::optional<Wins> wins;
     for (const std::string& explainer : explainers) {
       const Cell* cell = scores.cell(on, explainer);
       const auto error = cell == nullptr ? std::nullopt : cell->restricted_to(*inputs).quartiles("nrmse");
       if (!error) continue;
-      const MethodStyle style = style_of(explainer);
+      const MethodStyle style = styles.of(explainer);
       figure.numbers.add({on.label(), style.label, "none", std::to_string(error->count), digits(error->q25),
                           digits(error->median), digits(error->q75)});
       if (explainer == explainers.front()) wins = who_wins(scores, on, error->median);
       curves.add_level(error->median, fmt::format("lw 2.4 {} lc rgb '{}'", dash_style(style.dash), style.color));
     }
-    figure.finding += fmt::format("{} at n = {}: {}", figure.panels.empty() ? "" : ";", on.label(), wins);
-    figure.panels.push_back(
-        {.id = "budget-error-" + on.id(),
-         .title = "n = " + on.label(),
-         .description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins),
-         .script = curves.script()});
+    std::string description = "No explainer was run on these inputs.";
+    if (wins) {
+      description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins->in_words);
+      figure.finding +=
+          fmt::format(" At n = {}, {} of {} sampling methods fall below {}{}.", on.label(), wins->below, wins->methods,
+                      style_of(explainers.front()).label,
+                      wins->least_budget ? fmt::format(", the first at a budget of {}", *wins->least_budget) : "");
+    }
+    figure.panels.push_back({.id = "budget-error-" + on.id(),
+                             .title = "n = " + on.label(),
+                             .description = std::move(description),
+                             .script = curves.script()});
   }
-  figure.finding += ".";
   for (const std::string& method : drawn) figure.legend.push_back(legend_of(styles.of(method)));
   for (const std::string& explainer : explainers) {
-    const MethodStyle style = style_of(explainer);
+    const MethodStyle style = styles.of(explainer);
     figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
   }
   if (figure.panels.empty()) return missing(title, "all errors of the budget curves are 0");

@@ -17,7 +17,7 @@ namespace {
 
 /// An attribution of the example: its density at every point.
 struct Shown {
-  std::string label, color, dash;
+  MethodStyle style;
   std::vector<double> density;
 };
 
@@ -25,13 +25,13 @@ struct Shown {
 std::vector<Shown> attributions(const Scoreboard& scores, const Discretisation& on, const runs::FieldsRow& fields) {
   std::vector<Shown> shown;
   if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
-    shown.push_back({"reference", "#009E73", "", density(fields, reference->values)});
+    shown.push_back({reference_style(), density(fields, reference->values)});
+  const MethodStyles styles(scores.methods());
   for (const char* access : {"amortised", "gradient"}) {
     for (const std::string& method : scores.methods_with_access(access)) {
       const runs::ValuesRow* values = scores.values(on, fields.sample, method);
       if (values == nullptr) continue;
-      const MethodStyle style = style_of(method);
-      shown.push_back({style.label, style.color, style.dash, density(fields, values->values)});
+      shown.push_back({styles.of(method), density(fields, values->values)});
     }
   }
   return shown;
@@ -66,9 +66,11 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
   figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
   for (const Shown& attribution : shown) {
     const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
-    densities.push_back({attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.color + "'"
-                                                    : line(gnuplot_color(attribution.color), attribution.dash)});
-    figure.legend.push_back({.label = attribution.label, .color = attribution.color, .dash = attribution.dash});
+    densities.push_back(
+        {attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
+                                    : line(gnuplot_color(attribution.style.color), attribution.style.dash)});
+    figure.legend.push_back(
+        {.label = attribution.style.label, .color = attribution.style.color, .dash = attribution.style.dash});
   }
   figure.panels = {
       curves_panel(fields, "example-input", "input", fmt::format("Input {}.", fields.sample), "input", inputs),
@@ -103,9 +105,9 @@ void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::ve
   for (const Shown& attribution : shown) density_scale = std::max(density_scale, largest_size(attribution.density));
   for (std::size_t i = 0; i < shown.size(); ++i) {
     figure.panels.push_back(
-        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].label,
-                       "Attribution density of " + shown[i].label + ", in one scale for all methods.", shown[i].density,
-                       density_scale));
+        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].style.label,
+                       "Attribution density of " + shown[i].style.label + ", in one scale for all methods.",
+                       shown[i].density, density_scale));
   }
   figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
 }
@@ -119,7 +121,7 @@ Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown)
   for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
   for (const char* output : {"solution ", "prediction "})
     for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
-  for (const Shown& attribution : shown) table.columns.push_back({attribution.label, true});
+  for (const Shown& attribution : shown) table.columns.push_back({attribution.style.label, true});
   const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
   for (std::size_t point = 0; point < points; ++point) {
     std::vector<std::string> row;
@@ -148,13 +150,14 @@ std::string position_in_words(const std::vector<double>& query) {
 Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";
   const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
-    const auto sample = typical_sample(scores, candidate);
-    const runs::FieldsRow* fields = sample ? fields_of(scores, candidate, *sample) : nullptr;
+    const auto typical = typical_input(scores, candidate);
+    const runs::FieldsRow* fields = typical ? fields_of(scores, candidate, typical->sample) : nullptr;
     return fields != nullptr && fields->shape.size() <= 2;
   });
-  if (!on) return missing(title, "no stored fields and values of the same input on a grid of one or two axes");
-  const std::int64_t sample = *typical_sample(scores, *on);
-  const runs::FieldsRow& fields = *fields_of(scores, *on, sample);
+  if (!on)
+    return without_values(scores, title, "no stored fields and values of the same input on a grid of one or two axes");
+  const TypicalInput typical = *typical_input(scores, *on);
+  const runs::FieldsRow& fields = *fields_of(scores, *on, typical.sample);
   const std::vector<Shown> shown = attributions(scores, *on, fields);
   Figure figure{.title = title, .numbers = numbers_of(fields, shown)};
   if (fields.shape.size() == 1) {
@@ -162,20 +165,11 @@ Figure example(const Scoreboard& scores) {
   } else {
     draw_heat_maps(figure, fields, shown);
   }
-  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
-                            prediction = channel(fields, fields.prediction, fields.query_channel);
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < solution.size(); ++i) {
-    difference = std::hypot(difference, prediction[i] - solution[i]);
-    size = std::hypot(size, solution[i]);
-  }
   figure.finding = fmt::format(
-      "Input {} at n = {}, the one with {}'s median error.{} The prediction's relative error is {}.", sample,
-      on->label(), style_of(scores.methods_with_access("amortised").front()).label,
+      "n = {}. {}{}", on->label(), typical.in_words(style_of(scores.methods_with_access("amortised").front()).label),
       fields.query.empty() ? std::string()
                            : fmt::format(" The value at the query point {} is explained, which the drawings mark.",
-                                         position_in_words(fields.query)),
-      size > 0 ? show(difference / size) : "undefined, since the solution is zero");
+                                         position_in_words(fields.query)));
   return figure;
 }
 

@@ -1,5 +1,5 @@
-// Attributions of one input on three grids, by the trained explainer and by RegressionMSR (the reference where that was
-// not run): heat maps with their difference in the plane, as the paper has them, and curves on a line.
+// Attributions of one input on three grids, by the trained explainer and by the reference: heat maps with their
+// difference in the plane, as the paper has them, and curves on a line.
 
 #include <fmt/format.h>
 
@@ -17,11 +17,12 @@ namespace {
 
 constexpr std::size_t shown_grids = 3;
 
-/// Densities of both methods on one grid.
+/// Densities of the explainer and of the reference on one grid.
 struct Shown {
   Discretisation on;
   const runs::FieldsRow* fields;
-  std::vector<double> explainer, sampled, difference;
+  std::string reference_kind;
+  std::vector<double> explainer, reference, difference;
 };
 
 double norm(const std::vector<double>& values) {
@@ -30,23 +31,35 @@ double norm(const std::vector<double>& values) {
   return size;
 }
 
-/// The sample on the last grids up to `finest` that have the values of both methods, coarse to fine.
-std::vector<Shown> grids_of(const Scoreboard& scores, const std::string& explainer, const std::string& other,
-                            std::int64_t sample, const Discretisation& finest) {
+/// "certified reference": how the stored reference of an input was made.
+std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    if (row->sample != sample) continue;
+    if (row->reference == "exact") return reference_label(row->reference);
+    if (row->reference == "certified") return "certified reference";
+    return "reference by " + reference_label(row->reference);
+  }
+  return "reference";
+}
+
+/// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
+std::vector<Shown> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                            const Discretisation& finest) {
   std::vector<Shown> grids;
   for (const Discretisation& on : scores.discretisations()) {
     if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
     const runs::FieldsRow* fields = fields_of(scores, on, sample);
     const runs::ValuesRow* first = scores.values(on, sample, explainer);
-    const runs::ValuesRow* second = scores.values(on, sample, other);
+    const runs::ValuesRow* second = scores.values(on, sample, "reference");
     if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
     Shown shown{.on = on,
                 .fields = fields,
+                .reference_kind = kind_of_reference(scores, on, sample),
                 .explainer = density(*fields, first->values),
-                .sampled = density(*fields, second->values),
+                .reference = density(*fields, second->values),
                 .difference = {}};
     for (std::size_t i = 0; i < shown.explainer.size(); ++i)
-      shown.difference.push_back(shown.explainer[i] - shown.sampled[i]);
+      shown.difference.push_back(shown.explainer[i] - shown.reference[i]);
     grids.push_back(std::move(shown));
   }
   if (grids.size() > shown_grids) grids.erase(grids.begin(), grids.end() - shown_grids);
@@ -59,25 +72,25 @@ double largest_size(const std::vector<double>& values) {
   return largest;
 }
 
-std::string line_of(std::string_view method) {
-  const MethodStyle style = style_of(method);
-  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash),
-                     style.color == "#000000" ? "black" : style.color);
+std::string line_of(const MethodStyle& style) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash), style.color);
 }
 
 /// Heat maps of both and of their difference in one scale, or both as curves.
-void draw(Figure& figure, const Shown& shown, std::int64_t sample, const std::string& by_explainer,
-          const std::string& by_other, const std::vector<std::string>& curves) {
+void draw(Figure& figure, const Shown& shown, std::int64_t sample, const MethodStyle& explainer) {
   const std::string on = runs::shape_in_words(shown.on.shape);
   if (shown.fields->shape.size() == 1) {
-    figure.panels.push_back(curves_panel(*shown.fields, fmt::format("grids-{}", shown.on.players), "n = " + on,
-                                         fmt::format("Densities of input {} on {} points.", sample, on), "density",
-                                         {{shown.sampled, curves[1]}, {shown.explainer, curves[0]}}));
+    figure.panels.push_back(curves_panel(
+        *shown.fields, fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
+        fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on, explainer.label,
+                    shown.reference_kind),
+        "density", {{shown.reference, line_of(reference_style())}, {shown.explainer, line_of(explainer)}}));
     return;
   }
-  const double scale = std::max(largest_size(shown.explainer), largest_size(shown.sampled));
-  for (const auto& [what, values] : {std::pair(by_explainer, &shown.explainer), std::pair(by_other, &shown.sampled),
-                                     std::pair(std::string("difference"), &shown.difference)}) {
+  const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
+  for (const auto& [what, values] :
+       {std::pair(explainer.label, &shown.explainer), std::pair(shown.reference_kind, &shown.reference),
+        std::pair(std::string("difference"), &shown.difference)}) {
     figure.panels.push_back(heat_map_panel(
         *shown.fields, fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()),
         fmt::format("{}, {}", what, on),
@@ -92,47 +105,39 @@ Figure grids(const Scoreboard& scores) {
   const std::string title = "Attributions on three grids";
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   if (explainers.empty()) return missing(title, "needs a trained explainer");
-  const std::vector<std::string> methods = scores.methods();
-  const char* const sampling = "regression_msr_shapiq_1_6";
-  const std::string other = std::ranges::find(methods, sampling) == methods.end() ? "reference" : sampling;
   const auto finest = finest_drawable(scores, [&](const Discretisation& on) {
-    const auto sample = typical_sample(scores, on);
-    return sample && fields_of(scores, on, *sample) != nullptr && scores.values(on, *sample, other) != nullptr;
+    const auto typical = typical_input(scores, on);
+    return typical && fields_of(scores, on, typical->sample) != nullptr;
   });
-  if (!finest) return missing(title, "no stored fields and values of the same input");
-  const std::int64_t sample = *typical_sample(scores, *finest);
-  const std::string& explainer = explainers.back();  // with several the newest one, which is named
-  const std::vector<Shown> grids = grids_of(scores, explainer, other, sample, *finest);
+  if (!finest) return without_values(scores, title, "no stored fields and values of the same input");
+  const TypicalInput typical = *typical_input(scores, *finest);
+  const std::vector<Shown> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
   if (grids.size() < 2) return missing(title, "values of the same input are stored on one grid alone");
-  const std::string by_explainer = style_of(explainer).label,
-                    by_other = other == "reference" ? other : style_of(other).label;
+  const MethodStyle explainer = MethodStyles(scores.methods()).of(explainers.front());
   Figure figure{.title = title};
   figure.numbers = {
       .name = "grids",
-      .caption = fmt::format("Densities of input {}: their sizes, and how far they are apart. The other one is {}.",
-                             sample, by_other),
-      .columns = {{"n", true}, {"|explainer|", true}, {"|other|", true}, {"|difference|", true}},
+      .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
+                             typical.sample, explainer.label),
+      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}},
       .rows = {}};
   std::string words;
   for (const Shown& shown : grids) {
-    draw(figure, shown, sample, by_explainer, by_other, {line_of(explainer), line_of(other)});
-    const double size = norm(shown.sampled), apart = norm(shown.difference);
-    figure.numbers.add({shown.on.label(), digits(norm(shown.explainer)), digits(size), digits(apart)});
+    draw(figure, shown, typical.sample, explainer);
+    const double size = norm(shown.reference), apart = norm(shown.difference);
+    figure.numbers.add(
+        {shown.on.label(), shown.reference_kind, digits(norm(shown.explainer)), digits(size), digits(apart)});
     words += fmt::format("{}{} on {}", words.empty() ? "" : ", ", size > 0 ? show(apart / size) : "undefined",
                          runs::shape_in_words(shown.on.shape));
   }
   if (grids.front().fields->shape.size() == 2) {
-    figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
+    figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
   } else {
-    for (const std::string& method : {explainer, other}) {
-      LegendEntry entry = legend_of(style_of(method));
-      if (method == "reference") entry.label = method;
-      entry.marker = 0;
-      figure.legend.push_back(std::move(entry));
-    }
+    for (const MethodStyle& style : {explainer, reference_style()})
+      figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
   }
-  figure.finding =
-      fmt::format("Input {}: relative distance between {} and {} {}.", sample, by_explainer, by_other, words);
+  figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
+                               typical.in_words(explainer.label), explainer.label, words);
   return figure;
 }
 

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "reporting/backbone_errors.hpp"
 #include "reporting/methods.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::reporting::figures {
 
@@ -18,19 +21,40 @@ const std::vector<FigureKind>& all() {
   return kinds;
 }
 
-std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discretisation& on) {
+std::string TypicalInput::in_words(const std::string& explainer) const {
+  if (!backbone_error)
+    return fmt::format("Input {} is the one with {}'s median NRMSE. The backbone's error on it is not stored.", sample,
+                       explainer);
+  return fmt::format(
+      "Of the inputs whose backbone error is at most twice the median, input {} is the one with {}'s median NRMSE. The "
+      "backbone's relative error on it is {}.",
+      sample, explainer, show(*backbone_error));
+}
+
+std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discretisation& on) {
   const std::vector<std::string> explainers = scores.methods_with_access("amortised");
   const Cell* cell = explainers.empty() ? nullptr : scores.cell(on, explainers.front());
   if (cell == nullptr) return std::nullopt;
+  constexpr double ordinary = 2;  // times the median backbone error, at most
+  const std::map<std::int64_t, double> backbone = backbone_errors(scores, on.shape);
+  std::vector<double> backbone_sizes;
+  for (const auto& [sample, error] : backbone) backbone_sizes.push_back(error);
+  const double limit = backbone.empty() ? 0 : ordinary * statistics::quartiles(backbone_sizes).median;
+  const auto is_ordinary = [&](std::int64_t sample) {
+    const auto found = backbone.find(sample);
+    return backbone.empty() || (found != backbone.end() && found->second <= limit);
+  };
   std::vector<std::pair<double, std::int64_t>> errors;
   for (const runs::AttributionRow* row : cell->rows) {
     const bool stored = scores.values(on, row->sample, "reference") != nullptr &&
                         scores.values(on, row->sample, explainers.front()) != nullptr;
-    if (row->nrmse.value && stored) errors.emplace_back(*row->nrmse.value, row->sample);
+    if (row->nrmse.value && stored && is_ordinary(row->sample)) errors.emplace_back(*row->nrmse.value, row->sample);
   }
   if (errors.empty()) return std::nullopt;
   std::sort(errors.begin(), errors.end());
-  return errors[(errors.size() - 1) / 2].second;
+  TypicalInput typical{.sample = errors[(errors.size() - 1) / 2].second, .backbone_error = std::nullopt};
+  if (!backbone.empty()) typical.backbone_error = backbone.at(typical.sample);
+  return typical;
 }
 
 const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
@@ -43,12 +67,11 @@ const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation&
 
 std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
                                               const std::function<bool(const Discretisation&)>& wanted) {
-  constexpr int narrowest_bar = 3;  // of the panel's width
-  constexpr std::int64_t most_rectangles = 1024;
+  constexpr std::int64_t most_bars = 128, most_rectangles = 1024;
   std::optional<Discretisation> finest;
   for (const Discretisation& on : scores.discretisations()) {
     const std::int64_t points = runs::points_of(on.shape);
-    const bool fits = on.shape.size() == 1 ? points * narrowest_bar <= panel_width : points <= most_rectangles;
+    const bool fits = points <= (on.shape.size() == 1 ? most_bars : most_rectangles);
     if (!wanted(on)) continue;
     if (!finest || (fits && points >= runs::points_of(finest->shape))) finest = on;
   }
@@ -56,6 +79,16 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
 }
 
 Figure missing(std::string title, std::string why) { return {.title = std::move(title), .missing = std::move(why)}; }
+
+Figure without_values(const Scoreboard& scores, std::string title, std::string why) {
+  const runs::Results& rows = scores.run().results;
+  const bool only_references =
+      std::ranges::all_of(rows.values, [](const runs::ValuesRow& row) { return row.method == "reference"; });
+  if (!rows.fields.empty() || !only_references) return missing(std::move(title), std::move(why));
+  Figure figure = missing(std::move(title), "the fields and values that it shows are not kept in this folder");
+  figure.rows_kept = false;
+  return figure;
+}
 
 std::string dash_style(std::string_view dash) { return dash.empty() ? "dt solid" : fmt::format("dt ({})", dash); }
 

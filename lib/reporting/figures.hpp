@@ -22,7 +22,8 @@ struct Figure {
   std::vector<Panel> panels;
   std::vector<LegendEntry> legend;  ///< of all panels
   Table numbers;
-  std::string missing;  ///< not empty: why this run has no such figure; then there are no panels
+  std::string missing;    ///< not empty: why this run has no such figure; then there are no panels
+  bool rows_kept = true;  ///< false: it is missing since the rows that it needs are not kept; an earlier drawing stays
 };
 
 struct FigureKind {
@@ -40,9 +41,23 @@ namespace figures {
 /// instead of being empty.
 const std::vector<FigureKind>& all();
 
-/// The input whose NRMSE by the first trained explainer is the median one on this grid, among those with stored values:
-/// what an example should be.
-std::optional<std::int64_t> typical_sample(const Scoreboard& scores, const Discretisation& on);
+/// When training pays off on several problems, a panel each: as `amortisation`, on the line of the paper's figure or else
+/// on each run's finest grid. The scoreboards are of one profile.
+Figure amortisation_of_all(const std::vector<const Scoreboard*>& problems);
+
+/// A test input that may stand for the others.
+struct TypicalInput {
+  std::int64_t sample = 0;
+  std::optional<double> backbone_error;  ///< relative error of its prediction on the grid; none where it is not stored
+
+  /// Two sentences: how it was chosen, with the label of the explainer, and the backbone's error on it.
+  std::string in_words(const std::string& explainer) const;
+};
+
+/// What an example on this grid should be: among the inputs with stored values whose backbone error is at most twice the
+/// median of the grid, the one with the median NRMSE of the first trained explainer. Where the run does not say the
+/// backbone errors, all inputs take part. None when no input does.
+std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discretisation& on);
 
 /// The stored fields of an input on a grid with these players; nullptr when there are none.
 const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample);
@@ -54,6 +69,9 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
 
 /// A figure without panels.
 Figure missing(std::string title, std::string why);
+/// The same of a figure that shows stored fields and values. Where the folder keeps none of a method, the rows were left
+/// out of it, and the figure may have been drawn from them before.
+Figure without_values(const Scoreboard& scores, std::string title, std::string why);
 
 /// "with linespoints ..." of gnuplot in the method's colour, dash and marker.
 std::string line_style(const MethodStyle& style);

@@ -123,9 +123,44 @@ std::string style_of_panel(const Panel& panel) {
       "set style fill transparent solid 0.18 noborder\nset title ", quote_for_gnuplot(panel.title), "\n");
 }
 
-std::size_t columns_of(std::size_t panels) { return panels == 4 ? 2 : std::min<std::size_t>(panels, 3); }
+/// Labels nearer to their axes than gnuplot's terminal for SVG has them, which leaves more of a small panel to the
+/// drawing.
+constexpr const char* const near_labels =
+    "set tmargin 1.6\nset bmargin 2.3\nset title offset 0,-0.5\nset xtics offset 0,0.4\nset xlabel offset 0,0.9\n"
+    "set ylabel offset 0.8,0\n";
+
+/// A line of gnuplot's key: the sample that the legend of a page has.
+std::string key_entry(const LegendEntry& entry) {
+  const std::string title = " title " + quote_for_gnuplot(entry.label);
+  if (entry.bar) return message("keyentry with boxes fs solid 0.45 noborder lc rgb '", entry.color, "'", title);
+  const std::string marker = message(" pt ", entry.marker, " ps 0.75");
+  if (!entry.line) return message("keyentry with points lc rgb '", entry.color, "'", marker, title);
+  return message("keyentry with ", entry.marker > 0 ? "linespoints" : "lines", " lw 1.8 lc rgb '", entry.color, "' ",
+                 entry.dash.empty() ? "dt solid" : "dt (" + entry.dash + ")", entry.marker > 0 ? marker : "", title);
+}
+
+/// Commands that draw a legend of so many columns alone.
+std::string key_of(const std::vector<LegendEntry>& legend, std::size_t columns) {
+  std::string plot = "plot [0:1] [0:1] NaN notitle";
+  for (const LegendEntry& entry : legend) plot += ", " + key_entry(entry);
+  return message(
+      "unset border\nunset tics\nset margins 0,0,0,0\nset key inside center center horizontal Left reverse maxcols ",
+      columns, " samplen 4 spacing 1.3\n", plot, "\n");
+}
+
+/// The time of day at which Cairo wrote a PDF becomes blanks, so that places in the file stay what its index says.
+std::string without_date(std::string pdf) {
+  const std::string key = "/CreationDate (";
+  const std::size_t begin = pdf.rfind(key), end = begin == std::string::npos ? begin : pdf.find(')', begin);
+  if (end != std::string::npos)
+    std::fill(pdf.begin() + static_cast<std::ptrdiff_t>(begin), pdf.begin() + static_cast<std::ptrdiff_t>(end) + 1,
+              ' ');
+  return pdf;
+}
 
 }  // namespace
+
+std::size_t columns_of(std::size_t panels) { return panels == 4 ? 2 : std::min<std::size_t>(panels, 3); }
 
 std::string quote_for_gnuplot(const std::string& text) {
   std::string quoted = "'";
@@ -140,25 +175,42 @@ std::optional<Picture> picture_format(std::string_view ending) {
   return std::nullopt;
 }
 
-std::string print(const std::string& title, const std::vector<Panel>& panels, Picture format) {
+std::string print(const std::string& title, const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
+                  Picture format) {
   if (format == Picture::svg) throw std::logic_error("gnuplot: an SVG is composed, not printed");
-  const std::size_t columns = columns_of(panels.size()), lines = (panels.size() + columns - 1) / columns;
-  const auto width = columns * panel_width, height = lines * panel_height + 30;
+  constexpr std::size_t title_height = 30, key_row = 20;
+  const std::size_t columns = columns_of(panels.size()), lines = (panels.size() + columns - 1) / columns,
+                    key_lines = (legend.size() + columns - 1) / columns;
+  const std::size_t key_height = legend.empty() ? 0 : key_row * key_lines + key_row / 2, width = columns * panel_width,
+                    height = title_height + lines * panel_height + key_height;
   // A PDF is measured in inches at 96 pixels each. A PNG has twice the pixels, for print.
   std::string script = "set encoding utf8\n";
-  script += format == Picture::pdf ? message("set terminal pdfcairo size ", static_cast<double>(width) / 96, "in,",
-                                             static_cast<double>(height) / 96, "in noenhanced font 'sans-serif,11'\n")
-                                   : message("set terminal pngcairo size ", 2 * width, ",", 2 * height,
-                                             " noenhanced font 'sans-serif,20' linewidth 2\n");
-  script += message("set multiplot layout ", lines, ",", columns, " title ", quote_for_gnuplot(title), "\n");
-  for (const Panel& panel : panels)
-    script += message("reset\nset encoding utf8\n", style_of_panel(panel), panel.script);
-  return run_gnuplot(script + "unset multiplot\n");
+  script += format == Picture::pdf
+                ? message("set terminal pdfcairo size ", static_cast<double>(width) / 96, "in,",
+                          static_cast<double>(height) / 96, "in noenhanced dashlength 2 font 'sans-serif,9'\n")
+                : message("set terminal pngcairo size ", 2 * width, ",", 2 * height,
+                          " noenhanced dashlength 2 font 'sans-serif,18' linewidth 2\n");
+  script += message("set multiplot title ", quote_for_gnuplot(title), "\n");
+  const auto share = [](std::size_t pixels, std::size_t of) {
+    return static_cast<double>(pixels) / static_cast<double>(of);
+  };
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    script +=
+        message("reset\nset encoding utf8\nset origin ", share(i % columns, columns), ",",
+                share(key_height + (lines - 1 - i / columns) * panel_height, height), "\nset size ", share(1, columns),
+                ",", share(panel_height, height), "\n", style_of_panel(panels[i]), panels[i].script);
+  }
+  if (!legend.empty())
+    script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height), "\n",
+                      key_of(legend, columns));
+  const std::string bytes = run_gnuplot(script + "unset multiplot\n");
+  return format == Picture::pdf ? without_date(bytes) : bytes;
 }
 
 std::string draw(const Panel& panel) {
-  const std::string setup = message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
-                                    " dynamic noenhanced font 'sans-serif,13' name 'panel'\n", style_of_panel(panel));
+  const std::string setup =
+      message("set encoding utf8\nset terminal svg size ", panel_width, ",", panel_height,
+              " dynamic noenhanced font 'sans-serif,13' name 'panel'\n", near_labels, style_of_panel(panel));
   const std::string body = body_of(run_gnuplot(setup + panel.script), panel.id);
   return message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", panel_width, " ", panel_height,
                  "\" role=\"img\" aria-labelledby=\"", panel.id, "-title ", panel.id, "-desc\">\n<title id=\"",
@@ -167,17 +219,20 @@ std::string draw(const Panel& panel) {
 }
 
 std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
-                    const std::vector<LegendEntry>& legend) {
-  const std::size_t columns = columns_of(panels.size());
+                    const std::vector<LegendEntry>& legend, Form form) {
+  const std::size_t columns = form == Form::narrow ? 1 : columns_of(panels.size());
   const int lines = static_cast<int>((panels.size() + columns - 1) / columns),
             width = static_cast<int>(columns) * panel_width;
   int legend_height = 0;
   const std::string legend_rows = legend_svg(legend, width, legend_height);
-  std::string text = message("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ",
-                             lines * panel_height + legend_height, "\" role=\"img\">\n<title>", escape_markup(title),
-                             "</title>\n<desc>", escape_markup(description),
-                             "</desc>\n<style>svg{color:#1b1f24}@media "
-                             "(prefers-color-scheme:dark){svg{color:#e8e6e1;background:#16191d}}</style>\n");
+  const int height = lines * panel_height + legend_height;
+  const std::string own_size =
+      form == Form::narrow ? message(" width=\"", width, "\" height=\"", height, "\"") : std::string();
+  std::string text =
+      message("<svg xmlns=\"http://www.w3.org/2000/svg\"", own_size, " viewBox=\"0 0 ", width, " ", height,
+              "\" role=\"img\">\n<title>", escape_markup(title), "</title>\n<desc>", escape_markup(description),
+              "</desc>\n<style>svg{color:#1b1f24}@media "
+              "(prefers-color-scheme:dark){svg{color:#e8e6e1;background:#16191d}}</style>\n");
   for (std::size_t i = 0; i < panels.size(); ++i) {
     std::string panel = panels[i];
     panel.replace(0, 4,

@@ -18,7 +18,12 @@ struct Panel {
       script;  ///< gnuplot commands without terminal and output; plain black becomes the colour of the surrounding text
 };
 
-inline constexpr int panel_width = 460, panel_height = 300;
+/// Pixels of a panel whose letters are 13 pixels high. Three panels in a row of a page, or one on a telephone of 400
+/// pixels, are drawn about 340 pixels wide, where letters are still 12 pixels high.
+inline constexpr int panel_width = 360, panel_height = 250;
+
+/// How many of so many panels stand in a row: three, as in the paper's triptychs, but four as two by two.
+std::size_t columns_of(std::size_t panels);
 
 /// The panel as one `<svg role="img">` element with `<title>` and `<desc>`: black is currentColor, nothing has a
 /// background, so it suits light, dark and print.
@@ -27,10 +32,16 @@ inline constexpr int panel_width = 460, panel_height = 300;
 /// installed, std::logic_error when the script is wrong.
 std::string draw(const Panel& panel);
 
-/// Panels beside each other above their legend, in one file of its own with the colours of the reader's light or dark
-/// setting.
+/// How the panels of a file stand. A picture that is scaled down to a telephone's width scales its letters too, and an
+/// SVG cannot change its own proportions. So what telephones shall show has a file of its own.
+enum class Form {
+  wide,   ///< rows of columns_of()
+  narrow  ///< a column one panel wide, at its own size: letters stay as high as they are
+};
+
+/// Panels above their legend, in one file of its own with the colours of the reader's light or dark setting.
 std::string compose(const std::string& title, const std::string& description, const std::vector<std::string>& panels,
-                    const std::vector<LegendEntry>& legend);
+                    const std::vector<LegendEntry>& legend, Form form = Form::wide);
 
 /// What a picture is stored as.
 enum class Picture { svg, pdf, png };
@@ -38,9 +49,11 @@ enum class Picture { svg, pdf, png };
 /// The format of a file's ending with its dot: ".svg", ".pdf", ".png"; nothing for another one.
 std::optional<Picture> picture_format(std::string_view ending);
 
-/// Panels beside each other below a title, as the bytes of a PDF or a PNG for print: black on white, without a legend.
-/// Throws as draw(), and std::logic_error for Picture::svg, which compose() makes.
-std::string print(const std::string& title, const std::vector<Panel>& panels, Picture format);
+/// Panels in rows of columns_of() between a title and a legend, as the bytes of a PDF or a PNG for print: black on white.
+/// Same panels, same bytes; no date is in them. Throws as draw(), and std::logic_error for Picture::svg, which compose()
+/// makes.
+std::string print(const std::string& title, const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
+                  Picture format);
 
 /// A string literal of gnuplot.
 std::string quote_for_gnuplot(const std::string& text);

@@ -19,6 +19,8 @@ std::string marker_svg(int marker, const std::string& color) {
   switch (marker) {
     case 2:
       return fmt::format("<path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5\" {}/>", paint);
+    case 3:
+      return fmt::format("<path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5M0-4.4V4.4M-4.4 0H4.4\" {}/>", paint);
     case 4:
     case 5:
       return fmt::format("<rect x=\"-3.5\" y=\"-3.5\" width=\"7\" height=\"7\" {}/>", paint);
@@ -45,8 +47,9 @@ std::string sample_svg(const LegendEntry& entry) {
   if (entry.bar)
     return fmt::format("<rect x=\"6\" y=\"-6\" width=\"24\" height=\"12\" fill=\"{}\" fill-opacity=\"0.45\"/>", color);
   const std::string dash = entry.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", entry.dash);
-  return fmt::format("<path d=\"M1 0H35\" stroke=\"{}\" stroke-width=\"2\"{}/><g transform=\"translate(18,0)\">{}</g>",
-                     color, dash, marker_svg(entry.marker, color));
+  const std::string line =
+      entry.line ? fmt::format("<path d=\"M1 0H35\" stroke=\"{}\" stroke-width=\"2\"{}/>", color, dash) : "";
+  return fmt::format("{}<g transform=\"translate(18,0)\">{}</g>", line, marker_svg(entry.marker, color));
 }
 
 }  // namespace

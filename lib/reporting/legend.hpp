@@ -15,6 +15,7 @@ struct LegendEntry {
   std::string dash;   ///< "" solid, else lengths of strokes and gaps: "6,3"
   int marker = 0;     ///< gnuplot's pointtype; 0 none
   bool bar = false;   ///< a filled box instead of a line
+  bool line = true;   ///< false: the marker alone
 };
 
 /// Of a method.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "reporting/axes.hpp"
 #include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
 
@@ -17,6 +18,12 @@ namespace {
 
 std::string place(const Mesh& mesh, std::int64_t point) {
   return digits(mesh.coordinate(point, 0)) + " " + digits(mesh.coordinate(point, 1));
+}
+
+std::vector<double> coordinates(const Mesh& mesh, int axis) {
+  std::vector<double> all;
+  for (std::int64_t point = 0; point < mesh.size(); ++point) all.push_back(mesh.coordinate(point, axis));
+  return all;
 }
 
 /// Lines "x y value", and between polygons an empty one.
@@ -50,8 +57,9 @@ Panel mesh_panel(const Mesh& mesh, std::string id, std::string title, std::strin
   return {.id = std::move(id),
           .title = std::move(title),
           .description = std::move(description),
-          .script = fmt::format("{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n",
-                                signed_colours(full > 0 ? full : 1),
+          .script = fmt::format("{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n",
+                                signed_colours(full > 0 ? full : 1), linear_axis("x", coordinates(mesh, 0)),
+                                linear_axis("y", coordinates(mesh, 1)),
                                 query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
                                 cloud ? dots(mesh, values) : triangles(mesh, values),
                                 cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette",

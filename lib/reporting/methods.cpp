@@ -26,8 +26,8 @@ const std::array<Known, 10>& known() {
       {"kernel_shap_paired", {"KernelSHAP (paired)", "#56B4E9", "", 6}},
       {"permutation", {"Permutation", "#009E73", "6,3", 9}},
       {"permutation_antithetic", {"Permutation (antithetic)", "#CC79A7", "", 11}},
-      {"mean_field", {"Mean field", "#000000", "", 4}},
-      {"constant", {"Constant (mean of the other inputs)", "#808080", "9,3", 3}},
+      {"mean_field", {"Mean field", "#000000", "12,4", 4}},
+      {"constant", {"Constant (mean of the other inputs)", "#808080", "12,3,2,3", 3}},
       {"uniform", {"Uniform", "#808080", "2,3", 2}},
   }};
   return styles;
@@ -56,6 +56,19 @@ std::size_t sum_of_letters(std::string_view name) {
   return letters;
 }
 
+/// The looks of several explainers of one method: the first is the method's own. The numbers of colours and of dashes
+/// have no common factor, so fifteen explainers have different pairs of them. No known method has one of the markers
+/// but the first.
+constexpr std::array<const char*, 3> explainer_colors = {"#D55E00", "#9467BD", "#8C6D31"};
+constexpr std::array<const char*, 5> explainer_dashes = {"", "9,3", "3,3", "9,3,3,3", "14,4"};
+constexpr std::array<int, 4> explainer_markers = {5, 8, 10, 3};
+
+void set_explainer_look(MethodStyle& style, std::size_t number) {
+  style.color = explainer_colors[number % explainer_colors.size()];
+  style.dash = explainer_dashes[number % explainer_dashes.size()];
+  style.marker = explainer_markers[number % explainer_markers.size()];
+}
+
 /// Colours of Tol (2021), scheme "muted", which known methods do not have; and a marker with each.
 constexpr std::array<const char*, 8> other_colors = {"#332288", "#882255", "#117733", "#AA4499",
                                                      "#999933", "#44AA99", "#CC6677", "#661100"};
@@ -67,7 +80,7 @@ bool is_known(std::string_view method) { return rank(method) < known().size(); }
 void set_look(MethodStyle& style, std::size_t number) {
   const std::size_t round = number / other_colors.size();
   style.color = other_colors[number % other_colors.size()];
-  style.dash = (number + round) % 2 == 0 ? "4,2" : "9,3";
+  style.dash = (number + round) % 2 == 0 ? "4,2" : "7,2,2,2";
   style.marker = first_marker + static_cast<int>((number + 3 * round) % 10);
 }
 
@@ -75,26 +88,32 @@ std::size_t look_by_name(std::string_view method) { return sum_of_letters(method
 
 }  // namespace
 
+std::vector<std::string> known_methods() {
+  std::vector<std::string> names;
+  for (const Known& method : known()) names.emplace_back(method.name);
+  return names;
+}
+
 MethodStyle style_of(std::string_view method) {
   const std::string_view head = without_explainer(method);
   MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = in_words(head)};
   if (!is_known(method)) set_look(style, look_by_name(method));
-  if (head.size() == method.size()) return style;
-  const std::string_view explainer = method.substr(head.size() + 1);
-  style.label += " (" + std::string(explainer) + ")";
-  if (!is_known(method)) return style;
-  static constexpr std::array<const char*, 5> dashes = {"", "9,3", "5,2", "9,3,2,3", "3,3"};
-  const std::size_t letters = sum_of_letters(explainer);
-  style.dash = dashes[letters % dashes.size()];
-  style.marker = first_marker + static_cast<int>(letters % 10);
+  if (head.size() < method.size()) style.label += " (" + std::string(method.substr(head.size() + 1)) + ")";
   return style;
 }
+
+MethodStyle reference_style() { return {.label = "reference", .color = "#009E73", .dash = "", .marker = 0}; }
 
 MethodStyles::MethodStyles(const std::vector<std::string>& methods) {
   for (const std::string& method : methods) styles_.emplace(method, style_of(method));
   std::set<std::size_t> taken;
+  std::map<std::string_view, std::size_t> explainers;  // how many of a method have their look
   for (auto& [method, style] : styles_) {
-    if (is_known(method)) continue;
+    if (is_known(method)) {
+      const std::size_t number = explainers[without_explainer(method)]++;
+      if (number > 0) set_explainer_look(style, number);
+      continue;
+    }
     constexpr std::size_t colors = other_colors.size();
     std::size_t tried = 0, number = look_by_name(method);
     while (!taken.insert(number).second) {

@@ -17,14 +17,25 @@ struct MethodStyle {
   int marker = 7;     ///< gnuplot's pointtype
 };
 
+/// The names of the methods with a style of their own, in the order of display. No two of them have the same colour and
+/// dash, and none the marker of another.
+std::vector<std::string> known_methods();
+
 /// Any name has a style. One that is not known, as that of a program ("peer:mine"), gets its name in words, and by its
-/// letters a colour that no known method has. "operator_shap:<explainer>" has the method's colour, the explainer's name
-/// behind the method's, and a dash and a marker by that name's letters.
+/// letters a colour that no known method has. "operator_shap:<explainer>" has the method's look, with the explainer's
+/// name behind the method's.
 MethodStyle style_of(std::string_view method);
 
-/// The styles of the methods of one figure. The first eight methods that are not known have different colours
-/// and markers, further ones the same colours with other markers. One keeps the colour of style_of() unless an
-/// alphabetically earlier one has it.
+/// The look of the references that attributions are compared with: a line of its own colour, without a marker.
+MethodStyle reference_style();
+
+/// The styles of the methods of one figure. No two look the same: they differ in colour or dash, so that lines without
+/// markers can be told apart, and in marker or dash, so that prints without colour can. This holds for up to fifteen
+/// explainers of a method and for up to eight methods that are not known. Further ones share colours with these and
+/// have other markers.
+///
+/// The first of several explainers of a method has the method's look. A method that is not known keeps the colour of
+/// style_of() unless an alphabetically earlier one has it.
 class MethodStyles {
  public:
   explicit MethodStyles(const std::vector<std::string>& methods);

@@ -307,6 +307,11 @@ std::string methods_section(const Overview& overview) {
          "</section>\n";
 }
 
+std::string amortisation_section(const Overview& overview) {
+  return "<section id=\"amortisation\">\n<h2>When training pays off</h2>\n" + figure_html(overview.amortisation) +
+         "</section>\n";
+}
+
 std::string examples_section(const Overview& overview) {
   std::string text = "<section id=\"examples\">\n<h2>One input of each problem</h2>\n";
   for (const Chapter& chapter : overview.chapters) text += figure_html(chapter.example);
@@ -356,7 +361,8 @@ std::string header(const Overview& overview) {
   return text +
          "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More verdicts</a><a "
          "href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
-         "href=\"#times\">Times</a><a href=\"#examples\">Inputs</a><a href=\"#data\">Data</a></nav>\n</header>\n";
+         "href=\"#times\">Times</a><a href=\"#amortisation\">Amortisation</a><a href=\"#examples\">Inputs</a><a "
+         "href=\"#data\">Data</a></nav>\n</header>\n";
 }
 
 }  // namespace
@@ -364,7 +370,7 @@ std::string header(const Overview& overview) {
 std::string overview_page(const Overview& overview) {
   return page_head("OperatorSHAP, profile " + overview.profile) + header(overview) + "<main>\n" +
          problems_section(overview) + claims_section(overview) + paper_section(overview) + methods_section(overview) +
-         examples_section(overview) + data_section(overview) +
+         amortisation_section(overview) + examples_section(overview) + data_section(overview) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of these runs alone. Commands, "
          "settings and environments are on the problems' own pages.</p></footer>\n</body>\n</html>\n";
 }

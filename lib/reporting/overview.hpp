@@ -28,10 +28,11 @@ struct Overview {
   std::vector<std::string> unfinished;  ///< names of folders of runs that have no attributions yet
   std::vector<Table> medians;           ///< of every method, a table a metric
   Table stages;                         ///< what the runs took
+  DrawnFigure amortisation;             ///< when training pays off, a panel a problem
 };
 
-/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, the
-/// times, an input of each problem, and what is known of the paper's data. Each chapter's own page is
+/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, when
+/// training pays off, the times, an input of each problem, and what is known of the paper's data. Each chapter's own page is
 /// `<pde>/report.html` beside it.
 std::string overview_page(const Overview& overview);
 

@@ -142,7 +142,8 @@ std::string paper_section(const ReportContents& contents) {
 std::string figures_section(const ReportContents& contents) {
   std::string text =
       "<section id=\"figures\">\n<h2>Figures</h2>\n<p>Numbers of every figure are below it and in "
-      "<code>figures/</code> as CSV, the drawing beside them as SVG. The first figure is at the top of the page.</p>\n";
+      "<code>figures/</code> as CSV, the drawing beside them as SVG and PDF. The first figure is at the top of the "
+      "page.</p>\n";
   for (const DrawnFigure& drawn : contents.figures) {
     if (drawn.name != leading_figure) text += figure_html(drawn);
   }

@@ -19,6 +19,12 @@ std::string numbers_html(const DrawnFigure& drawn) {
   return fmt::format("<p class=\"quiet\">{} rows, in {}.</p>\n", numbers.rows.size(), escape_markup(drawn.numbers_in));
 }
 
+/// On a wide page the legend of one or two panels stands beside them.
+std::string panels_and_legend(const DrawnFigure& drawn) {
+  return fmt::format("<div class=\"drawing{}\">\n{}{}</div>\n", columns_of(drawn.panels.size()) < 3 ? " beside" : "",
+                     panels_html(drawn.panels), legend_html(drawn.figure.legend));
+}
+
 }  // namespace
 
 std::string page_head(const std::string& title) {
@@ -49,20 +55,31 @@ std::string commits_in_words(const runs::Run& run) {
 
 std::string figure_html(const DrawnFigure& drawn) {
   const Figure& figure = drawn.figure;
+  if (!figure.rows_kept) {
+    return fmt::format(
+        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not drawn: {}. {}</figcaption></figure>\n",
+        drawn.name, escape_markup(figure.title), escape_markup(figure.missing),
+        drawn.earlier_drawing.empty() ? "There is no earlier drawing either."
+                                      : fmt::format("The drawing of an earlier report is in <code>{}</code>.",
+                                                    escape_markup(drawn.earlier_drawing)));
+  }
   if (!figure.missing.empty()) {
     return fmt::format(
         "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
         "{}.</figcaption></figure>\n",
         drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
   }
-  std::string text = fmt::format(
-      "<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n<div class=\"panels{}\">\n", drawn.name,
-      escape_markup(figure.title), escape_markup(figure.finding), drawn.panels.size() == 1 ? " single" : "");
-  for (const std::string& panel : drawn.panels) text += "<div>" + panel + "</div>\n";
-  text += "</div>\n" + legend_html(figure.legend);
+  std::string text = fmt::format("<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n{}", drawn.name,
+                                 escape_markup(figure.title), escape_markup(figure.finding), panels_and_legend(drawn));
   text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
           escape_markup(figure.numbers.caption) + "</p>\n" + numbers_html(drawn) + "</details>\n";
   return text + "</figure>\n";
+}
+
+std::string panels_html(const std::vector<std::string>& panels) {
+  std::string text = fmt::format("<div class=\"panels in-{}\">\n", columns_of(panels.size()));
+  for (const std::string& panel : panels) text += "<div>" + panel + "</div>\n";
+  return text + "</div>\n";
 }
 
 std::string key_value_table(const std::vector<std::pair<std::string, std::string>>& pairs) {

@@ -17,6 +17,9 @@ struct DrawnFigure {
   Figure figure;
   std::vector<std::string> panels;                      ///< one `<svg>` each
   std::string numbers_in = "figures/" + name + ".csv";  ///< file of its numbers, as seen from the page
+  /// Of a figure whose rows are not kept: the file that an earlier report left, as seen from the page; empty without
+  /// one.
+  std::string earlier_drawing = {};
 };
 
 /// From the first byte to `<body>`, with the style in it.
@@ -32,6 +35,9 @@ std::string commits_in_words(const runs::Run& run);
 /// Panels, legend and numbers, or the reason why there are none. Of more than 300 rows of numbers the page says which
 /// file has them.
 std::string figure_html(const DrawnFigure& drawn);
+
+/// Drawn panels in rows of columns_of() on a wide page, one below the other on a narrow one.
+std::string panels_html(const std::vector<std::string>& panels);
 
 /// Two columns; a value of several lines stands as it is.
 std::string key_value_table(const std::vector<std::pair<std::string, std::string>>& pairs);

@@ -37,6 +37,12 @@ std::vector<fs::path> run_folders(const fs::path& folder) {
   return found;
 }
 
+/// "figures/example.svg" where an earlier report of the folder left it.
+std::string earlier_drawing(const fs::path& folder, const std::string& figure) {
+  const std::string svg = "figures/" + figure + ".svg";
+  return is_there(folder / svg) ? svg : "";
+}
+
 Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
   auto run = std::make_unique<runs::Run>(runs::read_run(folder));
   auto judged = std::make_unique<Scoreboard>(*run);
@@ -56,7 +62,10 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
   for (const FigureKind& kind : figures::all())
     contents.figures.push_back(drawn(std::string(kind.name), kind.make(scores)));
 
-  for (const DrawnFigure& drawn : contents.figures) write_figure(folder / "figures", drawn);
+  for (DrawnFigure& drawn : contents.figures) {
+    if (!drawn.figure.rows_kept) drawn.earlier_drawing = earlier_drawing(folder, drawn.name);
+    write_figure(folder / "figures", drawn);
+  }
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference, &contents.games,
                              &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
@@ -70,12 +79,14 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
           .comparisons = std::move(contents.comparisons)};
 }
 
-/// The example figure with ids that no other problem's figure on the same page has.
-DrawnFigure draw_example(const Scoreboard& scores) {
+/// The example figure with ids that no other problem's figure on the same page has. `run` is the folder of the problem.
+DrawnFigure draw_example(const Scoreboard& scores, const fs::path& run) {
   const std::string& pde = scores.run().pde;
   DrawnFigure drawn{
       .name = pde, .figure = figures::example(scores), .panels = {}, .numbers_in = pde + "/figures/example.csv"};
   drawn.figure.title = pde_label(pde);
+  if (!drawn.figure.rows_kept && !earlier_drawing(run, "example").empty())
+    drawn.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
   for (Panel& panel : drawn.figure.panels) {
     panel.id = pde + "-" + panel.id;
     drawn.panels.push_back(draw(panel));
@@ -100,7 +111,7 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
         ", which one page cannot show side by side). Keep the runs of a profile in a folder of its own.");
     for (const std::string& id : broken_checks(chapter.claims))
       written.broken_checks.push_back(chapter.run->pde + ": " + id);
-    chapter.example = draw_example(*chapter.scores);
+    chapter.example = draw_example(*chapter.scores, run);
     overview.chapters.push_back(std::move(chapter));
   }
   require<DataError>(!overview.chapters.empty(), "report: folder=", folder.string(),
@@ -115,6 +126,8 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
   for (const metrics::Metric& metric : compared_metrics(overview.chapters.front().comparisons))
     overview.medians.push_back(tables::medians(problems, metric));
   overview.stages = tables::stages(problems);
+  overview.amortisation = drawn("amortisation", figures::amortisation_of_all(problems));
+  write_figure(folder / "figures", overview.amortisation);
   for (const Table& table : overview.medians) write_table(folder / "tables", table);
   write_table(folder / "tables", overview.stages);
   write_file(folder / "claims.json", claims_json(claims));

@@ -11,12 +11,13 @@ struct WrittenReport {
   std::vector<std::string> broken_checks;  ///< ids of claims that hold in every correct run and did not here
 };
 
-/// Rebuilds from a run folder everything that is derived: figures/ (SVG and CSV), tables/ (CSV and Markdown),
-/// claims.json and report.html, in that order, each file replaced in one step. The page stands alone: style and figures
+/// Rebuilds from a run folder everything that is derived: figures/ (SVG, PDF and CSV), tables/ (CSV, Markdown and
+/// LaTeX), claims.json and report.html, in that order, each file replaced in one step. A figure whose rows the folder
+/// does not keep stays as an earlier report drew it. The page stands alone: style and figures
 /// are in it, it needs no script and no network.
 ///
-/// Of a folder of run folders, one for each problem, it rebuilds every run's report, and report.html and claims.json
-/// over all. Runs without attributions yet are named as unfinished.
+/// Of a folder of run folders, one for each problem, it rebuilds every run's report, and report.html, claims.json,
+/// figures/ and tables/ over all. Runs without attributions yet are named as unfinished.
 ///
 /// Same rows and manifest, same bytes. `page` is where report.html goes; empty for the folder, "-" for standard output.
 /// Throws DataError for a folder that is no finished run and has none in it, and for runs of different profiles;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -32,6 +34,46 @@ std::string markdown_cell(const std::string& text) {
   return cell;
 }
 
+/// What LaTeX reserves, and the characters outside ASCII that our tables use.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> latex_commands = {{
+    {"\\", "\\textbackslash{}"},
+    {"&", "\\&"},
+    {"%", "\\%"},
+    {"$", "\\$"},
+    {"#", "\\#"},
+    {"_", "\\_"},
+    {"{", "\\{"},
+    {"}", "\\}"},
+    {"~", "\\textasciitilde{}"},
+    {"^", "\\textasciicircum{}"},
+    {"<", "\\textless{}"},
+    {">", "\\textgreater{}"},
+    {"|", "\\textbar{}"},
+    {"\"", "''"},
+    {"\n", " "},
+    {thin_space, "\\,"},
+    {"–", "--"},
+    {"×", "\\ensuremath{\\times}"},
+    {"−", "\\ensuremath{-}"},
+    {"∅", "\\ensuremath{\\emptyset}"},
+    {"Σ", "\\ensuremath{\\Sigma}"},
+    {"φ", "\\ensuremath{\\varphi}"},
+    {"µ", "\\ensuremath{\\mu}"},
+    {"²", "\\textsuperscript{2}"},
+}};
+
+std::string latex_text(std::string_view text) {
+  std::string escaped;
+  while (!text.empty()) {
+    const auto found =
+        std::ranges::find_if(latex_commands, [text](const auto& command) { return text.starts_with(command.first); });
+    const bool plain = found == latex_commands.end();
+    escaped += plain ? text.substr(0, 1) : found->second;
+    text.remove_prefix(plain ? 1 : found->first.size());
+  }
+  return escaped;
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> row) {
@@ -56,6 +98,35 @@ std::string Table::markdown() const {
   }
   for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;
+}
+
+std::string Table::latex() const {
+  constexpr std::size_t most_rows_of_a_page = 40, longest_line = 40;
+  std::string kinds, heading, body;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    // Sentences in a cell need a column that breaks lines.
+    const bool sentences = std::ranges::any_of(rows, [i](const auto& row) { return row[i].size() > longest_line; });
+    kinds += sentences ? "p{0.3\\linewidth}" : columns[i].number ? "r" : "l";
+    heading += (i > 0 ? " & " : "") + latex_text(columns[i].heading);
+  }
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) body += (i > 0 ? " & " : "") + latex_text(row[i]);
+    body += " \\\\\n";
+  }
+  std::string below;
+  for (const std::string& note : notes) below += "\\par\\smallskip{\\footnotesize " + latex_text(note) + "\\par}\n";
+  const std::string titles = fmt::format("\\caption{{{}}}\\label{{tab:{}}}", latex_text(caption), name),
+                    head = "\\toprule\n" + heading + " \\\\\n\\midrule\n";
+  if (rows.size() > most_rows_of_a_page) {
+    return fmt::format(
+        "% needs \\usepackage{{booktabs,longtable}}\n\\begin{{longtable}}{{{}}}\n{} \\\\\n{}\\endhead\n{}"
+        "\\bottomrule\n\\end{{longtable}}\n{}",
+        kinds, titles, head, body, below);
+  }
+  return fmt::format(
+      "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n{}\n\\begin{{tabular}}{{{}}}\n{}{}"
+      "\\bottomrule\n\\end{{tabular}}\n{}\\end{{table}}\n",
+      titles, kinds, head, body, below);
 }
 
 std::string Table::csv() const {

@@ -28,6 +28,10 @@ struct Table {
   /// words.
   void add(std::vector<std::string> row);
   std::string markdown() const;
+  /// A table of LaTeX with the rules of package booktabs, and the label `tab:<name>`; one of more than 40 rows is a
+  /// longtable, which goes over pages. All text is escaped. Characters outside ASCII that our tables use become commands,
+  /// other ones stay as they are and need an engine that reads them.
+  std::string latex() const;
   std::string csv() const;
   /// In a box that scrolls by itself when the table is wider than the page. On a narrow page a table of more than four
   /// columns stands row by row, each cell beside its heading. All text is escaped.

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
-#include <set>
 #include <utility>
 
+#include "reporting/backbone_errors.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/report_tables.hpp"
 
@@ -111,17 +110,12 @@ Table outliers(const Scoreboard& scores) {
   for (const runs::OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.defined_errors().empty()) continue;
     const double median = median_of(row.defined_errors());
-    std::set<std::int64_t> samples;  // errors are in the order of the test inputs, which is that of their indices
-    for (const Discretisation& on : scores.discretisations()) {
-      if (on.shape != row.shape) continue;
-      for (const runs::AttributionRow* reference : scores.references(on)) samples.insert(reference->sample);
-    }
-    const bool known = samples.size() == row.relative_errors.size();
+    const auto samples = samples_of(scores, row);
+    const bool known = samples.has_value();
     for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
       const std::optional<double> error = row.relative_errors[i].value;
       if (!error || *error <= outlier * median) continue;
-      const std::int64_t sample =
-          known ? *std::next(samples.begin(), static_cast<std::ptrdiff_t>(i)) : static_cast<std::int64_t>(i);
+      const std::int64_t sample = known ? (*samples)[i] : static_cast<std::int64_t>(i);
       keep_largest(found, {.what = "backbone, relative error",
                            .where = runs::shape_in_words(row.shape),
                            .sample = sample,

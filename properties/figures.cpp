@@ -1,0 +1,330 @@
+// Figures of a report show what they say: methods can be told apart, examples are ordinary inputs, the truth is the
+// reference, costs are counted alike, and letters can be read wherever a panel stands.
+
+#include "reporting/figures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/file.hpp"
+#include "reporting/amortisation.hpp"
+#include "reporting/backbone_errors.hpp"
+#include "reporting/gnuplot.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/page_parts.hpp"
+#include "reporting/paper.hpp"
+#include "reporting/report_files.hpp"
+#include "support/planes_run.hpp"
+#include "support/run_folder.hpp"
+#include "support/synthetic_run.hpp"
+#include "support/text.hpp"
+
+namespace opshap {
+namespace {
+
+using reporting::Discretisation;
+using reporting::Figure;
+using reporting::LegendEntry;
+using reporting::Scoreboard;
+
+using Look = std::pair<std::string, std::string>;
+
+/// Copies of a method's rows under another name, or as those of a further explainer.
+void copy_rows(runs::Results& results, const std::string& method, const std::string& name,
+               const std::optional<std::string>& explainer = std::nullopt) {
+  const runs::Results before = results;
+  const auto copy = [&](const auto& from, auto& to) {
+    for (auto row : from) {
+      if (row.method != method || row.explainer) continue;
+      row.method = name;
+      row.explainer = explainer;
+      to.push_back(std::move(row));
+    }
+  };
+  copy(before.attributions, results.attributions);
+  copy(before.values, results.values);
+}
+
+/// A run with every method that has a style of its own, two programs, and three explainers.
+runs::Run run_of_all_methods(runs::Results results) {
+  runs::Run run = SyntheticRun().run();
+  copy_rows(results, "integrated_gradients", "mean_field");
+  copy_rows(results, "permutation", "regression_msr_shapiq_1_6");
+  copy_rows(results, "permutation", "peer:mine");
+  copy_rows(results, "permutation", "peer:yours");
+  const runs::TrainingRow first = results.training.back();
+  for (const char* explainer : {"labels", "wide"}) {
+    copy_rows(results, "operator_shap", "operator_shap", explainer);
+    results.training.push_back(first);
+    results.training.back().explainer = explainer;
+    results.training.back().operator_evaluations = explainer[0] == 'l' ? 560 : 70000;
+  }
+  run.results = std::move(results);
+  return run;
+}
+
+TEST(MethodStyles, NoTwoMethodsLookTheSame) {
+  std::vector<std::string> methods = reporting::known_methods();
+  for (const char* program : {"peer:a", "peer:b", "peer:c", "captum", "shap", "mine", "yours", "ours"})
+    methods.emplace_back(program);
+  for (int explainer = 0; explainer < 14; ++explainer) methods.push_back("operator_shap:e" + std::to_string(explainer));
+  const reporting::MethodStyles styles(methods);
+  std::set<Look> lines, prints;
+  for (const std::string& method : methods) {
+    const reporting::MethodStyle style = styles.of(method);
+    EXPECT_TRUE(lines.insert({style.color, style.dash}).second) << method << ": " << style.color << " " << style.dash;
+    EXPECT_TRUE(prints.insert({std::to_string(style.marker), style.dash}).second)
+        << method << ": " << style.marker << " " << style.dash;
+  }
+  EXPECT_FALSE(lines.contains({reporting::reference_style().color, reporting::reference_style().dash}));
+}
+
+TEST(MethodStyles, TheFirstExplainerLooksAsTheMethod) {
+  const reporting::MethodStyles styles({"operator_shap:b", "operator_shap:a", "permutation"});
+  EXPECT_EQ(reporting::style_of("operator_shap").color, styles.of("operator_shap:a").color);
+  EXPECT_EQ(reporting::style_of("operator_shap").dash, styles.of("operator_shap:a").dash);
+  EXPECT_EQ("OperatorSHAP (b)", styles.of("operator_shap:b").label);
+  EXPECT_NE(styles.of("operator_shap:a").color, styles.of("operator_shap:b").color);
+  EXPECT_NE(styles.of("operator_shap:a").dash, styles.of("operator_shap:b").dash);
+  EXPECT_NE(styles.of("operator_shap:a").marker, styles.of("operator_shap:b").marker);
+}
+
+/// "#D55E00 dt (9,3)" of everything that a panel draws as a line.
+std::set<std::string> drawn_lines(const reporting::Panel& panel) {
+  std::set<std::string> found;
+  for (const char* const order :
+       {"lc rgb '(#[0-9A-F]+)' dt (solid|\\([0-9,]+\\))", "dt (solid|\\([0-9,]+\\)) lc rgb '(#[0-9A-F]+)'"}) {
+    const bool color_first = order[0] == 'l';
+    const std::regex pattern(order);
+    for (std::sregex_iterator at(panel.script.begin(), panel.script.end(), pattern), end; at != end; ++at)
+      found.insert((*at)[color_first ? 1 : 2].str() + " " + (*at)[color_first ? 2 : 1].str());
+  }
+  return found;
+}
+
+TEST(Figures, HaveALegendWhoseEntriesLookDifferentAndAreDrawnSo) {
+  for (const auto& [where, results] :
+       {std::pair("a line", SyntheticRun().results()), std::pair("planes", run_on_planes())}) {
+    const runs::Run run = run_of_all_methods(results);
+    const Scoreboard scores(run);
+    ASSERT_EQ(3u, scores.methods_with_access("amortised").size());
+    for (const reporting::FigureKind& kind : reporting::figures::all()) {
+      const Figure figure = kind.make(scores);
+      if (!figure.missing.empty()) continue;
+      std::set<std::pair<std::string, Look>> seen;
+      for (const LegendEntry& entry : figure.legend) {
+        const std::string shape = entry.bar ? "bar" : entry.line ? "line" : "point";
+        EXPECT_TRUE(seen.insert({shape, {entry.color, entry.dash}}).second)
+            << kind.name << " on " << where << ": " << entry.label << " looks like another entry";
+        const std::string line = entry.color + " " + (entry.dash.empty() ? "solid" : "(" + entry.dash + ")");
+        const bool drawn =
+            std::ranges::any_of(figure.panels, [&](const auto& panel) { return drawn_lines(panel).contains(line); });
+        EXPECT_TRUE(drawn || !entry.label.starts_with("OperatorSHAP")) << kind.name << " on " << where << ": " << line;
+      }
+    }
+  }
+}
+
+/// The titles of a figure's panels.
+std::vector<std::string> titles(const Figure& figure) {
+  std::vector<std::string> found;
+  for (const reporting::Panel& panel : figure.panels) found.push_back(panel.title);
+  return found;
+}
+
+TEST(Figures, ShowTheTwoGridsOfThePapersBarsAndLine) {
+  const auto few = "n = " + std::to_string(static_cast<int>(reporting::paper_constant("density_few_players"))),
+             many = "n = " + std::to_string(static_cast<int>(reporting::paper_constant("density_many_players")));
+  auto run = SyntheticRun::full().run();
+  const auto shown = [&run] { return titles(reporting::figures::shapley_and_density(Scoreboard(run))); };
+  EXPECT_EQ((std::vector<std::string>{few, many}), shown()) << "the run has coarser and finer ones too";
+  run.results = SyntheticRun().results();
+  EXPECT_EQ((std::vector<std::string>{few, "n = 64"}), shown()) << "the finest there is";
+  run.results = SyntheticRun{.resolutions = {16, 32}}.results();
+  EXPECT_EQ((std::vector<std::string>{"n = 16", few}), shown());
+  run.results = SyntheticRun{.resolutions = {64, 256}, .curves = {}}.results();
+  EXPECT_EQ((std::vector<std::string>{"n = 64"}), shown()) << "finer bars cannot be told apart";
+}
+
+TEST(Figures, ShowAnInputWithAnOrdinaryBackboneError) {
+  auto run = SyntheticRun{.resolutions = {64}, .inputs = 9}.run();
+  // Errors of the explainer grow with the input, and the backbone fails on the middle ones.
+  for (runs::AttributionRow& row : run.results.attributions)
+    if (row.method == "operator_shap") row.nrmse = Measured::of(0.1 + 0.01 * static_cast<double>(row.sample));
+  std::vector<Measured>& backbone = run.results.operators.front().relative_errors;
+  backbone = std::vector<Measured>(9, Measured::of(0.02));
+  backbone[4] = Measured::of(664);
+  backbone[3] = Measured::of(0.0401);
+  backbone[5] = Measured::undefined("solution 0");
+  backbone[2] = Measured::of(0.0399);
+  const Discretisation on = Discretisation::line(64);
+  const auto typical = reporting::figures::typical_input(Scoreboard(run), on);
+  ASSERT_TRUE(typical);
+  EXPECT_EQ(2, typical->sample) << "the median of inputs 0, 1, 2, 6, 7, 8";
+  EXPECT_EQ(0.0399, typical->backbone_error);
+  EXPECT_EQ(8u, reporting::backbone_errors(Scoreboard(run), on.shape).size()) << "where it is defined";
+  for (const auto make : {reporting::figures::example, reporting::figures::shapley_and_density}) {
+    const std::string finding = make(Scoreboard(run)).finding;
+    EXPECT_NE(std::string::npos, finding.find("input 2 is the one")) << finding;
+    EXPECT_NE(std::string::npos, finding.find("The backbone's relative error on it is 0.040.")) << finding;
+  }
+  run.results.operators.clear();
+  EXPECT_EQ(4, reporting::figures::typical_input(Scoreboard(run), on)->sample) << "of all inputs";
+  EXPECT_NE(std::string::npos,
+            reporting::figures::example(Scoreboard(run)).finding.find("The backbone's error on it is not stored."));
+}
+
+TEST(Figures, CompareTheExplainerWithTheReferenceAndNameIt) {
+  runs::Results results = run_on_planes();
+  for (runs::AttributionRow& row : results.attributions)
+    row.reference = row.shape == points.shape ? "exact" : "certified";
+  runs::Run run = run_of_all_methods(results);
+  for (runs::ValuesRow& row : run.results.values)
+    if (row.method == "regression_msr_shapiq_1_6") row.values.assign(row.values.size(), 7);
+  const Figure figure = reporting::figures::grids(Scoreboard(run));
+  ASSERT_EQ((std::vector<std::string>{"OperatorSHAP, 4 × 4", "exact Shapley values, 4 × 4", "difference, 4 × 4",
+                                      "OperatorSHAP, 8 × 8", "certified reference, 8 × 8", "difference, 8 × 8"}),
+            titles(figure));
+  const std::int64_t sample = reporting::figures::typical_input(Scoreboard(run), blocks)->sample;
+  const Scoreboard scores(run);
+  const std::vector<double>& reference = scores.values(blocks, sample, "reference")->values;
+  // A player of four points has four times its value over the volume of the 16 players.
+  EXPECT_NE(std::string::npos,
+            figure.panels[4].script.find(" " + reporting::figures::digits(16 * reference.back()) + "\n"))
+      << figure.panels[4].script;
+}
+
+TEST(Figures, CountWhatMethodsWithoutTrainingCost) {
+  const runs::Run run = run_of_all_methods(SyntheticRun::full().results());
+  const Scoreboard scores(run);
+  const auto pays = reporting::amortisation(scores);
+  ASSERT_TRUE(pays);
+  ASSERT_EQ(2u, pays->of_gradients.size());
+  EXPECT_EQ(2 + 3 * 50, pays->of_gradients[0].evaluations) << "integrated gradients with 50 nodes";
+  EXPECT_EQ(2 + 6 * 50, pays->of_gradients[1].evaluations) << "both branches of the mean field";
+  EXPECT_FALSE(pays->of_gradients[0].reached) << "its error is 0.81";
+  EXPECT_EQ(2u, pays->further_explainers.size());
+  const Figure figure = reporting::figures::amortisation(scores);
+  const std::string& script = figure.panels.front().script;
+  EXPECT_NE(std::string::npos, script.find(", 152 * x with lines lw 0.7")) << script;
+  EXPECT_NE(std::string::npos, script.find(", 302 * x with lines lw 0.7")) << script;
+  for (const char* training : {"215040", "560", "70000"})
+    EXPECT_EQ(1u, count(script, training + std::string(" + 2 * x with lines"))) << script;
+  const std::string numbers = figure.numbers.csv();
+  EXPECT_EQ(1u, count(numbers, "Integrated gradients,0,152,")) << numbers;
+  EXPECT_EQ(1u, count(numbers, "Mean field,0,302,")) << numbers;
+}
+
+TEST(Figures, AnAsGoodMethodOfGradientsPaysUntilTheExplainersTraining) {
+  runs::Run run = SyntheticRun::full().run();
+  for (runs::AttributionRow& row : run.results.attributions)
+    if (row.method == "integrated_gradients") row.nrmse = Measured::of(0.001);
+  const auto pays = reporting::amortisation(Scoreboard(run));
+  ASSERT_TRUE(pays && pays->of_gradients.front().break_even);
+  EXPECT_DOUBLE_EQ(215040.0 / (152 - 2), *pays->of_gradients.front().break_even);
+  const std::string finding = reporting::figures::amortisation(Scoreboard(run)).finding;
+  EXPECT_NE(std::string::npos,
+            finding.find("As good without training and without a budget: Integrated gradients (0.0010)."))
+      << finding;
+}
+
+TEST(Figures, OfAllProblemsHaveAPanelForEach) {
+  runs::Run burgers = SyntheticRun::full().run(), heat = SyntheticRun{.resolutions = {16, 32}, .curves = {16}}.run(),
+            plane = run_of_all_methods(run_on_planes());
+  const auto call = [](runs::Run& run, const std::string& pde) {
+    run.pde = pde;
+    for (auto& row : run.results.attributions) row.pde = pde;
+    for (auto& row : run.results.training) row.pde = pde;
+  };
+  call(heat, "heat1d");
+  call(plane, "heat2d");
+  const Scoreboard first(burgers), second(heat), third(plane);
+  const Figure figure = reporting::figures::amortisation_of_all({&first, &second, &third});
+  EXPECT_EQ((std::vector<std::string>{"Burgers 1D, n = 512", "Heat 1D, n = 32", "Heat 2D, n = 16 (of 8 × 8 points)"}),
+            titles(figure));
+  // Without a curve at n = 32 the methods stand at the budget of the tables.
+  EXPECT_EQ(1u, count(figure.numbers.csv(), "Heat 1D,32,KernelSHAP (paired),0,1024,")) << figure.numbers.csv();
+  std::set<std::string> labels;
+  for (const LegendEntry& entry : figure.legend) EXPECT_TRUE(labels.insert(entry.label).second) << entry.label;
+  EXPECT_TRUE(labels.contains("OperatorSHAP (labels)"));
+  burgers.results.training.clear();
+  EXPECT_EQ(2u, reporting::figures::amortisation_of_all({&first, &second, &third}).panels.size());
+  EXPECT_FALSE(reporting::figures::amortisation_of_all({&first}).missing.empty());
+}
+
+// What stands one panel wide on a telephone, or three in a row of a page, is drawn 340 pixels wide at least.
+TEST(Figures, HaveNoLettersBelowTwelvePixels) {
+  constexpr double drawn_width = 340, least_letters = 12;
+  for (const runs::Results& results : {SyntheticRun().results(), run_on_planes()}) {
+    const runs::Run run = run_of_all_methods(results);
+    for (const reporting::FigureKind& kind : reporting::figures::all()) {
+      const reporting::DrawnFigure drawn = reporting::drawn(std::string(kind.name), kind.make(Scoreboard(run)));
+      for (const std::string& panel : drawn.panels) {
+        const std::regex size("font-size=\"([0-9.]+)\"");
+        ASSERT_TRUE(std::regex_search(panel, size)) << kind.name;
+        for (std::sregex_iterator at(panel.begin(), panel.end(), size), end; at != end; ++at)
+          EXPECT_GE(std::stod((*at)[1]) * drawn_width / reporting::panel_width, least_letters) << kind.name;
+      }
+    }
+  }
+}
+
+class WrittenFigure : public RunFolder {
+ protected:
+  /// The value of an attribute of a file's outermost element; empty without one.
+  std::string attribute(const std::string& file, const std::string& name) const {
+    const std::string svg = read_file(folder_ / file), head = svg.substr(0, svg.find('>'));
+    std::smatch found;
+    return std::regex_search(head, found, std::regex(" " + name + "=\"([^\"]*)\"")) ? found[1].str() : "";
+  }
+};
+
+TEST_F(WrittenFigure, ATriptychStandsInRowsOfThreeOrBelowEachOther) {
+  const runs::Run run = run_of_all_methods(run_on_planes());
+  const reporting::DrawnFigure drawn = reporting::drawn("grids", reporting::figures::grids(Scoreboard(run)));
+  ASSERT_EQ(6u, drawn.panels.size());
+  reporting::write_figure(folder_, drawn);
+  const std::string wide = attribute("grids.svg", "viewBox"), narrow = attribute("grids_narrow.svg", "viewBox");
+  EXPECT_TRUE(wide.starts_with("0 0 " + std::to_string(3 * reporting::panel_width) + " ")) << wide;
+  EXPECT_TRUE(narrow.starts_with("0 0 " + std::to_string(reporting::panel_width) + " ")) << narrow;
+  EXPECT_EQ(std::to_string(reporting::panel_width), attribute("grids_narrow.svg", "width")) << "its own size";
+  for (const char* file : {"grids.svg", "grids_narrow.svg"}) {
+    const std::string svg = read_file(folder_ / file);
+    EXPECT_EQ(6u, count(svg, "<svg x=\"")) << file;
+    EXPECT_EQ(file == std::string("grids.svg") ? 2u : 6u, count(svg, "<svg x=\"0\" ")) << file;
+  }
+  EXPECT_EQ(1u, count(reporting::figure_html(drawn), "<div class=\"panels in-3\">"));
+}
+
+TEST_F(WrittenFigure, ThePrintHasTheLegendAndNoDate) {
+  const runs::Run run = SyntheticRun().run();
+  reporting::DrawnFigure drawn =
+      reporting::drawn("resolution_error", reporting::figures::resolution_error(Scoreboard(run)));
+  reporting::write_figure(folder_, drawn);
+  EXPECT_FALSE(is_there(folder_ / "resolution_error_narrow.svg")) << "a single panel is narrow";
+  const std::string pdf = read_file(folder_ / "resolution_error.pdf");
+  EXPECT_TRUE(pdf.starts_with("%PDF"));
+  EXPECT_EQ(0u, count(pdf, "/CreationDate"));
+  const auto height = [](const std::string& bytes) {
+    std::smatch box;
+    EXPECT_TRUE(std::regex_search(bytes, box, std::regex("/MediaBox \\[ 0 0 [0-9.]+ ([0-9.]+) \\]")));
+    return std::stod(box[1]);
+  };
+  drawn.figure.legend.clear();
+  reporting::write_figure(folder_, drawn);
+  // A row of 20 pixels for each entry and half of one for the border, 96 of them to an inch of 72 points. Cairo's sizes
+  // are whole points.
+  const std::size_t entries = reporting::figures::resolution_error(Scoreboard(run)).legend.size();
+  EXPECT_NEAR((20 * static_cast<double>(entries) + 10) * 72 / 96,
+              height(pdf) - height(read_file(folder_ / "resolution_error.pdf")), 1);
+}
+
+}  // namespace
+}  // namespace opshap
