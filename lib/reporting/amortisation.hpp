@@ -10,8 +10,8 @@
 
 namespace opshap::reporting {
 
-/// A method without training, and what a sample costs it. A sampling method is taken at the smallest budget that was run
-/// and whose median NRMSE is not above the explainer's; methods of gradients have no budget.
+/// A method without training, and what a sample costs it. A sampling method is taken at the smallest budget that was
+/// run and whose median NRMSE is not above the explainer's; methods of gradients have no budget.
 struct TunedMethod {
   std::string method;
   std::optional<std::int64_t> budget;  ///< of a sampling method

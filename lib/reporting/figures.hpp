@@ -41,8 +41,8 @@ namespace figures {
 /// instead of being empty.
 const std::vector<FigureKind>& all();
 
-/// When training pays off on several problems, a panel each: as `amortisation`, on the line of the paper's figure or else
-/// on each run's finest grid. The scoreboards are of one profile.
+/// When training pays off on several problems, a panel each: as `amortisation`, on the line of the paper's figure or
+/// else on each run's finest grid. The scoreboards are of one profile.
 Figure amortisation_of_all(const std::vector<const Scoreboard*>& problems);
 
 /// A test input that may stand for the others.
@@ -54,8 +54,8 @@ struct TypicalInput {
   std::string in_words(const std::string& explainer) const;
 };
 
-/// What an example on this grid should be: among the inputs with stored values whose backbone error is at most twice the
-/// median of the grid, the one with the median NRMSE of the first trained explainer. Where the run does not say the
+/// What an example on this grid should be: among the inputs with stored values whose backbone error is at most twice
+/// the median of the grid, the one with the median NRMSE of the first trained explainer. Where the run does not say the
 /// backbone errors, all inputs take part. None when no input does.
 std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discretisation& on);
 
@@ -69,8 +69,8 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
 
 /// A figure without panels.
 Figure missing(std::string title, std::string why);
-/// The same of a figure that shows stored fields and values. Where the folder keeps none of a method, the rows were left
-/// out of it, and the figure may have been drawn from them before.
+/// The same of a figure that shows stored fields and values. Where the folder keeps none of a method, the rows were
+/// left out of it, and the figure may have been drawn from them before.
 Figure without_values(const Scoreboard& scores, std::string title, std::string why);
 
 /// "with linespoints ..." of gnuplot in the method's colour, dash and marker.

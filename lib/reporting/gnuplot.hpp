@@ -49,9 +49,9 @@ enum class Picture { svg, pdf, png };
 /// The format of a file's ending with its dot: ".svg", ".pdf", ".png"; nothing for another one.
 std::optional<Picture> picture_format(std::string_view ending);
 
-/// Panels in rows of columns_of() between a title and a legend, as the bytes of a PDF or a PNG for print: black on white.
-/// Same panels, same bytes; no date is in them. Throws as draw(), and std::logic_error for Picture::svg, which compose()
-/// makes.
+/// Panels in rows of columns_of() between a title and a legend, as the bytes of a PDF or a PNG for print: black on
+/// white. Same panels, same bytes; no date is in them. Throws as draw(), and std::logic_error for Picture::svg, which
+/// compose() makes.
 std::string print(const std::string& title, const std::vector<Panel>& panels, const std::vector<LegendEntry>& legend,
                   Picture format);
 

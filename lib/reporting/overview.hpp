@@ -31,9 +31,9 @@ struct Overview {
   DrawnFigure amortisation;             ///< when training pays off, a panel a problem
 };
 
-/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, when
-/// training pays off, the times, an input of each problem, and what is known of the paper's data. Each chapter's own page is
-/// `<pde>/report.html` beside it.
+/// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem,
+/// when training pays off, the times, an input of each problem, and what is known of the paper's data. Each chapter's
+/// own page is `<pde>/report.html` beside it.
 std::string overview_page(const Overview& overview);
 
 }  // namespace opshap::reporting

@@ -13,8 +13,8 @@ struct WrittenReport {
 
 /// Rebuilds from a run folder everything that is derived: figures/ (SVG, PDF and CSV), tables/ (CSV, Markdown and
 /// LaTeX), claims.json and report.html, in that order, each file replaced in one step. A figure whose rows the folder
-/// does not keep stays as an earlier report drew it. The page stands alone: style and figures
-/// are in it, it needs no script and no network.
+/// does not keep stays as an earlier report drew it. The page stands alone: style and figures are in it, it needs no
+/// script and no network.
 ///
 /// Of a folder of run folders, one for each problem, it rebuilds every run's report, and report.html, claims.json,
 /// figures/ and tables/ over all. Runs without attributions yet are named as unfinished.

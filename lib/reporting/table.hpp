@@ -29,8 +29,8 @@ struct Table {
   void add(std::vector<std::string> row);
   std::string markdown() const;
   /// A table of LaTeX with the rules of package booktabs, and the label `tab:<name>`; one of more than 40 rows is a
-  /// longtable, which goes over pages. All text is escaped. Characters outside ASCII that our tables use become commands,
-  /// other ones stay as they are and need an engine that reads them.
+  /// longtable, which goes over pages. All text is escaped. Characters outside ASCII that our tables use become
+  /// commands, other ones stay as they are and need an engine that reads them.
   std::string latex() const;
   std::string csv() const;
   /// In a box that scrolls by itself when the table is wider than the page. On a narrow page a table of more than four
