@@ -3,7 +3,7 @@
 Each round measures every row for the peer and for us, one after the other, so that a change of the machine's mood hits both; the table shows the
 median over rounds and, for the ratio, its range over rounds. A rate is the best of several batch sizes for the peer, whatever our benchmark chose for us.
 Estimators are compared on one thread by the time they take beyond the game. For operators a second table
-puts the rates beside the machine's matrix products: a rate times the operations of a plain forward pass, as a share of the best sgemm of the round. Ours leaves out
+compares the rates with the machine's matrix products: a rate times the operations of a plain forward pass, as a share of the best sgemm of the round. Ours leaves out
 what a value at one point does not need, so its share may be above 1. The same table says what our time goes to.
 """
 
@@ -69,7 +69,7 @@ def multiwavelets(points):
 
 
 def forward_rate(make, batches):
-    """Fields a second of the best batch size; make() is a model and what makes its inputs from a batch size."""
+    """Fields per second of the best batch size; make() is a model and what makes its inputs from a batch size."""
 
     def rate(seconds):
         import torch

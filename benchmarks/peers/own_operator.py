@@ -89,10 +89,10 @@ def main():
         lines = [
             "# An explainer of an FNO that was made in Python",
             "",
-            f"Written by `benchmarks/peers/run --own-operator` on {processor()}, {asked.threads} threads, with torch {torch.__version__} and neuraloperator 2.0.0.",
+            "An FNO is trained in Python and exported. One command then trains an explainer of it for any query, and another one explains an input.",
             "",
-            f"The FNO has 16 modes, width 64, a padding of one half and else neuraloperator's defaults. It was trained in Python for {training / 60:.1f} minutes on {SAMPLES - held_out} inputs "
-            f"and solutions of Burgers' equation on {POINTS} points. On {held_out} others its relative error is {float(errors.median()):.4f} in the median.",
+            f"The FNO has 16 modes, width 64, a padding of one half and otherwise neuraloperator's defaults. It was trained for {training / 60:.1f} minutes on {SAMPLES - held_out} inputs "
+            f"and solutions of Burgers' equation on {POINTS} points. On {held_out} other inputs its median relative error is {float(errors.median()):.4f}.",
             "",
             "```",
             "from export_model import export",
@@ -105,10 +105,10 @@ def main():
             f"opshap {shown(attribute)} all --out values.npy",
             "```",
             "",
-            f"The first command took {seconds / 60:.1f} minutes, of which {found['seconds'] / 60:.1f} are the command's own count, with {found['operator_evaluations']} evaluations of the operator (labels: `{found['target']}`) "
-            f"and the references of its held-out inputs. The second took {one:.2f} s and the third {every:.2f} s for all {values.shape[-1]} queries, with start and loading.",
+            f"The first command took {seconds / 60:.1f} minutes ({found['seconds'] / 60:.1f} by its own count). It made {found['operator_evaluations']} evaluations of the operator, with the references "
+            f"of its held-out inputs. Its labels were those of `{found['target']}`. The second command took {one:.2f} s, and the third {every:.2f} s for all {values.shape[-1]} queries, with start and loading.",
             "",
-            "Median NRMSE on held-out inputs, each at a random query, with the interval in which it lies when inputs are drawn anew (95 %), against certified references:",
+            "The table has the median NRMSE on held-out inputs, each at a random query, against certified references. The interval (95 %) is that of the median over other draws of the inputs.",
             "",
             "| n | inputs | NRMSE | 95 % | the reference's own error | seconds of an explanation |",
             "|---:|---:|---:|---|---:|---:|",
@@ -116,6 +116,7 @@ def main():
         for row in found["held_out"]:
             low, high = row["interval"]
             lines.append(f"| {row['players']} | {row['inputs']} | {row['nrmse']:.4f} | {low:.4f} to {high:.4f} | {row['reference_error']:.4f} | {row['seconds']:.4f} |")
+        lines += ["", "## How it was run", "", f"`benchmarks/peers/run --own-operator` on {processor()}, {asked.threads} threads, with torch {torch.__version__} and neuraloperator 2.0.0."]
     text = "\n".join(lines) + "\n"
     if asked.write:
         with open(asked.write, "w", encoding="utf-8") as file:

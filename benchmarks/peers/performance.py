@@ -1,4 +1,4 @@
-"""Measures the coalition engine, and what rests on it, beside neuraloperator on PyTorch, and writes the tables of reports/performance.md.
+"""Measures the coalition engine, and what rests on it, against neuraloperator on PyTorch, and writes the tables of reports/performance.md.
 
 Each round measures every row for the peer and for us, one after the other, so that a change of the machine's mood hits both; tables show medians over
 rounds and, for ratios, the range. The peer evaluates batches of fields that are masked already, at the best of several batch sizes, each round anew.
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 from compare import limited_to, neuralop_fno, processor, repeat_for, run_benchmark
 
-SIZES = [(1, 16), (1, 64), (1, 256), (1, 1024), (2, 4), (2, 8), (2, 16), (2, 32)]  # dimension, points an axis
-WANTED = {(1, "avx512"): 7, (1, "avx2"): 3.5, (2, "avx512"): 6}  # times the peer's coalitions a second
-TRAINING = [(32, 4), (128, 6)]  # coalitions a sample, times the peer's samples a second
+SIZES = [(1, 16), (1, 64), (1, 256), (1, 1024), (2, 4), (2, 8), (2, 16), (2, 32)]  # dimension, points per axis
+WANTED = {(1, "avx512"): 7, (1, "avx2"): 3.5, (2, "avx512"): 6}  # times the peer's coalitions per second
+TRAINING = [(32, 4), (128, 6)]  # coalitions per sample, times the peer's samples per second
 TRAINING_POINTS, TRAINING_BATCH = 256, 32
 MEAN_FIELD_NODES, MEAN_FIELD_WANTED = 8, 60  # plain forward passes
 MEMORY_WANTED = 500  # MB
@@ -32,7 +32,7 @@ def batch_sizes(points):
 
 
 def peer_coalitions(dimension, side, seconds):
-    """Fields a second and the batch size that gave them."""
+    """Fields per second and the batch size that gave them."""
     import torch
 
     model = neuralop_fno(dimension).eval()
@@ -45,7 +45,7 @@ def peer_coalitions(dimension, side, seconds):
 
 
 def peer_training(coalitions, backbone_batch, seconds):
-    """Samples a second of the FastSHAP loop: coalitions in complementary pairs from the Shapley kernel, their values, and a step of the explainer."""
+    """Samples per second of the FastSHAP loop: coalitions in complementary pairs from the Shapley kernel, their values, and a step of the explainer."""
     import torch
 
     points, batch = TRAINING_POINTS, TRAINING_BATCH
@@ -220,7 +220,7 @@ def coalition_section(results, verdicts):
             cells += [short(middle(row.ours[name])), ratio(ratios), wanted]
         rows.append(cells)
     columns = [f"{column} {name}" for name in results.sets for column in ("engine", "engine / peer", "wanted")]
-    return ["## Coalitions a second", table(["game", "peer", "its batch", *columns], rows)]
+    return ["## Coalitions per second", table(["game", "peer", "its batch", *columns], rows)]
 
 
 def operation_section(results):
@@ -234,8 +234,8 @@ def operation_section(results):
         rows.append(cells)
     columns = [text for name in [*results.sets, "peer, plain"] for text in (f"GFLOP/s {name}", "of sgemm")]
     return [
-        "What they come to: two operations for each product added to a sum, counted in the engine's kernels, activations apart (MGELU); for a plain forward "
-        "pass all layers at all points, with fast Fourier transforms. The engine's time includes the activations.",
+        "How many operations this is. A product that is added to a sum counts as two operations. The engine's are counted in its kernels, and its activations "
+        "apart (MGELU). A plain forward pass has all layers at all points, with fast Fourier transforms. The engine's time includes the activations.",
         table(["game", "plain MFLOP", "engine MFLOP", "MGELU", *columns], rows),
     ]
 
@@ -246,11 +246,11 @@ def time_section(results):
     steps = ("new_grid", "new_input", "new_query")
     preparation = [[name_of(*size)] + [f"{results.once[kind][size]['real_time']:.2f}" for kind in steps] for size in SIZES]
     return [
-        f"Where the time goes ({results.sets[0]}, one thread): the first block's coefficients, mixing, transforms along the first of two axes, blocks with their "
-        "transforms along a line, the last block and the projection at the query, and the rest (looking up which points are shown, copies). Activations are in "
-        "blocks and query; their share is what a loop over as many takes by itself.",
+        f"Where the time goes ({results.sets[0]}, one thread). The columns are the first block's coefficients, mixing, transforms along the first of two axes, "
+        "blocks with their transforms along a line, the last block with the projection at the query, and the rest (looking up which points are shown, copies). "
+        "Activations are a part of blocks and query. Their share is the time of a loop over as many activations alone.",
         table(["game", "first block", "mixing", "first axis", "blocks", "query", "rest", "activations"], shares),
-        "Once for a grid, an input and a query, in ms on one thread:",
+        "Preparation, in ms on one thread: once for each grid, once for each input and once for each query.",
         table(["game", "grid", "input", "query"], preparation),
     ]
 
@@ -267,7 +267,7 @@ def kernel_section(results):
         )
     return [
         "## Two sets of vector kernels",
-        "Products of 256 x 64 by 64 x 64 (GFLOP/s) and activations of 4096 numbers (ns a number) in cache, on one thread. The engine's kernels take floats in rows "
+        "Products of 256 x 64 by 64 x 64 (GFLOP/s) and activations of 4096 numbers (ns per number) in cache, on one thread. The engine's kernels take floats in rows "
         "that its own layout aligns, and its GELU is a table whose error is absolute. Those of training take float and double, any strides, and give slopes, so "
         "their error is relative.",
         table(["instructions", "product, engine", "product, training", "GELU, engine", "GELU, training", "absolute error, engine", "relative error, training"], rows),
@@ -277,14 +277,14 @@ def kernel_section(results):
 def training_section(results, verdicts):
     facts, rows = results.coalitions[1, TRAINING_POINTS].facts, []
     for count, wanted in TRAINING:
-        row, name = results.training[count], f"n = {TRAINING_POINTS}, batch {TRAINING_BATCH}, {count} coalitions a sample"
+        row, name = results.training[count], f"n = {TRAINING_POINTS}, batch {TRAINING_BATCH}, {count} coalitions per sample"
         ours, peer, ratios = middle(row.ours["ours"]), middle(row.peer), row.ratios("ours")
         gflops = 1e-3 * ours * (count * facts["MFLOP"] + 3 * facts["plain_MFLOP"]), 1e-3 * peer * (count + 3) * facts["plain_MFLOP"]
         verdict = verdicts.at_least(f"training, {name}", middle(ratios), wanted)
         rows.append([name, short(peer), short(ours), ratio(ratios), verdict, *map(results.of_machine, gflops)])
     return [
         "## Training an explainer",
-        "Samples a second. Ours is `train_explainer` over an epoch of 16 steps, its validation and checkpoint included; the peer's is the same loop written in "
+        "Samples per second. Ours is `train_explainer` over an epoch of 16 steps, with its validation and checkpoint. The peer's is the same loop written in "
         "PyTorch. Shares of the sgemm rate count coalitions as above, and three plain forward passes for the explainer's own step.",
         table(["step", "peer", "ours", "ours / peer", "wanted", "ours of sgemm", "peer of sgemm"], rows),
     ]
@@ -304,8 +304,10 @@ def value_section(results, verdicts):
     ]
     return [
         "## A value by the mean field, and memory",
-        "A forward pass is our own `values_at` by LibTorch; one field takes one thread, a batch takes all. The share of the sgemm rate counts six plain forward "
-        "passes a node: two branches, forward and reverse. Memory is that of the whole program, with the coalitions and their values.",
+        "A forward pass is our own `values_at` by LibTorch. One field takes one thread, and a batch takes all. Memory is that of the whole program, with the "
+        "coalitions and their values.",
+        "The mean field's share of the sgemm rate counts six plain forward passes per node: two branches, forward and reverse. The program carries out fewer "
+        "operations than that, because it evaluates the last block at the query alone. So this share may exceed 100 %, and it is not the efficiency of the program.",
         table(["work", "time", "measured", "wanted", "of sgemm"], rows),
     ]
 
@@ -318,13 +320,9 @@ def report(results, arguments, command):
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], capture_output=True, text=True).stdout.strip() or "unknown"
     fastest = max(blas, key=blas.get)
     parts = [
-        "# The coalition engine beside the peer",
-        f"`{command}`, commit {commit}. {processor()}; instruction set {results.sets[0]}; {arguments.threads} threads; rounds: {arguments.rounds}, medians, ranges "
-        f"in brackets. Peer: neuraloperator {importlib.metadata.version('neuraloperator')} on PyTorch {torch.__version__}, malloc thresholds raised, the best of "
-        f"several batch sizes. Ours: {context['compiler']}, LibTorch {context['libtorch']}, {context['blas']}.",
-        "Networks: FNO of the paper (width 64, 16 modes an axis, 4 layers, padding 0.5), random weights, each grid point a player. The machine's sgemm rate is that "
-        f"of {fastest} in this run, {blas[fastest]:.0f} GFLOP/s on {arguments.threads} threads (products of 2048 x 2048; "
-        f"{', '.join(f'{name} {gflops:.0f}' for name, gflops in blas.items())}).",
+        "# The coalition engine against neuraloperator",
+        "Networks are the paper's FNO (width 64, 16 modes per axis, 4 layers, padding 0.5) with random weights. Each grid point is a player. Numbers are medians over "
+        "the rounds, with ranges in brackets.",
         *coalition_section(results, verdicts),
         *operation_section(results),
         *time_section(results),
@@ -333,6 +331,12 @@ def report(results, arguments, command):
         *value_section(results, verdicts),
         "## Targets",
         "All are reached." if not verdicts.missed else "Missed:\n\n" + "\n".join(f"- {line}" for line in verdicts.missed),
+        "## How it was run",
+        f"`{command}`, commit {commit}. {processor()}; instruction set {results.sets[0]}; {arguments.threads} threads; rounds: {arguments.rounds}. Peer: neuraloperator "
+        f"{importlib.metadata.version('neuraloperator')} on PyTorch {torch.__version__}, eager (without `torch.compile`), malloc thresholds raised, the best of several "
+        f"batch sizes. Ours: {context['compiler']}, LibTorch {context['libtorch']}, {context['blas']}.",
+        f"The machine's sgemm rate is that of {fastest} in this run, {blas[fastest]:.0f} GFLOP/s on {arguments.threads} threads (products of 2048 x 2048; "
+        f"{', '.join(f'{name} {gflops:.0f}' for name, gflops in blas.items())}).",
     ]
     kept = ("#", "|", "Missed")
     return "\n\n".join(part if part.startswith(kept) else textwrap.fill(part, 160, break_long_words=False) for part in parts) + "\n", not verdicts.missed

@@ -1,10 +1,10 @@
-"""Programs of other people behind the two pipes: what the six estimators of python/examples keep of their promises, whether an FNO that
-stays in its own process is explained as its exported file is, how fast shapiq is through the pipes, and how long the way of a new estimator is.
+"""Estimators of other libraries as programs behind the two pipes. Which laws the six of python/examples keep, whether an FNO in its own process is explained
+as its exported file is, how fast shapiq is through the pipes, and how long a new estimator takes to its row in a comparison.
 
     benchmarks/peers/run --programs --write reports/programs.md [NAME ...]
 
 With names only these parts are measured again: an estimator, `fno`, `speed` or `newcomer`. The rows of the others come from the JSON file beside the
-report, with the commit that they are of. The exit code is 1 when an attribution of the FNO is off by more than its limit. A check that fails is a
+report, with the commit that they are of. The exit code is 1 when an attribution of the FNO differs by more than its limit. A check that fails is a
 finding, and no error.
 """
 
@@ -212,23 +212,25 @@ def report(rows):
     return "\n".join([
         "# Programs behind two pipes",
         "",
-        f"`benchmarks/peers/run --programs --write reports/programs.md`, with Python {rows['python']}, {packages}. The numbers are in "
-        f"[programs.json](programs.json). {commits}.",
+        "The program `opshap` asks an estimator or an operator in another process for its answers, over two pipes. This page has six estimators of other libraries,",
+        "and an FNO of neuraloperator. The numbers are in [programs.json](programs.json).",
         "",
         "## Six estimators of other libraries",
         "",
-        "`opshap peer check python/examples/NAME`. *yes*: the law holds. *no*: it does not, and the reason stands below. –: plugin.toml does not claim it. What a",
-        "plugin claims is what its paper or its documentation promises. Five of them have no line of code: their `plugin.toml` names an approximator of shapiq.",
+        "`opshap peer check python/examples/NAME`. *yes*: the law holds. *no*: it does not, and the reason is below. –: `plugin.toml` does not claim it.",
+        "The authors of these libraries made no claim here: we wrote each `plugin.toml`, from the method's paper or documentation. Where a claimed law fails, our `plugin.toml`",
+        "promised too much. Five of the six have no line of code: their `plugin.toml` names an approximator of shapiq.",
         "",
         *conformance_lines(rows["conformance"]),
         "",
         "## An FNO that stays in its own process",
         "",
         "`opshap attribute --operator peer:python/examples/neuralop_fno --input U.npy --query I --method NAME`. The model is neuraloperator's, on its own PyTorch.",
-        "The exported file is explained by the same command with the file in place of the program. *difference*: the largest of all players, in units of the",
-        f"game's largest value; at most {LIMIT:g}. The field goes there once, and coalitions go as bits. Integrated gradients and `two_level` ask for gradients. "
-        "Seconds are of the",
-        "whole command, the start of both programs included.",
+        "The exported file is explained by the same command with the file in place of the program.",
+        "",
+        "*difference*: the largest of all players, in units of the",
+        f"game's largest value; at most {LIMIT:g}. The field goes there once, and coalitions go as bits. Integrated gradients and `two_level` ask for gradients.",
+        "Seconds are those of the whole command, with the start of both programs.",
         "",
         *fno_lines(rows["fno"]),
         "",
@@ -237,17 +239,21 @@ def report(rows):
         *speed_lines(rows["speed"]),
         "",
         f"`{BACKBONE.relative_to(ROOT)}` at 64 points, budget {rows['speed'][0]['budget']}, {rows['speed'][0]['threads']} threads, medians of {len(rows['speed'])} seeds, "
-        "the ratio with its least and largest. Python",
+        "the ratio with its least and largest value. Python",
         "alone is `benchmarks/peers/kernel_shap_alone.py`: the same approximator and neuraloperator's model in one process, in batches of "
         f"{rows['speed'][0]['batch']}, the best of 16, 64, 256 and 1024.",
-        f"v(∅) and v(N) agree to {max(row['difference'] for row in rows['speed']):.1e} of the larger one; it asked for "
-        f"{rows['speed'][0]['python']['evaluations']} coalitions there, and {rows['speed'][0]['pipes']['evaluations']} were evaluated here.",
+        f"v(∅) and v(N) agree to {max(row['difference'] for row in rows['speed']):.1e} of the larger one. The approximator asked for "
+        f"{rows['speed'][0]['python']['evaluations']} coalitions in Python; {rows['speed'][0]['pipes']['evaluations']} were evaluated through the pipes.",
         "",
         "## From nothing to a row in a comparison",
         "",
-        "The estimator is `benchmarks/peers/reversed_orderings.py`. The commands are timed; what the newcomer thinks and types is not.",
+        "The estimator is `benchmarks/peers/reversed_orderings.py`. The commands are timed. The time in which a newcomer thinks and types is not.",
         "",
         *newcomer_lines(rows["newcomer"]),
+        "",
+        "## How it was run",
+        "",
+        f"`benchmarks/peers/run --programs --write reports/programs.md`, with Python {rows['python']}, {packages}. {commits}.",
         ""])
 
 

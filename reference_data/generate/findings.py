@@ -110,7 +110,7 @@ def unpaired_rows():
             sampler.sample(budget)
             rows = {row.tobytes() for row in sampler.coalitions_matrix}
             lonely.append(sum((~row).tobytes() not in rows for row in sampler.coalitions_matrix))
-        print(f"n={players} budget={budget}: {np.mean(lonely):.2f} rows a sample")
+        print(f"n={players} budget={budget}: {np.mean(lonely):.2f} rows per sample")
 
 
 def exact_tree_method():

@@ -85,7 +85,7 @@ def golden(report, program, folder, _):
     report.say("", "## Golden values", "")
     report.say(
         "The five numbers of each row of `reference_data/*_golden.csv`, by `opshap operator golden`. Errors of the entries and of the mean are in units of the "
-        "root mean square of the output, that of the norm is relative; the column has the largest of the five.", "",
+        "root mean square of the output. The error of the norm is relative. The column has the largest of the five.", "",
     )
     report.table("row", "model", "input", "float32 (at most 1e-5)", "float64 (at most 1e-8, GINO 1e-6)")
     for table in ("fno", "local_no", "mwt", "gino"):
@@ -109,7 +109,7 @@ def golden(report, program, folder, _):
 
 def devices(report, program, folder, _):
     """Long lines and large grids by the program's device and by its CPU: a transform that a device's library does differently would show here."""
-    report.say("", "## The device beside the CPU", "")
+    report.say("", "## The device against the CPU", "")
     report.say("FNOs with golden weights, in float64 on both: the five numbers, in the units of above.", "")
     report.table("model", "input", "float64 (at most 1e-8)")
     for axes, points in ((1, 8192), (2, 128)):
@@ -147,9 +147,9 @@ def models():
 def both_ways(report, program, folder, _):
     report.say("", "## There and back", "")
     report.say(
-        "A Python model is exported by `tools/export_model.py`, and `opshap operator run` applies the file: the first error is between its output and Python's "
+        "A Python model is exported by `tools/export_model.py`, and `opshap operator run` applies the file. The first error is between its output and Python's "
         "(relative L2, float32 on both sides). `opshap operator import` then reads the file and writes one of its own. A fresh Python model takes the weights of "
-        "that file with `load_state_dict(strict=True)`: the second error is between its output and that of the first model.", "",
+        "that file with `load_state_dict(strict=True)`. The second error is between its output and that of the first model.", "",
     )
     report.table("model", "input", "weights", "opshap against Python (at most 1e-5)", "Python after the way back (at most 0)")
     mesh = folder / "mesh.npy"
@@ -214,7 +214,7 @@ def random_options(report, program, _, many):
     report.say("", "## Random options", "")
     report.say(
         "Twenty FNOs of neuraloperator with random options (`reference_data/generate/random_fnos.py`), run by `opshap` on two grids: 12 and 21 points, or 6x8 and "
-        "10x12. Equal to 1e-5 (relative L2), or refused by name.", "",
+        "10x12. The outputs are equal to 1e-5 (relative L2), or the export is refused by name.", "",
     )
     rows = random_fnos.compare(20, 1, program)
     report.table("", "options", "first grid", "second grid")
@@ -245,20 +245,24 @@ def main():
     program = [arguments.opshap, *(["--device", arguments.device] if arguments.device != "cpu" else [])]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=root, check=True).stdout.strip()
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("neuraloperator", "torch", "numpy"))
-    head = Report()
+    head, provenance = Report(), Report()
     head.say(
         "# Models of Python in opshap, and back", "",
-        f"Written by `reference_data/generate/models_report.py` at commit {commit}, with {versions}. The LocalNO needs torch-harmonics 0.7.4. The MWT1d is that of "
+        "How far `opshap` is from the Python models of each architecture, in both directions. The limits stand in the headings of the columns.",
+    )
+    provenance.say(
+        "", "## How it was run", "",
+        f"`reference_data/generate/models_report.py` at commit {commit}, with {versions}. The LocalNO needs torch-harmonics 0.7.4. The MWT1d is that of "
         "`reference_data/generate/mwt_plain.py`, a plain transcription of the published formulas.",
     )
     if arguments.device != "cpu":
-        head.say("", f"`opshap` ran with `--device {arguments.device}` ({torch.cuda.get_device_name(arguments.device)}, PyTorch {torch.__version__}), Python on the CPU.")
+        provenance.say("", f"`opshap` ran with `--device {arguments.device}` ({torch.cuda.get_device_name(arguments.device)}, PyTorch {torch.__version__}), Python on the CPU.")
     # A section each in a process of its own: torch has one stream of random numbers a process.
     sections = [golden, both_ways, end_to_end, random_options]
     if arguments.device != "cpu":
         sections.insert(1, devices)
     with concurrent.futures.ProcessPoolExecutor(len(sections)) as pool:
-        written = [head, *pool.map(section, sections, [program] * len(sections), [arguments.many] * len(sections))]
+        written = [head, *pool.map(section, sections, [program] * len(sections), [arguments.many] * len(sections)), provenance]
     pathlib.Path(arguments.write).write_text("\n".join(line for part in written for line in part.lines) + "\n")
     beyond = [number for part in written for number in part.beyond]
     print(*beyond or ["all numbers are within their limits"], sep="\n")
