@@ -35,7 +35,7 @@ runs::Run run_of(const runs::Results& results) {
   run.comparable_with_paper = true;
   run.resolutions = {16, 32, 64, 128, 256, 512, 1024};
   run.results = results;
-  run.sittings = {{.environment = {{"processor", "a processor"}}, .others_share = 0.01}};
+  run.sittings = {{.environment = {{"processor", "a processor"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}}};
   return run;
 }
 
@@ -409,9 +409,9 @@ TEST(Claims, AboutWallTimesNeedOneMachineWithNothingBesideIt) {
   EXPECT_EQ(reporting::Verdict::reproduced, judge_one("faster_than_baselines", run).verdict);
   EXPECT_NE(std::string::npos, judge_one("faster_than_baselines", run).evidence.find("Timed on a processor"));
   runs::Run busy = run, silent = run, moved = run;
-  busy.sittings[0].others_share = 0.4;
-  silent.sittings[0].others_share.reset();
-  moved.sittings.push_back({.environment = {{"processor", "another"}}, .others_share = 0.01});
+  busy.sittings[0].load->others = 40;
+  silent.sittings[0].load.reset();
+  moved.sittings.push_back({.environment = {{"processor", "another"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}});
   for (const auto& [of, why] : std::vector<std::pair<const runs::Run*, std::string>>{
            {&busy, "40 %"}, {&silent, "does not say"}, {&moved, "several machines (a processor; another)"}}) {
     const reporting::Judgement judgement = judge_one("faster_than_baselines", *of);

@@ -26,7 +26,7 @@ Timing timing_of(const runs::Run& run) {
   Timing timing;
   for (const runs::Sitting& sitting : run.sittings) {
     machines.insert(machine_of(sitting));
-    const std::optional<double> beside = sitting.others_share;
+    const std::optional<double> beside = sitting.others_share();
     if (!beside) {
       timing.why_not = "The run does not say what ran beside it, so its wall times are not comparable.";
     } else if (*beside > most_beside && timing.why_not.empty()) {
