@@ -1,15 +1,21 @@
 // Units of work are done once, whole and by one process; a manifest knows its run again.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/folder_lock.hpp"
+#include "core/processor_time.hpp"
 #include "runs/manifest.hpp"
+#include "runs/run.hpp"
 #include "runs/units.hpp"
 
 namespace opshap {
@@ -125,6 +131,68 @@ TEST_F(RunFolders, ARunIsKnownAgainAndAnotherIsRefused) {
     write_file(folder_ / "manifest.json", std::string_view(text));
     EXPECT_THROW(runs::Manifest(folder_, beginning(), same_), DataError) << text;
   }
+}
+
+/// Uses a processor for so many seconds of its own time.
+void work_for(double seconds) {
+  const auto used = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  for (const double begun = used(); used() < begun + seconds;) {
+  }
+}
+
+// Whatever else runs on the machine can only add to the time of others.
+TEST_F(RunFolders, ASittingHasItsOwnProcessorTimeAndThatOfOthers) {
+  constexpr double worked = 0.3, tick = 0.02;  // the system counts in ticks of 10 ms, and a difference has two ends
+  auto sitting = std::make_unique<runs::Manifest>(folder_, beginning(), same_);
+  const pid_t other = fork();
+  ASSERT_GE(other, 0);
+  if (other == 0) {
+    work_for(worked);
+    pause();
+  }
+  sitting->stage("first", [] { work_for(worked); });
+  while (manifest()["load"]["other_cpu_seconds"] < worked - tick && manifest()["load"]["wall_seconds"] < 60)
+    sitting->stage("waits for it", [] { usleep(20'000); });
+  const Json load = manifest()["load"];
+  EXPECT_GE(load["cpu_seconds"], worked);
+  EXPECT_GE(load["other_cpu_seconds"], worked - tick);
+  EXPECT_GE(load["wall_seconds"], worked);
+  EXPECT_GE(load["processors"], 1);
+  kill(other, SIGKILL);
+  ASSERT_EQ(other, waitpid(other, nullptr, 0));
+  sitting->stage("last", [] {});
+  EXPECT_GE(manifest()["load"]["cpu_seconds"], 2 * worked) << "a child that has ended is the sitting's own";
+  sitting.reset();
+  runs::Manifest(folder_, beginning(), same_).stage("again", [] {});
+  EXPECT_TRUE(manifest()["resumed"][0].contains("load"));
+  EXPECT_GE(manifest()["load"]["cpu_seconds"], 2 * worked) << "the first sitting keeps its own";
+}
+
+TEST(ProcessorTime, CountsWhatTheProcessorsWereNotIdle) {
+  const auto seconds = [](int ticks) { return ticks / static_cast<double>(sysconf(_SC_CLK_TCK)); };
+  // user nice system idle iowait irq softirq steal guest guest_nice; guests are in the first two already.
+  EXPECT_EQ(seconds(1 + 2 + 4 + 32 + 64 + 128),
+            processor_time("cpu  1 2 4 8 16 32 64 128 256 512\ncpu0 1 1 1 1 1 1 1 1 1 1\n").all);
+  EXPECT_EQ(seconds(1 + 2 + 4), processor_time("cpu0 9 9 9 9\ncpu 1 2 4 8\n").all) << "what is not there is 0";
+  EXPECT_EQ(0, processor_time("intr 5\n").all);
+  const ProcessorTime earlier{.own = 1, .all = 10, .wall = 100, .processors = 2},
+      later{.own = 4, .all = 12, .wall = 103};
+  EXPECT_EQ(3, later.since(earlier).own);
+  EXPECT_EQ(0, later.since(earlier).of_others()) << "ticks may say less than our own time";
+  EXPECT_EQ(2, earlier.since({.own = 1, .all = 8}).of_others());
+}
+
+TEST(Sitting, KnowsTheShareOfOthers) {
+  EXPECT_FALSE(runs::Sitting{}.others_share());
+  const runs::Sitting alone{.load = runs::Load{.wall = 10, .own = 18, .others = 0, .processors = 2}};
+  EXPECT_EQ(0, alone.others_share());
+  const runs::Sitting shared{.load = runs::Load{.wall = 10, .own = 5, .others = 5, .processors = 2}};
+  EXPECT_EQ(0.25, shared.others_share());
+  EXPECT_FALSE((runs::Sitting{.load = runs::Load{.wall = 0}}.others_share()));
 }
 
 TEST_F(RunFolders, OneProcessAtATimeHoldsAManifest) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -198,6 +199,27 @@ TEST_F(RunFolder, ARowOfWhichOneBitHasChangedIsNamed) {
   EXPECT_LE(unseen, 8 * static_cast<int>(std::string(",'crc32c':'01234567'}").size()));
 }
 
+TEST_F(RunFolder, SittingsOfPartsStandAmongThoseOfTheRunInTheOrderOfTime) {
+  nlohmann::ordered_json manifest = SyntheticRun().manifest();
+  manifest["resumed"] = {{{"time", "2026-01-05T00:00:00Z"}, {"commit", "b"}}};
+  manifest["load"] = {{"wall_seconds", 10}, {"cpu_seconds", 15}, {"other_cpu_seconds", 4}, {"processors", 2}};
+  manifest["parts"] = {{{"index", 0},
+                        {"of", 2},
+                        {"started", "2026-01-04T00:00:00Z"},
+                        {"commit", "a"},
+                        {"environment", {{"gpu", "one"}}},
+                        {"resumed", {{{"time", "2026-01-06T00:00:00Z"}, {"commit", "a"}}}}}};
+  write_run(folder_, SyntheticRun().results(), manifest);
+  const std::vector<runs::Sitting> sittings = runs::read_run(folder_).sittings;
+  ASSERT_EQ(4u, sittings.size());
+  EXPECT_TRUE(std::ranges::is_sorted(sittings, {}, &runs::Sitting::time));
+  EXPECT_EQ(0.2, sittings[0].others_share());
+  EXPECT_EQ("one", sittings[1].value("gpu"));
+  EXPECT_FALSE(sittings[1].others_share());
+  EXPECT_EQ("2", sittings[2].value("threads")) << "without an environment of its own it is that of the first";
+  EXPECT_EQ("one", sittings[3].value("gpu"));
+}
+
 TEST_F(RunFolder, ARunWhoseManifestAndRowsDisagreeIsNamed) {
   const runs::Results results = SyntheticRun().results();
   const nlohmann::ordered_json manifest = SyntheticRun().manifest();
@@ -218,8 +240,9 @@ TEST_F(RunFolder, ARunWhoseManifestAndRowsDisagreeIsNamed) {
     return refusal(json.dump());
   };
   EXPECT_NE(std::string::npos, changed("pde", "heat2d").find("pde=heat2d")) << changed("pde", "heat2d");
-  for (const char* key : {"schema", "profile", "pde", "seed", "command", "commit", "seconds", "settings", "resumed",
-                          "departures", "data", "comparable_with_paper", "started", "dirty", "environment", "rows"}) {
+  for (const char* key :
+       {"schema", "profile", "pde", "seed", "command", "commit", "seconds", "settings", "resumed", "departures", "data",
+        "comparable_with_paper", "started", "dirty", "environment", "rows", "load", "parts", "left_out"}) {
     for (const nlohmann::ordered_json& value :
          {nlohmann::ordered_json(0.5), nlohmann::ordered_json::array({nlohmann::ordered_json::array()}),
           nlohmann::ordered_json{{"x", {{"y", "z"}}}}})

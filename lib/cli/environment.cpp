@@ -1,6 +1,7 @@
 #include "cli/environment.hpp"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -15,6 +16,7 @@ nlohmann::ordered_json environment() {
   utsname system{};
   uname(&system);
   return {{"processor", processor()},
+          {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
           {"threads", threads()},
           {"compiler", message("g++ ", __VERSION__)},
           {"system", message(system.sysname, " ", system.release, " ", system.machine)}};

@@ -1,11 +1,14 @@
 #include "runs/json_row.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
 #include "core/checksum.hpp"
+#include "core/file.hpp"
 #include "core/strict_json.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::runs::json_row {
 
@@ -122,6 +125,29 @@ void Reader::read(const char* key, const Json& json, Measured& measured) {
       json.is_object() && json.contains("why") && json["why"].is_string() && !json["why"].get<std::string>().empty(),
       key, " (is neither a number nor {\"value\":null,\"why\":\"...\"})");
   measured = Measured::undefined(json["why"].get<std::string>());
+}
+
+void for_each_row(const std::filesystem::path& file, LastLine last, std::string_view advice,
+                  const std::function<void(const std::string& schema, const Json& row)>& take) {
+  if (!is_there(file)) return;
+  const std::string text = read_rows_file(file);
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    ++number;
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos && last == LastLine::is_dropped) return;
+    end = std::min(end, text.size());
+    try {
+      const Json row = row_of_line(std::string_view(text).substr(begin, end - begin));
+      std::string schema;
+      const Reader reader(row);
+      reader("schema", schema);
+      take(schema, row);
+    } catch (const DataError& error) {
+      throw DataError(message(file.string(), ":", number, ": ", error.what(), ". ", advice));
+    }
+    begin = end + 1;
+  }
 }
 
 }  // namespace opshap::runs::json_row

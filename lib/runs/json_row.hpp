@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/measured.hpp"
 
 /// Rows of .jsonl files. Each row type has one list of its fields, which both writes and reads it:
@@ -136,28 +136,28 @@ class Reader {
   const Json& json_;
 };
 
+/// What the last line of a file is when it does not end.
+enum class LastLine {
+  is_a_row,   ///< the file is written at once
+  is_dropped  ///< rows are appended as they are made, and a kill may cut one
+};
+
+/// Gives each row of a file to `take`, with its schema; nothing when there is no such file. A file whose name ends with
+/// .gz is unpacked (row_files.hpp). Throws DataError naming file and line for a line that is no row, and for what
+/// `take` throws as DataError; `advice` ends these messages. Throws as read_rows_file().
+void for_each_row(const std::filesystem::path& file, LastLine last, std::string_view advice,
+                  const std::function<void(const std::string& schema, const Json& row)>& take);
+
 /// The rows of a file of one row type, of which a last line cut short is left out; none when there is no such file.
 /// `read_fields(reader, row)` reads a row. Throws DataError naming file and line for a line it cannot read.
 template <typename Row, typename ReadFields>
 std::vector<Row> read_rows(const std::filesystem::path& file, const ReadFields& read_fields) {
   std::vector<Row> rows;
-  if (!is_there(file)) return rows;
-  const std::string text = read_file(file);
-  std::size_t number = 0;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    ++number;
-    try {
-      const Json json = row_of_line(std::string_view(text).substr(begin, end - begin));
-      const Reader reader(json);
-      std::string schema;
-      reader("schema", schema);
-      require<DataError>(schema == Row::schema, "row (is not an ", Row::schema, ")");
-      read_fields(reader, rows.emplace_back());
-    } catch (const DataError& error) {
-      throw DataError(
-          message(file.string(), ":", number, ": ", error.what(), ". Remove the file, or choose another folder."));
-    }
-  }
+  for_each_row(file, LastLine::is_dropped, "Remove the file, or choose another folder.",
+               [&](const std::string& schema, const Json& json) {
+                 require<DataError>(schema == Row::schema, "row (is not an ", Row::schema, ")");
+                 read_fields(Reader(json), rows.emplace_back());
+               });
   return rows;
 }
 

@@ -88,7 +88,7 @@ Json found_manifest(const std::filesystem::path& path, const Beginning& beginnin
 /// The beginning of a part. A run that is put together, or done without parts, has nothing left for one.
 Beginning of_part(Beginning beginning, const std::filesystem::path& run, const Part& part) {
   for (const char* name : {"units", "results.jsonl"})
-    require(!is_there(run / name), beginning.who, ": --shard=", part.index, "/", part.of, ", ", name, " (",
+    require(!is_there(file_of_rows(run, name)), beginning.who, ": --shard=", part.index, "/", part.of, ", ", name, " (",
             run.string(), " has this already: its parts are merged, or it is done without any). Leave --shard ",
             "out to end it.");
   beginning.subject["part"] = to_json(part);
@@ -102,7 +102,7 @@ OtherSettings equal_to(Json settings) {
 }
 
 Manifest::Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other)
-    : path_((make_folder(folder), folder / "manifest.json")),
+    : path_((require_unpacked_rows(folder, beginning.who), make_folder(folder), folder / "manifest.json")),
       lock_(folder, beginning.who),
       log_(folder / "log.jsonl"),
       json_(is_there(path_) ? found_manifest(path_, beginning, other) : new_manifest(beginning)) {
@@ -123,6 +123,15 @@ void Manifest::finish() {
   if (!json_.contains("part")) return;
   json_["finished"] = true;
   write();
+}
+
+void Manifest::book_load() {
+  const ProcessorTime used = processor_time().since(begun_);
+  Json& sitting = json_.contains("resumed") ? json_["resumed"].back() : json_;
+  sitting["load"] = {{"wall_seconds", used.wall},
+                     {"cpu_seconds", used.own},
+                     {"other_cpu_seconds", used.of_others()},
+                     {"processors", used.processors}};
 }
 
 void Manifest::write() const {
@@ -146,6 +155,7 @@ void Manifest::Clock::stop(bool finished) {
       {"seconds", seconds}}.dump());
   Json& booked = manifest_.json_["seconds"];
   booked[stage_] = booked.value(stage_, 0.0) + seconds;
+  manifest_.book_load();
   if (finished) {
     Json sums = sums_of_rows(manifest_.path_.parent_path());
     if (!sums.empty()) manifest_.json_["rows"] = std::move(sums);

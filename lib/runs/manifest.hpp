@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/folder_lock.hpp"
+#include "core/processor_time.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::runs {
@@ -43,15 +44,18 @@ OtherSettings equal_to(nlohmann::ordered_json settings);
 ///
 /// Keys: schema, the subject's, seed, command, commit, dirty, started, environment, seconds {stage: wall time}. A run
 /// that was stopped and begun again also has resumed: a list of {time, commit, dirty, environment (where it is another
-/// one)}. That of a part of a run (runs/part.hpp) has part {index, of}, and finished once all of its units are there. A
-/// run whose last stage has ended has rows: the number of rows of each of its files, and its checksum
-/// (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of, started, commit,
-/// dirty, seconds, environment, resumed}.
+/// one), load}. load of the manifest itself and of each that resumed it says what ran beside it until its last stage
+/// ended: wall_seconds; cpu_seconds of its own process and of its children; other_cpu_seconds of all other processes;
+/// processors that they were counted on. That of a part of a run (runs/part.hpp) has part {index, of}, and finished
+/// once all of its units are there. A run whose last stage has ended has rows: the number of rows of each of its files,
+/// and its checksum (runs/row_files.hpp). A run that was put together from parts has parts: a list of {index, of,
+/// started, commit, dirty, seconds, environment, load, resumed}.
 class Manifest {
  public:
   /// Of a new run, or of the one that is found in `folder`, which is made when it is not there. Throws DataError when
-  /// the folder's manifest is of another schema or its rows have changed since they were written, and InvalidArgument
-  /// when it is that of a run with other settings or another seed, and when another process is at work there.
+  /// the folder's manifest is of another schema or its rows have changed since they were written or are packed, and
+  /// InvalidArgument when it is that of a run with other settings or another seed, and when another process is at work
+  /// there.
   Manifest(const std::filesystem::path& folder, const Beginning& beginning, const OtherSettings& other);
   /// Of a part of the run, in its own folder (Part::folder); of the run itself when the part is the whole. Throws
   /// InvalidArgument also when the run has units or rows already, so that there is nothing left for a part.
@@ -97,11 +101,14 @@ class Manifest {
   };
 
   void write() const;
+  /// What was used of the machine since this process began its work, into the sitting that is its own.
+  void book_load();
 
   std::filesystem::path path_;
   FolderLock lock_;
   LineLog log_;
   nlohmann::ordered_json json_;
+  ProcessorTime begun_ = processor_time();
 };
 
 }  // namespace opshap::runs

@@ -70,6 +70,7 @@ Json read_manifest(const fs::path& path) {
 }
 
 Found read_part(const fs::path& folder) {
+  require_unpacked_rows(folder, "merge");
   Found found{.folder = folder, .manifest = read_manifest(folder / "manifest.json"), .part = {}};
   try {
     json_row::Reader(found.manifest).nested("part", [&found](const json_row::Reader& part) {
@@ -222,7 +223,7 @@ Json booked(const std::vector<Found>& parts) {
   Json all = Json::array();
   for (const Found& found : parts) {
     Json part = to_json(found.part);
-    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "resumed"}) {
+    for (const char* key : {"started", "commit", "dirty", "seconds", "environment", "load", "resumed"}) {
       if (found.manifest.contains(key)) part[key] = found.manifest[key];
     }
     all.push_back(std::move(part));
@@ -240,7 +241,7 @@ Json merged_manifest(const fs::path& run, const std::vector<Found>& parts) {
       require(merged[key] == first[key], "merge: folder=", run.string(), " (holds a run with another ", key,
               " than its parts). Remove what does not belong there.");
   } else {
-    for (const char* key : {"part", "finished", "resumed", "rows"}) merged.erase(key);
+    for (const char* key : {"part", "finished", "load", "resumed", "rows"}) merged.erase(key);
     merged["seconds"] = Json::object();
   }
   if (merged.contains("parts")) {  // by a call that was killed
@@ -271,6 +272,7 @@ std::int64_t merged_before(const fs::path& run, const fs::path& leaving) {
 std::int64_t merge_parts(const fs::path& run, const std::vector<fs::path>& others) {
   require<DataError>(is_folder(run) || !others.empty(), "merge: folder=", run.string(),
                      " (has no parts: it is no folder). Name the folder of a run that was done with --shard.");
+  require_unpacked_rows(run, "merge");
   std::optional<FolderLock> lock;
   if (is_folder(run)) lock.emplace(run, "merge");
   const fs::path leaving = temporary_name(run / "parts.merged"), staged = run / "parts.tmp";

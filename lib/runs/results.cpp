@@ -1,18 +1,20 @@
 #include "runs/results.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/names.hpp"
 #include "runs/json_row.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::runs {
 
@@ -71,6 +73,7 @@ void fields(Visitor& visit, Errors& row) {
   visit.optional("shape", row.shape);
   visit("points", row.points);
   visit("relative_errors", row.relative_errors);
+  visit.optional("solution_norms", row.solution_norms);
 }
 
 template <typename Visitor, RowOf<TrainingRow> Training>
@@ -141,6 +144,9 @@ void complete(OperatorRow& row) {
   require_shape(row.shape, 1);
   require<DataError>(points_of(row.shape) == row.points, "points=", row.points, " (the shape ",
                      shape_in_words(row.shape), " has ", points_of(row.shape), ")");
+  require<DataError>(row.solution_norms.empty() || row.solution_norms.size() == row.relative_errors.size(),
+                     "solution_norms=", row.solution_norms.size(), " (there are ", row.relative_errors.size(),
+                     " relative errors)");
 }
 
 void complete(TrainingRow&) {}
@@ -221,19 +227,9 @@ class Latest {
 class RunReader {
  public:
   void read(const std::filesystem::path& file) {
-    if (!is_there(file)) return;
-    std::istringstream lines(read_file(file));
-    std::int64_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-      ++number;
-      if (line.empty()) continue;
-      try {
-        add(json_row::row_of_line(line));
-      } catch (const DataError& error) {
-        throw DataError(message(file.string(), ":", number, ": ", error.what(),
-                                ". Remove results.jsonl and run the command of the run again, or take a whole copy."));
-      }
-    }
+    json_row::for_each_row(file, json_row::LastLine::is_a_row,
+                           "Remove results.jsonl and run the command of the run again, or take a whole copy.",
+                           [this](const std::string& schema, const Json& json) { add(schema, json); });
   }
 
   Results take() {
@@ -241,10 +237,7 @@ class RunReader {
   }
 
  private:
-  void add(const Json& json) {
-    std::string schema;
-    const json_row::Reader row(json);
-    row("schema", schema);
+  void add(const std::string& schema, const Json& json) {
     const bool known = attributions_.take(schema, json) || values_.take(schema, json) ||
                        operators_.take(schema, json) || training_.take(schema, json) || fields_.take(schema, json) ||
                        drifts_.take(schema, json);
@@ -301,6 +294,22 @@ FieldsRow fields_row(const Scenario& scenario, const FieldBatch& solution, const
   return row;
 }
 
+ValuesRow in_float32(ValuesRow row) {
+  const auto rounded = [](double value) {
+    const auto narrow = static_cast<float>(value);
+    if (!std::isnormal(narrow)) return value;
+    std::array<char, 32> digits;
+    const std::to_chars_result written =
+        std::to_chars(digits.data(), digits.data() + digits.size(), narrow, std::chars_format::scientific);
+    double shortest = value;
+    std::from_chars(digits.data(), written.ptr, shortest);
+    return shortest;
+  };
+  for (std::vector<double>* numbers : {&row.values, &row.standard_errors})
+    std::ranges::transform(*numbers, numbers->begin(), rounded);
+  return row;
+}
+
 std::vector<double> OperatorRow::defined_errors() const {
   std::vector<double> defined;
   for (const Measured& error : relative_errors) {
@@ -348,8 +357,8 @@ const Measured& score(const AttributionRow& row, std::string_view metric) {
 
 Results read_results(const std::filesystem::path& run) {
   RunReader reader;
-  for (const char* file : {"results.jsonl", "training.jsonl", "attributions.jsonl", "fields.jsonl"})
-    reader.read(run / file);
+  for (const char* name : {"results.jsonl", "training.jsonl", "attributions.jsonl", "references.jsonl", "fields.jsonl"})
+    reader.read(file_of_rows(run, name));
   return reader.take();
 }
 

@@ -18,10 +18,12 @@ namespace opshap::runs {
 ///   results.jsonl       one row an attribution or operator error (below); metrics only
 ///   training.jsonl      one row a training
 ///   attributions.jsonl  the attributions themselves, so that metrics can be recomputed
+///   references.jsonl    the references alone, where the folder is kept without the other attributions (kept.hpp)
 ///   fields.jsonl        inputs, solutions and predictions that figures show
 ///   log.jsonl           when each stage began and ended
 ///
-/// From these files alone `opshap report` writes report.html, claims.json, figures/ and tables/.
+/// From these files alone `opshap report` writes report.html, claims.json, figures/ and tables/. Each file of rows may
+/// be packed by gzip instead, and then its name ends with .gz.
 ///
 /// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1"). Rows of runs made before a
 /// field existed are read with the default that the field's comment names.
@@ -51,8 +53,11 @@ struct AttributionRow {
   std::optional<double> own_share = std::nullopt;  ///< evaluation::own_share of the reference; rows of before: nothing
 };
 
+/// `method` of the rows of the references themselves.
+inline constexpr std::string_view reference_method = "reference";
+
 /// The attribution behind a row, keyed by (pde, shape, players, sample, method, explainer, budget) (schema
-/// opshap.values/1). The reference itself is stored with method "reference".
+/// opshap.values/1). The reference itself is stored with method reference_method.
 struct ValuesRow {
   static constexpr std::string_view schema = "opshap.values/1";
 
@@ -68,6 +73,10 @@ struct ValuesRow {
   std::optional<std::string> explainer = std::nullopt;
 };
 
+/// The row with values and standard errors in float32, as references are kept: each is the shortest decimal number that
+/// gives the float32 back. A number beyond the normal numbers of float32 stays as it is.
+ValuesRow in_float32(ValuesRow row);
+
 /// How good the backbone is at one resolution (schema opshap.operator/1).
 struct OperatorRow {
   static constexpr std::string_view schema = "opshap.operator/1";
@@ -79,7 +88,8 @@ struct OperatorRow {
 
   /// Those that are defined, in order.
   std::vector<double> defined_errors() const;
-  std::vector<int> shape = {};  ///< points per axis; rows of before: {points}
+  std::vector<int> shape = {};              ///< points per axis; rows of before: {points}
+  std::vector<double> solution_norms = {};  ///< ‖solution‖₂, one per test input; rows of before: none
 };
 
 /// What training cost (schema opshap.training/1).
@@ -165,9 +175,10 @@ std::string schema_of(const std::string& line);
 /// for another name.
 const Measured& score(const AttributionRow& row, std::string_view metric);
 
-/// Reads results.jsonl, training.jsonl, attributions.jsonl and fields.jsonl of a run folder (files that are not there
-/// are empty; any row may be in any of them). Rows that repeat a key keep the last one, in the place of the first.
-/// Throws DataError naming file and line for a line it cannot read.
+/// Reads results.jsonl, training.jsonl, attributions.jsonl, references.jsonl and fields.jsonl of a run folder, packed
+/// or not (files that are not there are empty; any row may be in any of them). Rows that repeat a key keep the last
+/// one, in the place of the first. Throws DataError naming file and line for a line it cannot read, and as
+/// file_of_rows() and read_rows_file().
 Results read_results(const std::filesystem::path& run);
 
 }  // namespace opshap::runs

@@ -67,7 +67,28 @@ Sitting sitting_of(const Json& json, const char* time) {
   reader.optional("commit", sitting.commit);
   reader.optional("dirty", sitting.dirty);
   sitting.environment = pairs_in_words(reader, "environment");
+  if (json.contains("load")) {
+    Load& load = sitting.load.emplace();
+    reader.nested("load", [&load](const json_row::Reader& of) {
+      of("wall_seconds", load.wall);
+      of("cpu_seconds", load.own);
+      of("other_cpu_seconds", load.others);
+      of("processors", load.processors);
+    });
+  }
   return sitting;
+}
+
+/// Those of a manifest, or of an entry of `parts`. One without an environment of its own has that of the first.
+std::vector<Sitting> sittings_of(const Json& json) {
+  std::vector<Sitting> sittings = {sitting_of(json, "started")};
+  std::vector<Json> resumed;
+  json_row::Reader(json).optional("resumed", resumed);
+  for (const Json& entry : resumed) {
+    sittings.push_back(sitting_of(entry, "time"));
+    if (!entry.contains("environment")) sittings.back().environment = sittings.front().environment;
+  }
+  return sittings;
 }
 
 void read_manifest(Run& run, const Json& manifest) {
@@ -77,7 +98,13 @@ void read_manifest(Run& run, const Json& manifest) {
   reader.optional("seed", run.seed);
   run.command = joined_command(reader);
   reader.optional("commit", run.commit);
-  run.sittings = {sitting_of(manifest, "started")};
+  run.sittings = sittings_of(manifest);
+  std::vector<Json> parts;
+  reader.optional("parts", parts);
+  for (const Json& part : parts) {
+    for (Sitting& sitting : sittings_of(part)) run.sittings.push_back(std::move(sitting));
+  }
+  std::ranges::stable_sort(run.sittings, {}, &Sitting::time);
   Json seconds = Json::object(), settings = Json::object(), data = Json::object();
   reader.optional("seconds", seconds);
   reader.optional("settings", settings);
@@ -93,10 +120,8 @@ void read_manifest(Run& run, const Json& manifest) {
   run.settings = pairs_in_words(reader, "settings");
   run.resolutions = resolutions_of(settings, "resolutions");
   run.unseen = resolutions_of(settings, "unseen_resolutions");
-  std::vector<Json> resumed;
-  reader.optional("resumed", resumed);
-  for (const Json& sitting : resumed) run.sittings.push_back(sitting_of(sitting, "time"));
   reader.optional("departures", run.departures);
+  reader.optional("left_out", run.left_out);
   json_row::Reader(data).optional("imported_from", run.imported_from);
   reader.optional("comparable_with_paper", run.comparable_with_paper);
 }
@@ -142,6 +167,11 @@ std::string Sitting::value(std::string_view key) const {
   return found == environment.end() ? "" : found->second;
 }
 
+std::optional<double> Sitting::others_share() const {
+  if (!load || load->wall <= 0 || load->processors < 1) return std::nullopt;
+  return load->others / (load->wall * load->processors);
+}
+
 double Run::total_seconds() const {
   double total = 0;
   for (const auto& [stage, stage_seconds] : seconds) total += stage_seconds;
@@ -168,6 +198,9 @@ Run read_run(const std::filesystem::path& folder) {
                      " (has no attributions yet). Let `opshap reproduce` finish; the same command resumes it.");
   require_one_problem(run);
   require_rows(folder, manifest, "run");
+  for (ValuesRow& row : run.results.values) {
+    if (row.method == reference_method) row = in_float32(std::move(row));
+  }
   return run;
 }
 

@@ -10,6 +10,7 @@ namespace opshap::cli {
 nlohmann::ordered_json network_environment(const Globals& globals) {
   const operators::Blas blas = operators::examine_blas();
   nlohmann::ordered_json found = environment();
+  found["device"] = globals.device;
   found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
   const operators::Torch torch = operators::examine_torch();
   found["libtorch"] = torch.compiled;
