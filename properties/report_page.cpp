@@ -353,17 +353,15 @@ TEST(Tables, OutliersStandWithTheirCause) {
   for (runs::OperatorRow& row : run.results.operators)
     row.relative_errors[2] = Measured::of(row.points == 16 ? 30 : 25);
   EXPECT_EQ(1u, reporting::tables::outliers(reporting::Scoreboard(run)).rows.size()) << "once, where it is worst";
-  for (runs::FieldsRow& row : run.results.fields) {
-    if (row.sample == 2)
-      for (double& value : row.solution) value *= 1e-3;
-  }
+  for (runs::OperatorRow& row : run.results.operators) row.solution_norms[2] *= 1e-3;
   const std::vector<std::string> row = reporting::tables::outliers(reporting::Scoreboard(run)).rows.at(0);
   EXPECT_EQ("16", row[1]);
   EXPECT_EQ("2", row[2]);
   EXPECT_NE(std::string::npos, row[5].find("The target is near zero.")) << row[5];
-  run.results.fields.clear();
-  EXPECT_NE(std::string::npos,
-            reporting::tables::outliers(reporting::Scoreboard(run)).rows.at(0)[5].find("do not hold this solution"));
+  for (runs::OperatorRow& operators : run.results.operators) operators.solution_norms.clear();
+  EXPECT_NE(std::string::npos, reporting::tables::outliers(reporting::Scoreboard(run))
+                                   .rows.at(0)[5]
+                                   .find("do not hold the size of this solution"));
 }
 
 TEST_F(ReportFolder, TheHeaderNamesTheFirstAndTheLastSitting) {

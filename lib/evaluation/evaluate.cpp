@@ -236,29 +236,34 @@ std::vector<std::string> names_of(const std::vector<pde::Channel>& channels) {
   return names;
 }
 
-/// Backbone errors at every resolution, and the fields behind them: cheap, so always done anew.
-void describe_backbone(const Evaluation& evaluation, const std::vector<std::int64_t>& samples, std::string& operators,
-                       std::string& fields) {
-  for (const Resolution& resolution : all_resolutions(evaluation.settings)) {
-    runs::OperatorRow row{.pde = evaluation.data.pde, .points = 0, .relative_errors = {}, .shape = {}};
-    for (const std::int64_t sample : samples) {
-      const Scenario scenario = scenario_of(evaluation, resolution, sample);
-      const FieldBatch solution = served(evaluation, evaluation.data.targets.one(sample), resolution);
-      const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
-      row.points = static_cast<int>(solution.domain.points());
-      row.shape = shape_of(solution.domain);
-      row.relative_errors.push_back(
-          relative(distance(prediction.field(0), solution.field(0)), norm(solution.field(0))));
-      if (!solution.domain.is_grid()) continue;  // the report draws fields on grids
-      runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
-      shown.pde = evaluation.data.pde;
-      shown.sample = sample;
-      shown.input_channels = names_of(evaluation.data.input_channels);
-      shown.output_channels = names_of(evaluation.data.target_channels);
-      fields += runs::to_json_line(shown) + '\n';
-    }
-    operators += runs::to_json_line(row) + '\n';
+/// The backbone's errors at one resolution, and the fields behind them as lines.
+struct Described {
+  runs::OperatorRow errors;
+  std::string fields;
+};
+
+Described describe_backbone(const Evaluation& evaluation, const Resolution& resolution,
+                            const std::vector<std::int64_t>& samples) {
+  Described described{.errors = {.pde = evaluation.data.pde}, .fields = {}};
+  runs::OperatorRow& row = described.errors;
+  for (const std::int64_t sample : samples) {
+    const Scenario scenario = scenario_of(evaluation, resolution, sample);
+    const FieldBatch solution = served(evaluation, evaluation.data.targets.one(sample), resolution);
+    const FieldBatch prediction = evaluation.backbone.apply(scenario.input);
+    row.points = static_cast<int>(solution.domain.points());
+    row.shape = shape_of(solution.domain);
+    row.solution_norms.push_back(norm(solution.field(0)));
+    row.relative_errors.push_back(
+        relative(distance(prediction.field(0), solution.field(0)), row.solution_norms.back()));
+    if (!solution.domain.is_grid()) continue;  // the report draws fields on grids
+    runs::FieldsRow shown = runs::fields_row(scenario, solution, prediction);
+    shown.pde = evaluation.data.pde;
+    shown.sample = sample;
+    shown.input_channels = names_of(evaluation.data.input_channels);
+    shown.output_channels = names_of(evaluation.data.target_channels);
+    described.fields += runs::to_json_line(shown) + '\n';
   }
+  return described;
 }
 
 /// How far the explainers' answers depend on the grid, from what is stored. A mesh has no other grid beside it.
@@ -286,6 +291,13 @@ std::map<std::string, std::string> programs(const EvaluationSettings& settings) 
   return found;
 }
 
+std::vector<runs::OperatorRow> backbone_errors(const Evaluation& evaluation) {
+  std::vector<runs::OperatorRow> rows;
+  for (const Resolution& resolution : all_resolutions(evaluation.settings))
+    rows.push_back(describe_backbone(evaluation, resolution, test_inputs(evaluation)).errors);
+  return rows;
+}
+
 void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, const runs::Part& part) {
   const std::filesystem::path folder = run / "units";
   if (is_there(run / "results.jsonl") && !is_there(folder)) return;
@@ -296,11 +308,15 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
   for (const auto& [name, checksum] : programs(evaluation.settings)) identity += message(" ", name, "=", checksum);
   runs::Units units(folder, "evaluation", identity);
   std::string results, attributions, fields;
-  if (part.whole()) {
-    describe_backbone(evaluation, samples, results, fields);
+  const std::vector<Resolution> resolutions = all_resolutions(evaluation.settings);
+  if (part.whole()) {  // it is cheap, so it is done anew by each sitting
+    for (const Resolution& resolution : resolutions) {
+      const Described described = describe_backbone(evaluation, resolution, samples);
+      results += runs::to_json_line(described.errors) + '\n';
+      fields += described.fields;
+    }
     write_file(run / "fields.jsonl", fields);
   }
-  const std::vector<Resolution> resolutions = all_resolutions(evaluation.settings);
   const auto inputs = static_cast<std::int64_t>(samples.size() * resolutions.size());
   Progress progress("evaluation", (inputs - part.index + part.of - 1) / part.of, "inputs");
   std::int64_t unit = 0;

@@ -11,6 +11,7 @@
 #include "evaluation/settings.hpp"
 #include "methods/method.hpp"
 #include "runs/part.hpp"
+#include "runs/results.hpp"
 
 namespace opshap::evaluation {
 
@@ -28,6 +29,9 @@ struct Evaluation {
 /// The programs among the methods of the settings, by name, with their checksums. A run with another version of one of
 /// them is another run.
 std::map<std::string, std::string> programs(const EvaluationSettings& settings);
+
+/// How good the backbone is on the test inputs, a row for each resolution.
+std::vector<runs::OperatorRow> backbone_errors(const Evaluation& evaluation);
 
 /// Scores the explainers, the uniform attribution and every method of the settings on the first test inputs, at every
 /// resolution, and writes results.jsonl, attributions.jsonl and fields.jsonl into `run` (layout:

@@ -95,7 +95,16 @@ std::string counts(const std::vector<ClaimRow>& rows, const std::string& whose) 
 
 std::string link_to(const Chapter& chapter, const std::string& claim = {}) {
   const std::string pde = escape_markup(chapter.run->pde);
+  if (!chapter.page_beside) return pde + "/claims.json";
   return fmt::format("{}/report.html{}", pde, claim.empty() ? "" : "#claim-" + claim);
+}
+
+/// What the links lead to where there are no pages, and how to get one.
+std::string on_missing_pages(const Overview& overview) {
+  if (std::ranges::all_of(overview.chapters, &Chapter::page_beside)) return "";
+  return "<p class=\"note\">Where a problem has no page here, links lead to its claims.json. <code>opshap "
+         "report</code> "
+         "with the folder of the problem draws its page.</p>\n";
 }
 
 /// Every claim with a row, every problem with a column.
@@ -188,7 +197,8 @@ std::string problems_section(const Overview& overview) {
   }
   return text +
          "</tbody></table></div>\n<p class=\"note\">✓ holds, ✗ does not, ? undecided. The backbone's error is the "
-         "median over the test inputs of its relative error in the 2-norm.</p>\n</section>\n";
+         "median over the test inputs of its relative error in the 2-norm.</p>\n" +
+         on_missing_pages(overview) + "</section>\n";
 }
 
 /// The cells that both have: what the paper's short table shows of its problems.

@@ -18,7 +18,8 @@ struct Chapter {
   std::unique_ptr<Scoreboard> scores;
   std::vector<JudgedClaim> claims;
   std::vector<Comparison> comparisons;
-  DrawnFigure example;  ///< one input, its solution and its attribution
+  DrawnFigure example;      ///< one input, its solution and its attribution
+  bool page_beside = true;  ///< whether the chapter's own page is in its folder
 };
 
 /// The runs of one profile on several problems.
@@ -31,8 +32,8 @@ struct Overview {
 };
 
 /// The page over all: verdicts summed and by problem, the paper's table beside ours, every method on every problem, the
-/// times, an input of each problem, and what is known of the paper's data. Each chapter's own page is
-/// `<pde>/report.html` beside it.
+/// times, an input of each problem, and what is known of the paper's data. It links each chapter's own page,
+/// `<pde>/report.html`, or `<pde>/claims.json` where there is no such page.
 std::string overview_page(const Overview& overview);
 
 }  // namespace opshap::reporting

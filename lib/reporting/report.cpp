@@ -14,6 +14,8 @@
 #include "reporting/problem_tables.hpp"
 #include "reporting/report_files.hpp"
 #include "reporting/report_tables.hpp"
+#include "runs/kept.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::reporting {
 
@@ -21,9 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders in `folder` that hold a run of their own name's problem, in the paper's order, others behind.
-std::vector<fs::path> run_folders(const fs::path& folder) {
+/// The folders in `folder` that hold a run of their own name's problem, in the paper's order, others behind. None where
+/// it is that of a run itself.
+std::vector<fs::path> runs_in(const fs::path& folder) {
   std::vector<fs::path> found;
+  if (!is_folder(folder) || is_there(folder / "manifest.json")) return found;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (is_there(entry.path() / "manifest.json")) found.push_back(entry.path());
   }
@@ -36,8 +40,8 @@ std::vector<fs::path> run_folders(const fs::path& folder) {
   return found;
 }
 
-Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
-  auto run = std::make_unique<runs::Run>(runs::read_run(folder));
+/// Writes what a report has into a folder, and its page where there is a file for it.
+Chapter write_run_report(std::unique_ptr<runs::Run> run, const fs::path& folder, const fs::path& page_file) {
   auto judged = std::make_unique<Scoreboard>(*run);
   const Scoreboard& scores = *judged;
   ReportContents contents{.scores = scores,
@@ -61,11 +65,30 @@ Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
   write_table(folder / "tables", tables::quality(scores));
   write_file(folder / "claims.json", claims_json(contents.claims, *run));
-  write_file(page_file, page(contents));
+  if (!page_file.empty()) write_file(page_file, page(contents));
   return {.run = std::move(run),
           .scores = std::move(judged),
           .claims = std::move(contents.claims),
-          .comparisons = std::move(contents.comparisons)};
+          .comparisons = std::move(contents.comparisons),
+          .example = {},
+          .page_beside = !page_file.empty()};
+}
+
+/// The report of a run in its own folder.
+Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
+  return write_run_report(std::make_unique<runs::Run>(runs::read_run(folder)), folder, page_file);
+}
+
+/// What is kept of a run, with its report.
+Chapter write_kept_run(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
+  auto run = std::make_unique<runs::Run>(runs::read_run(folder));
+  runs::keep_run(*run, keep);
+  return write_run_report(std::move(run), keep, page_file);
+}
+
+/// A run whose rows are packed is kept in a repository, which holds no page that can be drawn in a second.
+bool is_kept(const fs::path& run) {
+  return runs::file_of_rows(run, "results.jsonl").extension() == runs::packed_ending;
 }
 
 /// The example figure with ids that no other problem's figure on the same page has.
@@ -81,15 +104,18 @@ DrawnFigure draw_example(const Scoreboard& scores) {
   return drawn;
 }
 
-WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>& found, const fs::path& page_file) {
+/// The page over the runs in `folder`, and their own reports. With `keep` all goes there, in place of `folder`.
+WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>& found, const fs::path& page_file,
+                             const fs::path& keep = {}) {
   Overview overview;
   WrittenReport written{.page = page_file, .broken_checks = {}};
   for (const fs::path& run : found) {
-    if (!is_there(run / "results.jsonl")) {
+    if (!runs::has_rows(run, "results.jsonl")) {
       overview.unfinished.push_back(run.filename().string());
       continue;
     }
-    Chapter chapter = write_run_report(run, run / "report.html");
+    Chapter chapter = !keep.empty() ? write_kept_run(run, keep / run.filename(), {})
+                                    : write_run_report(run, is_kept(run) ? fs::path() : run / "report.html");
     const std::string& profile = chapter.run->profile;
     if (overview.chapters.empty()) overview.profile = profile;
     require<DataError>(
@@ -113,9 +139,10 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
   for (const metrics::Metric& metric : compared_metrics(overview.chapters.front().comparisons))
     overview.medians.push_back(tables::medians(problems, metric));
   overview.stages = tables::stages(problems);
-  for (const Table& table : overview.medians) write_table(folder / "tables", table);
-  write_table(folder / "tables", overview.stages);
-  write_file(folder / "claims.json", claims_json(claims));
+  const fs::path& target = keep.empty() ? folder : keep;
+  for (const Table& table : overview.medians) write_table(target / "tables", table);
+  write_table(target / "tables", overview.stages);
+  write_file(target / "claims.json", claims_json(claims));
   write_file(page_file, overview_page(overview));
   return written;
 }
@@ -124,12 +151,17 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
 
 WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
   const fs::path target = page_file.empty() ? folder / "report.html" : page_file;
-  if (is_folder(folder) && !is_there(folder / "manifest.json")) {
-    if (const std::vector<fs::path> found = run_folders(folder); !found.empty())
-      return write_overview(folder, found, target);
-  }
+  if (const std::vector<fs::path> found = runs_in(folder); !found.empty()) return write_overview(folder, found, target);
   const Chapter chapter = write_run_report(folder, target);
   return {.page = target, .broken_checks = broken_checks(chapter.claims)};
+}
+
+WrittenReport keep_report(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
+  require(!keep.empty(), "report: --keep (is empty). Name a folder.");
+  if (const std::vector<fs::path> found = runs_in(folder); !found.empty())
+    return write_overview(folder, found, page_file.empty() ? keep / "report.html" : page_file, keep);
+  const Chapter chapter = write_kept_run(folder, keep, page_file);
+  return {.page = page_file, .broken_checks = broken_checks(chapter.claims)};
 }
 
 }  // namespace opshap::reporting

@@ -44,30 +44,19 @@ void keep_largest(std::vector<Outlier>& all, Outlier found) {
   }
 }
 
-/// Why the backbone's relative error is large on an input: the size of its solution, where the run stores fields.
-std::string cause_in_fields(const Scoreboard& scores, const runs::OperatorRow& errors, std::int64_t sample,
-                            double error) {
-  std::vector<double> sizes;
-  std::optional<double> size, difference;
-  for (const runs::FieldsRow& row : scores.run().results.fields) {
-    if (row.pde != errors.pde || row.shape != errors.shape) continue;
-    sizes.push_back(norm(row.solution));
-    if (row.sample != sample) continue;
-    size = sizes.back();
-    std::vector<double> gap = row.prediction;
-    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= row.solution[i];
-    difference = norm(gap);
-  }
-  if (!size) {
-    return fmt::format("The rows do not hold this solution.{}",
+/// Why the backbone's relative error is large on the input at this place: the size of its solution, where the row has
+/// it.
+std::string cause_in_solutions(const runs::OperatorRow& row, std::size_t place, double error) {
+  if (row.solution_norms.empty()) {
+    return fmt::format("The rows do not hold the size of this solution.{}",
                        error > 1 ? " A relative error above 1 says that the difference is larger than the solution "
                                    "itself, as when the solution is near zero."
                                  : "");
   }
-  const double typical = median_of(sizes);
+  const double typical = median_of(row.solution_norms), size = row.solution_norms[place];
   return fmt::format("The solution is {} times the size of the median one; the difference is {} times that size.{}",
-                     show(*size / typical), show(*difference / typical),
-                     *size < typical / outlier ? " The target is near zero." : "");
+                     show(size / typical), show(error * size / typical),
+                     size < typical / outlier ? " The target is near zero." : "");
 }
 
 /// Why a method's error is large on an input: the size of the reference, where the run stores values; else whether the
@@ -128,7 +117,7 @@ Table outliers(const Scoreboard& scores) {
                            .known_sample = known,
                            .error = *error,
                            .median = median,
-                           .cause = cause_in_fields(scores, row, known ? sample : -1, *error)});
+                           .cause = cause_in_solutions(row, i, *error)});
     }
   }
   for (const Discretisation& on : scores.discretisations()) {

@@ -213,6 +213,9 @@ inline runs::Results SyntheticRun::results() const {
         fields.solution.push_back(0.6 * std::tanh(2 * wave));
         fields.prediction.push_back(0.6 * std::tanh(2 * wave) + 0.01 * std::cos(40 * x));
       }
+      double size = 0;
+      for (const double value : fields.solution) size = std::hypot(size, value);
+      backbone.solution_norms.push_back(size);
       results.fields.push_back(std::move(fields));
     }
     results.operators.push_back(std::move(backbone));
