@@ -10,9 +10,10 @@
 
 namespace opshap::cli {
 
-/// `opshap study amortisation`, `opshap study queries`: a file each.
+/// `opshap study amortisation`, `opshap study queries`, `opshap study references`: a file each.
 void add_amortisation_study(CLI::App& study, const Globals& globals);
 void add_query_study(CLI::App& study, const Globals& globals);
+void add_reference_study(CLI::App& study, const Globals& globals);
 
 /// What a study takes from the folder of a run: config.resolved.toml, data/ and backbone/.
 struct StudiedRun {

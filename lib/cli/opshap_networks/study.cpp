@@ -64,6 +64,7 @@ void add_network_study(CLI::App& app, const Globals& globals) {
   study->require_subcommand(1);
   add_amortisation_study(*study, globals);
   add_query_study(*study, globals);
+  add_reference_study(*study, globals);
 }
 
 }  // namespace opshap::cli
