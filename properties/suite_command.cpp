@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,11 @@ class SuiteCommand : public Program {
         "[[games]]\nfamily = 'relu_of_measure'\nplayers = [8]\nbudgets = '24'\n";
     return file(name + ".toml",
                 "summary = 'two families'\nrepeats = 2\nbudgets = '2n..4n'\n" + (games.empty() ? usual : games));
+  }
+  std::set<std::string> names_in(const std::string& folder) const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path(folder))) names.insert(entry.path().filename());
+    return names;
   }
   json board(const std::string& out) const { return json::parse(read_file(path(out + "/leaderboard.json"))); }
 };
@@ -100,6 +107,41 @@ TEST_F(SuiteCommand, SaysWhatChangedSinceAnEarlierSuite) {
                                  " --against " + path("before"));
   EXPECT_EQ(3, refused.code) << refused.err;
   EXPECT_NE(std::string::npos, refused.err.find("other values")) << refused.err;
+}
+
+TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
+  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out");
+  ASSERT_EQ(0, opshap(command).code);
+  const std::vector<std::string> drawn = {"report.html", "leaderboard.json", "tables/ranking_values.md",
+                                          "tables/cost.csv"};
+  std::map<std::string, std::string> before;
+  for (const std::string& name : drawn) {
+    before[name] = read_file(path("out/" + name));
+    std::filesystem::remove(path("out/" + name));
+  }
+  const Outcome again = opshap("report " + path("out"));
+  ASSERT_EQ(0, again.code) << again.err;
+  EXPECT_EQ(path("out") + "/report.html\n", again.out);
+  for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("out/" + name))) << name;
+
+  const Outcome kept = opshap("report " + path("out") + " --keep " + path("kept"));
+  ASSERT_EQ(0, kept.code) << kept.err;
+  EXPECT_EQ((std::set<std::string>{"manifest.json", "results.jsonl.gz", "truth.json"}),
+            names_in("kept/unanimity_sum_n6"));
+  ASSERT_EQ(0, opshap("report " + path("kept")).code);
+  for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("kept/" + name))) << name;
+  const Outcome same = opshap(command + " --against " + path("kept"));
+  EXPECT_EQ(0, same.code) << same.err;
+  EXPECT_NE(std::string::npos, same.out.find("permutation: no change seen")) << same.out;
+
+  expect_refusal("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("kept"), 3, "gunzip");
+  expect_refusal("report " + path("out") + " --keep " + path("out"), 2, "is that of the run itself");
+  const std::string packed = path("kept/unanimity_sum_n8/results.jsonl.gz");
+  std::string bytes = read_file(packed);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_file(packed, bytes);
+  expect_refusal("report " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
+  expect_refusal(command + " --against " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
 }
 
 TEST_F(SuiteCommand, KeepsAProgramThatDoesNotFinish) {

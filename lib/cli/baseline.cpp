@@ -20,10 +20,10 @@ constexpr const char* rows_file = "results.jsonl";
 /// The files of rows that a path stands for, in the order of their names.
 std::vector<fs::path> files_of(const fs::path& path) {
   if (!is_folder(path)) return {path};
-  if (is_there(path / rows_file)) return {path / rows_file};
+  if (runs::has_rows(path, rows_file)) return {runs::file_of_rows(path, rows_file)};
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path)) {
-    if (is_there(entry.path() / rows_file)) files.push_back(entry.path() / rows_file);
+    if (runs::has_rows(entry.path(), rows_file)) files.push_back(runs::file_of_rows(entry.path(), rows_file));
   }
   std::sort(files.begin(), files.end());
   return files;

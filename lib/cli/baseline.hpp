@@ -10,7 +10,7 @@
 namespace opshap::cli {
 
 /// The rows of an earlier comparison: a results.jsonl, the folder of a comparison, or the folder of a suite with a
-/// folder for each game.
+/// folder for each game. The rows may be packed by gzip.
 ///
 /// `games` are the settings of today's comparisons. A game of the baseline that has the name and the players of one of
 /// them and a manifest beside its rows must be the same game. Games of operators are not asked: their values differ in

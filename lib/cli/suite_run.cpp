@@ -12,17 +12,16 @@
 #include "cli/baseline.hpp"
 #include "cli/environment.hpp"
 #include "cli/family_game.hpp"
+#include "cli/leaderboard_folder.hpp"
 #include "cli/played_game.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/progress.hpp"
 #include "peers/plugin.hpp"
-#include "reporting/leaderboard.hpp"
-#include "reporting/page_leaderboard.hpp"
-#include "reporting/report_files.hpp"
 #include "runs/manifest.hpp"
 #include "runs/part.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::cli {
 
@@ -98,69 +97,6 @@ SuiteEntry made(const SuiteGame& game, const OperatorEntries& operators) {
   return entry;
 }
 
-Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
-
-Json json_of(const reporting::AccessClass& of) {
-  Json ranks = Json::array();
-  for (const reporting::Standing& standing : of.standings) {
-    Json entry = {{"method", standing.method}};
-    entry.update(rank_json(standing.overall));
-    entry["groups"] = Json::object();
-    for (const auto& [group, rank] : standing.in_group) entry["groups"][group] = rank_json(rank);
-    entry.update(Json{{"exact", standing.exact}, {"refused", standing.refused}, {"unfinished", standing.unfinished}});
-    ranks.push_back(std::move(entry));
-  }
-  return {{"access", of.access}, {"conditions", of.conditions}, {"ranks", ranks}, {"not_ranked", of.not_ranked}};
-}
-
-/// Keys and values of an object as words: what is no text stands as JSON.
-std::vector<std::pair<std::string, std::string>> in_words(const Json& object) {
-  std::vector<std::pair<std::string, std::string>> words;
-  for (const auto& [key, value] : object.items())
-    words.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
-  return words;
-}
-
-std::string commit_in_words(const Json& sitting) {
-  return sitting.value("commit", "unknown") + (sitting.value("dirty", false) ? ", with uncommitted changes" : "");
-}
-
-/// What the manifest knows of the run, for the page.
-void describe(const Json& manifest, reporting::LeaderboardContents& contents) {
-  const Json& environment = manifest.at("environment");
-  double seconds = 0;
-  for (const Json& time : manifest.at("seconds")) seconds += time.get<double>();
-  std::string commits = commit_in_words(manifest);
-  const Json resumed = manifest.value("resumed", Json::array());
-  for (const Json& sitting : resumed) {
-    if (const std::string commit = commit_in_words(sitting); !commits.ends_with(commit)) commits += "; then " + commit;
-  }
-  contents.facts = {{"Games", std::to_string(contents.board.games().size())},
-                    {"Repeats", manifest.at("settings").at("repeats").dump()},
-                    {"Seed", manifest.at("seed").dump()},
-                    {"Wall time", reporting::show_seconds(seconds)},
-                    {"Started", manifest.value("started", "")},
-                    {"Commit", commits},
-                    {"Processor", environment.value("processor", "")}};
-  std::string command;
-  for (const Json& word : manifest.at("command")) command += (command.empty() ? "" : " ") + word.get<std::string>();
-  contents.origin = {{"command", command}, {"commit", commits}};
-  for (auto& pair : in_words(environment)) contents.origin.push_back(std::move(pair));
-  for (auto& pair : in_words(manifest.at("settings"))) contents.origin.push_back(std::move(pair));
-}
-
-reporting::Table table_of(const std::vector<peers::Plugin>& programs) {
-  reporting::Table table{.name = "peers",
-                         .caption =
-                             "Programs that took part. The checksum is that of the names and contents of the "
-                             "files in the program's folder.",
-                         .columns = {{"program"}, {"version"}, {"checksum"}, {"citation"}}};
-  for (const peers::Plugin& plugin : programs)
-    table.add({"peer:" + plugin.name, plugin.version.empty() ? "not given" : plugin.version, plugin.checksum,
-               plugin.citation.empty() ? "not given" : plugin.citation});
-  return table;
-}
-
 /// One game of the suite, with its folder below --out.
 PlayedGame play_one(const Globals& globals, const CompareOptions& options, const Suite& suite, const SuiteGame& game,
                     const Json& environment, const OperatorEntries& operators) {
@@ -206,8 +142,10 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
     std::cout << globals.out.string() << '\n';
     return;
   }
+  for (const SuiteGame& game : suite.games) runs::require_unpacked_rows(globals.out / game.folder(), "compare");
   runs::Manifest manifest(globals.out,
-                          beginning("compare", "opshap.leaderboard/1", globals, environment, {{"settings", settings}}),
+                          beginning("compare", leaderboard_schema, globals, environment,
+                                    {{"summary", suite.summary}, {"settings", settings}}),
                           runs::equal_to(settings));
   std::vector<PlayedGame> played;
   for (const SuiteGame& game : suite.games) {
@@ -218,62 +156,31 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
         manifest.stage(game.folder(), [&] { return play_one(globals, options, suite, game, environment, operators); }));
   }
 
-  std::vector<reporting::LeaderboardGame> games;
+  std::vector<BoardGame> games;
   std::vector<const PlayedGame*> sound;
   std::vector<runs::MethodRow> rows;
   for (std::size_t i = 0; i < played.size(); ++i) {
-    const reporting::MethodComparison& comparison = played[i].run.comparison;
-    games.push_back({suite.games[i].folder(), suite.games[i].op ? "operators" : "closed forms", &comparison});
+    const SuiteGame& game = suite.games[i];
+    games.push_back({.name = game.folder(),
+                     .group = game.op ? group_of_operators : group_of_closed_forms,
+                     .players = game.players,
+                     .run = &played[i].run});
     sound.push_back(&played[i]);
-    rows.insert(rows.end(), comparison.rows().begin(), comparison.rows().end());
+    const std::vector<runs::MethodRow>& more = played[i].run.comparison.rows();
+    rows.insert(rows.end(), more.begin(), more.end());
   }
-  const reporting::Leaderboard board(games, globals.seed);
-  reporting::LeaderboardContents contents{
-      .suite = suite.name, .summary = suite.summary, .board = board, .peers = table_of(programs)};
-  if (!options.against.empty()) contents.changes = reporting::method_changes(rows, baseline, globals.seed);
-  for (const reporting::LeaderboardGame& game : games) {
-    reporting::Figure figure = game.comparison->budget_error();
-    figure.title =
-        fmt::format("{}, n = {}", game.comparison->rows().front().game, game.comparison->rows().front().players);
-    for (reporting::Panel& panel : figure.panels) panel.id = game.name;
-    contents.curves.push_back(reporting::drawn(game.name, std::move(figure)));
-  }
-  describe(Json::parse(read_file(globals.out / "manifest.json")), contents);
-
-  const fs::path tables = globals.out / "tables";
-  Json object = {{"schema", "opshap.leaderboard/1"}, {"suite", suite.name}, {"commit", contents.origin[1].second}};
-  object["games"] = object["classes"] = object["broken_promises"] = Json::array();
-  for (std::size_t i = 0; i < games.size(); ++i) {
-    const evaluation::Truth& truth = played[i].run.truth;
-    object["games"].push_back({{"name", games[i].name},
-                               {"group", games[i].group},
-                               {"players", suite.games[i].players},
-                               {"truth", {{"method", truth.method}, {"error", truth.error}}}});
-    for (const std::string& broken : games[i].comparison->broken_promises())
-      object["broken_promises"].push_back(games[i].name + ": " + broken);
-  }
-  for (const reporting::AccessClass& of : board.classes()) {
-    object["classes"].push_back(json_of(of));
-    write_table(tables, board.ranking(of));
-    write_table(tables, board.ranking_by_game(of));
-  }
-  object["peers"] = json_of(programs);
-  if (contents.changes) object["against"] = to_json(*contents.changes);
-  for (const reporting::Table& table : {board.cost(), board.unfinished(), board.refused()}) write_table(tables, table);
-  write_file(globals.out / "leaderboard.json", object.dump(2) + '\n');
-  write_file(globals.out / "report.html", leaderboard_page(contents));
-
+  std::optional<reporting::MethodChanges> changes;
+  if (!options.against.empty()) changes = reporting::method_changes(rows, baseline, globals.seed);
+  const WrittenBoard written = write_leaderboard(globals.out, games, changes);
   if (globals.json) {
-    print_json(object);
+    print_json(written.object);
   } else {
-    for (const reporting::AccessClass& of : board.classes())
-      std::cout << "## " << heading(of) << "\n\n" << board.ranking(of).markdown() << '\n';
-    std::cout << (globals.out / "report.html").string() << '\n';
-    if (contents.changes) {
-      for (const std::string& line : contents.changes->lines()) std::cout << line << '\n';
+    std::cout << written.ranks << written.page.string() << '\n';
+    if (changes) {
+      for (const std::string& line : changes->lines()) std::cout << line << '\n';
     }
   }
-  require_sound(sound, contents.changes);
+  require_sound(sound, changes);
 }
 
 }  // namespace opshap::cli

@@ -9,6 +9,7 @@
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
 #include "reporting/report_files.hpp"
+#include "runs/row_files.hpp"
 
 namespace opshap::evaluation {
 
@@ -21,20 +22,22 @@ enum Purpose : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fing
 
 std::uint64_t stream(std::uint64_t seed, Purpose purpose) { return Rng(seed, "compare", purpose).bits64(); }
 
+Truth read_truth(const fs::path& path) {
+  const Json found = strict_json<Json>(read_file(path), message("compare: path=", path.string()));
+  try {
+    return {.method = found.at("method").get<std::string>(),
+            .values = found.at("values").get<std::vector<double>>(),
+            .error = found.at("error").get<double>(),
+            .rounding = found.at("rounding").get<double>()};
+  } catch (const Json::exception& error) {
+    throw DataError(message("compare: path=", path.string(), " (", error.what(), "). Remove the folder."));
+  }
+}
+
 /// The truth of this folder, or a new one that is put there.
 Truth truth_in(const fs::path& folder, const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
   const fs::path path = folder / "truth.json";
-  if (!folder.empty() && is_there(path)) {
-    const Json found = strict_json<Json>(read_file(path), message("compare: path=", path.string()));
-    try {
-      return {.method = found.at("method").get<std::string>(),
-              .values = found.at("values").get<std::vector<double>>(),
-              .error = found.at("error").get<double>(),
-              .rounding = found.at("rounding").get<double>()};
-    } catch (const Json::exception& error) {
-      throw DataError(message("compare: path=", path.string(), " (", error.what(), "). Remove the folder."));
-    }
-  }
+  if (!folder.empty() && is_there(path)) return read_truth(path);
   const Truth truth = truth_of(game, settings, seed);
   if (!folder.empty()) {
     const Json object = {
@@ -107,6 +110,15 @@ ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& refer
   reporting::MethodComparison comparison(run_rows(plan, truth, folder), stream(seed, bootstrap_stream));
   if (!folder.empty()) write_folder(folder, comparison, note);
   return {std::move(truth), std::move(comparison)};
+}
+
+ComparisonRun read_comparison(const fs::path& folder, std::uint64_t seed) {
+  const fs::path file = runs::file_of_rows(folder, "results.jsonl");
+  std::vector<runs::MethodRow> rows = runs::read_method_rows(file);
+  require<DataError>(!rows.empty(), "compare: path=", file.string(),
+                     " (has no rows). Let the comparison begin; the same command resumes it.");
+  return {read_truth(folder / "truth.json"),
+          reporting::MethodComparison(std::move(rows), stream(seed, bootstrap_stream))};
 }
 
 void run_part_of_comparison(ComparisonPlan plan, const runs::Part& part, const ReferenceSettings& reference,

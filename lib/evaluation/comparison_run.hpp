@@ -27,6 +27,10 @@ std::string fingerprint(const Game& game);
 ComparisonRun run_comparison(ComparisonPlan plan, const ReferenceSettings& reference,
                              const std::filesystem::path& folder, const std::string& note);
 
+/// What run_comparison() has left in a folder, whose rows may be packed; `seed` is that of its plan. Throws DataError
+/// for a folder without truth.json or rows, and for broken ones.
+ComparisonRun read_comparison(const std::filesystem::path& folder, std::uint64_t seed);
+
 /// Runs a part of the plan, or what is left of it in its folder, which gets truth.json and results.jsonl for
 /// runs::merge_parts(). Throws as run_comparison().
 void run_part_of_comparison(ComparisonPlan plan, const runs::Part& part, const ReferenceSettings& reference,
