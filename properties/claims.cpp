@@ -35,7 +35,8 @@ runs::Run run_of(const runs::Results& results) {
   run.comparable_with_paper = true;
   run.resolutions = {16, 32, 64, 128, 256, 512, 1024};
   run.results = results;
-  run.sittings = {{.environment = {{"processor", "a processor"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}}};
+  run.sittings = {
+      {.environment = {{"processor", "a processor"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}}};
   return run;
 }
 
@@ -184,8 +185,8 @@ TEST(Claims, ApplyOnlyToThePdeAndTheGridThatTheyAreAbout) {
             {"integrated_gradients_negative_r2", "regression_msr_wins_at_32_players",
              "regression_msr_loses_from_64_players", "best_in_r2_and_pearson_from_64_players",
              "error_grows_while_r2_stays", "reference_settles_with_resolution", "shapley_values_settle",
-             "comparable_on_both_grids_of_heat_2d", "robust_to_relu", "consistent_across_resolutions", "regression_msr_column", "operator_shap_column",
-             "integrated_gradients_column"}}}) {
+             "comparable_on_both_grids_of_heat_2d", "robust_to_relu", "consistent_across_resolutions",
+             "regression_msr_column", "operator_shap_column", "integrated_gradients_column"}}}) {
     runs::Run run = run_of(SyntheticRun::full().results());
     run.pde = pde;
     for (runs::AttributionRow& row : run.results.attributions) row.pde = pde;
@@ -411,7 +412,8 @@ TEST(Claims, AboutWallTimesNeedOneMachineWithNothingBesideIt) {
   runs::Run busy = run, silent = run, moved = run;
   busy.sittings[0].load->others = 40;
   silent.sittings[0].load.reset();
-  moved.sittings.push_back({.environment = {{"processor", "another"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}});
+  moved.sittings.push_back(
+      {.environment = {{"processor", "another"}}, .load = runs::Load{.wall = 100, .own = 90, .others = 1}});
   for (const auto& [of, why] : std::vector<std::pair<const runs::Run*, std::string>>{
            {&busy, "40 %"}, {&silent, "does not say"}, {&moved, "several machines (a processor; another)"}}) {
     const reporting::Judgement judgement = judge_one("faster_than_baselines", *of);
@@ -524,11 +526,10 @@ TEST(Claims, ThatHoldInEveryCorrectRunAreBrokenByRowsThatContradictThem) {
     EXPECT_NE(broken.end(), std::find(broken.begin(), broken.end(), claim.id)) << claim.id;
   }
   EXPECT_EQ(4, checks);
-  EXPECT_EQ(std::vector<std::string>{}, reporting::broken_checks(judged({.attributions = {base.attributions.front()},
-                                                                          .values = {},
-                                                                          .operators = {},
-                                                                          .training = {},
-                                                                          .fields = {}})))
+  EXPECT_EQ(
+      std::vector<std::string>{},
+      reporting::broken_checks(judged(
+          {.attributions = {base.attributions.front()}, .values = {}, .operators = {}, .training = {}, .fields = {}})))
       << "what a small run cannot check is not broken";
 }
 

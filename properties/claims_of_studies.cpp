@@ -2,12 +2,12 @@
 
 #include "reporting/claims_of_studies.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
-#include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -86,7 +86,8 @@ TEST_F(CommandTables, EveryCommandHasAManualPage) {
   rng.shuffle(std::span(order).subspan(1));  // the first is the program itself, which lists the others
   for (std::size_t i = 0; i < 8; ++i) {
     const std::string& command = commands[static_cast<std::size_t>(order[i])];
-    const std::string page = read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
+    const std::string page =
+        read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
     EXPECT_NE(std::string::npos, page.find(".SH SYNOPSIS")) << command;
     const Outcome help = opshap(command + " --help");
     ASSERT_EQ(0, help.code) << command;

@@ -104,8 +104,8 @@ TEST(CommittedClaims, ThatWereChangedByHandAreFound) {
   changed["checks"].erase(0);
   const auto id = [&claims](std::size_t i) { return claims["claims"][i]["id"].get<std::string>(); };
   const std::vector<std::string> found = differences(changed, claims);
-  for (const std::string& expected : {id(0) + ": verdict", id(1) + ": value", id(2) + ": interval",
-                                      std::string("checks: another number")})
+  for (const std::string& expected :
+       {id(0) + ": verdict", id(1) + ": value", id(2) + ": interval", std::string("checks: another number")})
     EXPECT_NE(found.end(), std::find(found.begin(), found.end(), expected)) << expected;
 }
 
@@ -128,8 +128,9 @@ class FilledResults : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   int check() const {
-    return std::system(("PATH=/usr/bin:$PATH python3 " + (folder_ / "tools" / "fill_results").string() +
-                        " --check 2> /dev/null").c_str());
+    return std::system(
+        ("PATH=/usr/bin:$PATH python3 " + (folder_ / "tools" / "fill_results").string() + " --check 2> /dev/null")
+            .c_str());
   }
 
   fs::path folder_;

@@ -34,11 +34,12 @@ class GridsOfOnesOwn : public Program {
   void expect_the_stages_to_fit() const {
     const std::string common = " --data " + path("set.h5") + " --profile smoke --config " + path("small.toml") + " -q";
     const std::string op = " --operator " + path("stage/model.safetensors");
-    for (const std::string& command : {"reproduce" + common + " --out " + path("run"),  // the stored profile is the same
-                                       "train backbone" + common + " --out " + path("stage"),
-                                       "train explainer" + common + op + " --out " + path("explainer"),
-                                       "evaluate" + common + op + " --explainer " + path("explainer/model.safetensors") +
-                                           " --out " + path("scored")}) {
+    for (const std::string& command :
+         {"reproduce" + common + " --out " + path("run"),  // the stored profile is the same
+          "train backbone" + common + " --out " + path("stage"),
+          "train explainer" + common + op + " --out " + path("explainer"),
+          "evaluate" + common + op + " --explainer " + path("explainer/model.safetensors") + " --out " +
+              path("scored")}) {
       const Outcome outcome = opshap(command);
       EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
     }

@@ -39,7 +39,8 @@ TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
 
 TEST(BaselineDistances, AreInStandardDeviationsOfEachChannel) {
   // Channel 0 has the mean 3 and the deviation 2; channel 1 does not vary.
-  const std::vector<Scenario> scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2), scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
+  const std::vector<Scenario> scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
+                                           scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
   const std::vector<double> found = baseline_distances(scenarios);
   ASSERT_EQ(2u, found.size());
   EXPECT_DOUBLE_EQ(1.5, found[0]);

@@ -105,9 +105,9 @@ TEST_F(Overview, SumsTheVerdictsOfTheProblemsPages) {
     everywhere += of.first == of.second;
   }
   EXPECT_GT(rows, 8);
-  EXPECT_NE(std::string::npos, text.find("Of " + std::to_string(judged_once) +
-                                         " sentences of the paper that these runs can judge " +
-                                         std::to_string(everywhere) + " hold on every problem"))
+  EXPECT_NE(std::string::npos,
+            text.find("Of " + std::to_string(judged_once) + " sentences of the paper that these runs can judge " +
+                      std::to_string(everywhere) + " hold on every problem"))
       << "each sentence counts once";
 }
 

@@ -419,7 +419,8 @@ TEST_F(ReportFolder, TheFirstScreenHasFiveSentencesAndOneTable) {
     }
     if (claim.at("by_construction") || id.starts_with("table_row")) continue;
     ++verdicts[claim.at("source")][claim.at("verdict")];
-    better += claim.at("source") == "paper" && claim.at("verdict") == "not reproduced" && claim.at("direction") == "better";
+    better +=
+        claim.at("source") == "paper" && claim.at("verdict") == "not reproduced" && claim.at("direction") == "better";
   }
   EXPECT_GT(judged_rows, 20);
   auto& paper = verdicts["paper"];
@@ -440,7 +441,11 @@ TEST_F(ReportFolder, ABaselineFarFromTheDataIsNamedFirst) {
   const std::string without = report(results, SyntheticRun().manifest());
   EXPECT_EQ(0u, count(without, "out of distribution"));
   auto manifest = SyntheticRun().manifest();
-  const runs::GamesRow row{.pde = "burgers1d", .players = 16, .shape = {16}, .active = {16, 4, 5}, .channels = {"u", "v"},
+  const runs::GamesRow row{.pde = "burgers1d",
+                           .players = 16,
+                           .shape = {16},
+                           .active = {16, 4, 5},
+                           .channels = {"u", "v"},
                            .baseline_distances = {9.7, 2.9}};
   results.games = {row};
   for (runs::AttributionRow& attribution : results.attributions) {

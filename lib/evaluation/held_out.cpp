@@ -47,13 +47,14 @@ double HeldOutErrors::median() const { return statistics::quartiles(nrmse).media
 
 statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
   return statistics::bootstrap(
-      nrmse.size(),
-      [this](statistics::Draw& draw) {
-        std::vector<double> drawn;
-        for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
-        return statistics::quartiles(std::move(drawn)).median;
-      },
-      seed).interval();
+             nrmse.size(),
+             [this](statistics::Draw& draw) {
+               std::vector<double> drawn;
+               for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
+               return statistics::quartiles(std::move(drawn)).median;
+             },
+             seed)
+      .interval();
 }
 
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {

@@ -77,7 +77,8 @@ Judgement judge(const Claim& claim, const Scoreboard& scores, const Scoreboard& 
                                 run.imported_from + ".");
   }
   const std::string out = left_out(scores);
-  if (fit.discretisations().empty()) return claims::not_testable("No grid of this run takes part in verdicts: " + out + ".");
+  if (fit.discretisations().empty())
+    return claims::not_testable("No grid of this run takes part in verdicts: " + out + ".");
   Judgement judgement = claim.judge(fit);
   if (!out.empty() && judgement.value) judgement.evidence += " Without " + out + ".";
   return judgement;
@@ -144,21 +145,16 @@ void add_entries(Json& json, const std::vector<JudgedClaim>& claims, const std::
 }  // namespace
 
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
-  Json json = {{"schema", "opshap.claims/1"},
-               {"profile", run.profile},
-               {"pde", run.pde},
-               {"commit", run.commit},
-               {"claims", Json::array()},
-               {"checks", Json::array()}};
+  Json json = {{"schema", "opshap.claims/1"}, {"profile", run.profile},  {"pde", run.pde},
+               {"commit", run.commit},        {"claims", Json::array()}, {"checks", Json::array()}};
   if (const auto missing = run.missing_resolutions(); !missing.empty()) json["missing_resolutions"] = missing;
   add_entries(json, claims, run.pde);
   return json.dump(2) + "\n";
 }
 
 std::string claims_json(const std::vector<ClaimsOfRun>& several) {
-  Json json = {{"schema", "opshap.claims/1"}, {"profile", nullptr},        {"pde", Json::array()},
-               {"commit", nullptr},           {"commits", Json::object()}, {"claims", Json::array()},
-               {"checks", Json::array()}};
+  Json json = {{"schema", "opshap.claims/1"}, {"profile", nullptr},      {"pde", Json::array()},   {"commit", nullptr},
+               {"commits", Json::object()},   {"claims", Json::array()}, {"checks", Json::array()}};
   bool one_commit = true;
   for (const auto& [run, claims] : several) {
     json["profile"] = run->profile;

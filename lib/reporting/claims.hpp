@@ -20,8 +20,8 @@ enum class Verdict { reproduced, not_reproduced, undecided, not_comparable, not_
 /// "reproduced", "not reproduced", "undecided", "not comparable", "not testable in this profile".
 std::string_view to_string(Verdict verdict);
 
-/// Which of two things that a claim compares is the better one: the one that its sentence speaks of is better, or worse,
-/// than the other one, beyond the 95 % interval.
+/// Which of two things that a claim compares is the better one: the one that its sentence speaks of is better, or
+/// worse, than the other one, beyond the 95 % interval.
 enum class Direction { better, worse };
 
 /// "better", "worse".
@@ -32,7 +32,7 @@ struct Judgement {
   Verdict verdict = Verdict::not_testable;
   std::optional<Direction> direction;  ///< none where nothing of that kind is compared, or where it is not decided
   bool rebuildable = true;             ///< false: the run had the rows that the sentence needs, and they were not kept
-  std::optional<double> value;                        ///< the number that decided; none where nothing was measured
+  std::optional<double> value;         ///< the number that decided; none where nothing was measured
   std::optional<std::pair<double, double>> interval;  ///< 95 %; both ends equal the value where nothing is random
   std::optional<double> threshold;                    ///< what the value is compared with
   std::string evidence;                               ///< one sentence: the finding in words, or what is missing
@@ -47,8 +47,8 @@ struct Claim {
   std::string_view where;  ///< section or caption of the paper; for "opshap" where it comes from
   std::string_view rule;   ///< the predicate in words: when it counts as reproduced
   std::function<Judgement(const Scoreboard& scores)> judge = {};
-  bool check = false;  ///< a test of this program: it holds in every correct run, whatever its size and its grids
-  bool table_row = false;        ///< one of of_table_rows()
+  bool check = false;      ///< a test of this program: it holds in every correct run, whatever its size and its grids
+  bool table_row = false;  ///< one of of_table_rows()
   bool by_construction = false;  ///< decided by what the methods are, before any run: no tally counts it
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all
   /// runs.

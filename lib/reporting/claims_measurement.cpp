@@ -29,8 +29,7 @@ std::string show_value(double value) {
 
 std::string show_interval(const Measurement& measurement) {
   const statistics::Interval interval = measurement.interval();
-  return certain(measurement) ? "exact"
-                              : fmt::format("[{}, {}]", show_value(interval.low), show_value(interval.high));
+  return certain(measurement) ? "exact" : fmt::format("[{}, {}]", show_value(interval.low), show_value(interval.high));
 }
 
 std::string show_bound(const Measurement& measurement) {
@@ -70,7 +69,7 @@ Table table_of(const Measurements& measurements, const std::vector<Verdict>& ver
 std::optional<Direction> direction_of(const Measurement& measurement, const Wording& wording) {
   if (!wording.equal || !measurement.quantity.empty()) return std::nullopt;
   const statistics::Interval interval = measurement.interval();
-  const bool lower = interval.high < *wording.equal, higher = interval.low > *wording.equal;
+  const bool lower = interval.high<*wording.equal, higher = interval.low> * wording.equal;
   if (!lower && !higher) return std::nullopt;
   return lower == (measurement.side == Side::at_most) ? Direction::better : Direction::worse;
 }
@@ -94,7 +93,7 @@ std::vector<Verdict> verdicts(const Measurements& measurements) {
   std::size_t open = 0;
   for (const Measurement& measurement : measurements) {
     const bool random = static_cast<bool>(measurement.interval_at);
-    found.push_back(measurement.supports()                                        ? Verdict::reproduced
+    found.push_back(measurement.supports()                                       ? Verdict::reproduced
                     : !random && measurement.contradicts(Measurement::one_sided) ? Verdict::not_reproduced
                                                                                  : Verdict::undecided);
     open += random;
@@ -221,7 +220,8 @@ std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view m
 }
 
 NetSlope slope_of_net_error(const Scoreboard& scores, std::string_view method, double threshold, Side side) {
-  NetSlope found{.measurement = std::nullopt, .wording = {.quantity = "The power of n in the net NRMSE"}, .why_not = ""};
+  NetSlope found{
+      .measurement = std::nullopt, .wording = {.quantity = "The power of n in the net NRMSE"}, .why_not = ""};
   std::vector<const Cell*> cells = refinement(scores, method);
   if (cells.size() < 3) {
     found.why_not = fmt::format("{} was run at {} resolutions, and three are needed.", method, cells.size());

@@ -83,7 +83,7 @@ std::string place(const Discretisation& on);
 
 /// What the measurements are called in the table and in the sentence.
 struct Wording {
-  std::string quantity;              ///< "OperatorSHAP's median NRMSE over RegressionMSR's"
+  std::string quantity;                   ///< "OperatorSHAP's median NRMSE over RegressionMSR's"
   std::vector<std::string> figures = {};  ///< headings of the figures
   std::string at = "at";                  ///< heading of the first column
   /// The value at which the two things that a measurement compares are equal, and the supporting side of which is the

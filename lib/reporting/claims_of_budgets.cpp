@@ -113,7 +113,8 @@ Claim classical_methods_need_more_at_many_players() {
           if (on.players < paper_constant("many_players")) continue;
           judged.push_back(on);
           for (const std::string& method : classical_methods) {
-            const auto few_curve = BudgetCurve::of(scores, few, method), many_curve = BudgetCurve::of(scores, on, method);
+            const auto few_curve = BudgetCurve::of(scores, few, method),
+                       many_curve = BudgetCurve::of(scores, on, method);
             if (!few_curve || !many_curve) continue;
             const BudgetNeeded at_few = few_curve->needed(), at_many = many_curve->needed();
             if (std::isinf(at_few.certain)) continue;

@@ -88,7 +88,8 @@ Claim faster_than_baselines() {
   return of_the_paper(
       "faster_than_baselines",
       "the median wall time of each of these methods is at least 2 times OperatorSHAP's at every n, in a run on one "
-      "machine with nothing beside it; the paper timed on a GPU, but which method is faster can be asked of any machine",
+      "machine with nothing beside it; the paper timed on a GPU, but which method is faster can be asked of any "
+      "machine",
       [](const Scoreboard& scores) {
         const Measurements found = times_longer(scores, 2);
         if (found.empty()) return nobody_timed();
@@ -118,8 +119,7 @@ Claim orders_of_magnitude_faster() {
                                                 .figures = {"OperatorSHAP", "baseline"}});
         judgement.threshold = std::nullopt;
         judgement = not_comparable(
-            judgement,
-            "The paper timed its program on an A100, and this run timed ours on its own machine.");
+            judgement, "The paper timed its program on an A100, and this run timed ours on its own machine.");
         return judgement;
       });
 }
@@ -151,7 +151,8 @@ Claim training_is_amortised() {
   Claim claim = of_the_paper(
       "training_is_amortised",
       "at n = 512 an explained sample costs OperatorSHAP at most a hundredth of the evaluations of every sampling "
-      "method that reaches its error, each at the smallest budget where it does; 2 evaluations against n or more, so no "
+      "method that reaches its error, each at the smallest budget where it does; 2 evaluations against n or more, so "
+      "no "
       "run can say otherwise",
       [](const Scoreboard& scores) {
         const auto pays = at_the_figure(scores);

@@ -43,9 +43,9 @@ Judgement beats_explainers(const Measurements& found, const std::string& method,
 }
 
 Judgement beats_explainers(const Scoreboard& scores, std::string_view method) {
-  return beats_explainers(
-      over_explainers(scores, 0, [&](const Discretisation& on) { return scores.cell(on, method); }),
-      style_of(method).label, fmt::format("{} and a trained explainer were not both run on enough inputs.", method));
+  return beats_explainers(over_explainers(scores, 0, [&](const Discretisation& on) { return scores.cell(on, method); }),
+                          style_of(method).label,
+                          fmt::format("{} and a trained explainer were not both run on enough inputs.", method));
 }
 
 constexpr std::string_view beats_rule =
@@ -54,19 +54,21 @@ constexpr std::string_view beats_rule =
 }  // namespace
 
 Claim mean_field_beats_explainers() {
-  return {.id = "mean_field_beats_explainers",
-          .source = "opshap",
-          .statement = "The mean field, which needs no training, is closer to the reference than every trained explainer.",
-          .where = "Reverse passes of the backbone alone; it needs a closure, which an FNO and a LocalNO have",
-          .rule = beats_rule,
-          .judge = [](const Scoreboard& scores) { return beats_explainers(scores, "mean_field"); }};
+  return {
+      .id = "mean_field_beats_explainers",
+      .source = "opshap",
+      .statement = "The mean field, which needs no training, is closer to the reference than every trained explainer.",
+      .where = "Reverse passes of the backbone alone; it needs a closure, which an FNO and a LocalNO have",
+      .rule = beats_rule,
+      .judge = [](const Scoreboard& scores) { return beats_explainers(scores, "mean_field"); }};
 }
 
 Claim integrated_gradients_beat_explainers() {
   return {.id = "integrated_gradients_beat_explainers",
           .source = "opshap",
-          .statement = "Integrated gradients, which need no training, are closer to the reference than every trained "
-                       "explainer.",
+          .statement =
+              "Integrated gradients, which need no training, are closer to the reference than every trained "
+              "explainer.",
           .where = "50 reverse passes of the backbone",
           .rule = beats_rule,
           .judge = [](const Scoreboard& scores) { return beats_explainers(scores, integrated_gradients); }};
@@ -75,26 +77,28 @@ Claim integrated_gradients_beat_explainers() {
 Claim antithetic_pair_beats_explainer() {
   return {.id = "antithetic_pair_beats_explainer",
           .source = "opshap",
-          .statement = "One pair of opposite orderings, 2n evaluations, is closer to the reference than every trained "
-                       "explainer at many players; it is not in the paper.",
+          .statement =
+              "One pair of opposite orderings, 2n evaluations, is closer to the reference than every trained "
+              "explainer at many players; it is not in the paper.",
           .where = "Antithetic permutation sampling; what the sentence about classical methods leaves out",
-          .rule = "the NRMSE at a budget of 2n over that of each trained explainer of the run, input by input, has a "
-                  "median of at most 1 at every n >= 512",
+          .rule =
+              "the NRMSE at a budget of 2n over that of each trained explainer of the run, input by input, has a "
+              "median of at most 1 at every n >= 512",
           .judge = [](const Scoreboard& scores) {
-            return beats_explainers(
-                over_explainers(scores, static_cast<int>(paper_constant("many_players")),
-                                [&](const Discretisation& on) {
-                                  return scores.cell(on, "permutation_antithetic", 2 * on.players);
-                                }),
-                "One pair", "One antithetic pair was not run at n >= 512.");
+            return beats_explainers(over_explainers(scores, static_cast<int>(paper_constant("many_players")),
+                                                    [&](const Discretisation& on) {
+                                                      return scores.cell(on, "permutation_antithetic", 2 * on.players);
+                                                    }),
+                                    "One pair", "One antithetic pair was not run at n >= 512.");
           }};
 }
 
 Claim explainers_beat_the_constant() {
   return {.id = "explainers_beat_the_constant",
           .source = "opshap",
-          .statement = "Every trained explainer is closer to the reference than the mean of the other inputs' references, "
-                       "which does not look at the input.",
+          .statement =
+              "Every trained explainer is closer to the reference than the mean of the other inputs' references, "
+              "which does not look at the input.",
           .where = "The null that an NRMSE lacks; it is made where the references are kept",
           .rule = "the NRMSE over that of the constant, input by input, has a median of at most 1 at every n",
           .judge = [](const Scoreboard& scores) {
@@ -112,9 +116,10 @@ Claim explainers_beat_the_constant() {
               }
             }
             if (found.empty()) return not_testable("The references of too few inputs are there.");
-            return all_of(found, {.quantity = "The explainer's NRMSE over the constant's, in the median over the inputs,",
-                                  .figures = {"explainer", "constant"},
-                                  .equal = 1});
+            return all_of(found,
+                          {.quantity = "The explainer's NRMSE over the constant's, in the median over the inputs,",
+                           .figures = {"explainer", "constant"},
+                           .equal = 1});
           }};
 }
 
@@ -166,14 +171,13 @@ Claim stronger_estimators_improve_quality() {
 }
 
 Claim low_error() {
-  return of_the_paper("low_error",
-                      "the median NRMSE of OperatorSHAP is at most 0.1 at every n; the paper states no number",
-                      [](const Scoreboard& scores) {
-                        const Measurements found =
-                            measure_from(0, scores, {explainer}, "nrmse", first_of, 0.1, Side::at_most);
-                        if (found.empty()) return not_run(explainer);
-                        return all_of(found, {.quantity = "OperatorSHAP's median NRMSE"});
-                      });
+  return of_the_paper(
+      "low_error", "the median NRMSE of OperatorSHAP is at most 0.1 at every n; the paper states no number",
+      [](const Scoreboard& scores) {
+        const Measurements found = measure_from(0, scores, {explainer}, "nrmse", first_of, 0.1, Side::at_most);
+        if (found.empty()) return not_run(explainer);
+        return all_of(found, {.quantity = "OperatorSHAP's median NRMSE"});
+      });
 }
 
 Claim comparable_on_both_grids_of_heat_2d() {
@@ -186,8 +190,8 @@ Claim comparable_on_both_grids_of_heat_2d() {
           const Discretisation on{.players = side * side, .shape = {side, side}};
           const auto excess = measure_at(
               scores, on, {explainer, regression_msr}, "nrmse",
-              [](std::span<const double> medians) { return medians[0] - medians[1]; },
-              metrics::find("nrmse").tolerance, Side::at_most);
+              [](std::span<const double> medians) { return medians[0] - medians[1]; }, metrics::find("nrmse").tolerance,
+              Side::at_most);
           if (!excess) return not_testable(place(on) + " was not run with both methods.");
           found.push_back(*excess);
         }

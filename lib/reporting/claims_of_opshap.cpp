@@ -264,8 +264,8 @@ Claim reference_settles_with_resolution() {
                 const auto changes = changes_of_reference(scores);
                 if (changes.size() < 2) {
                   return scores.keeps_references()
-                           ? not_testable("There are no references at three resolutions, each twice the one before.")
-                           : not_kept("The references of this run are not kept.");
+                             ? not_testable("There are no references at three resolutions, each twice the one before.")
+                             : not_kept("The references of this run are not kept.");
                 }
                 const auto& [few, at_few] = changes.front();
                 const auto& [many, at_many] = changes.back();

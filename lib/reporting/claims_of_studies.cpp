@@ -30,8 +30,8 @@ using claims::Side;
 double number(const fs::path& file, const std::string& cell) {
   char* end = nullptr;
   const double value = std::strtod(cell.c_str(), &end);
-  require<DataError>(!cell.empty() && *end == '\0' && std::isfinite(value), "report: path=", file.string(), ", cell=", cell,
-                     " (is not a number). Run tools/studies again.");
+  require<DataError>(!cell.empty() && *end == '\0' && std::isfinite(value), "report: path=", file.string(),
+                     ", cell=", cell, " (is not a number). Run tools/studies again.");
   return value;
 }
 
@@ -48,8 +48,8 @@ Measurement slope(std::string at, double value, double standard_error, double de
           .side = side};
 }
 
-/// The slopes of the studies of a file, which has the columns study, effort, effort_name, error and error_name: of those
-/// whose error has this name, and where `only` is given, of that study.
+/// The slopes of the studies of a file, which has the columns study, effort, effort_name, error and error_name: of
+/// those whose error has this name, and where `only` is given, of that study.
 Measurements slopes_of(const fs::path& file, const std::string& error_name, double threshold, Side side,
                        const std::string& only = "") {
   std::vector<std::pair<std::string, statistics::Study>> studies;
@@ -65,8 +65,7 @@ Measurements slopes_of(const fs::path& file, const std::string& error_name, doub
   for (const auto& [name, study] : studies) {
     if (study.size() < 3) continue;
     const statistics::Fit fit = study.fit();
-    found.push_back(
-        slope(name, fit.slope, fit.slope_error, static_cast<double>(study.size()) - 2, threshold, side));
+    found.push_back(slope(name, fit.slope, fit.slope_error, static_cast<double>(study.size()) - 2, threshold, side));
   }
   return found;
 }
@@ -149,7 +148,8 @@ const std::vector<StudiedClaim>& studied() {
        .files = {"frechet_remainder.csv", "frechet_continuity.csv"},
        .measure =
            [](const fs::path& folder) {
-             Measurements found = slopes_of(folder / "frechet_remainder.csv", "remainder / step", 0.9, Side::at_least, "FNO");
+             Measurements found =
+                 slopes_of(folder / "frechet_remainder.csv", "remainder / step", 0.9, Side::at_least, "FNO");
              const Measurements change = slopes_of(folder / "frechet_continuity.csv", "change", 0.9, Side::at_least);
              found.insert(found.end(), change.begin(), change.end());
              return found;
@@ -170,14 +170,14 @@ const std::vector<StudiedClaim>& studied() {
        .source = "paper",
        .statement = {},
        .where = {},
-       .rule = "on the finest partition of each refinement the share of the region is within 1 % of its limit, for games "
-               "that have one",
+       .rule =
+           "on the finest partition of each refinement the share of the region is within 1 % of its limit, for games "
+           "that have one",
        .title = "refined partitions reach the asymptotic value",
        .quantity = "The relative distance from the limit",
        .files = {"refinement_limits_limits.csv"},
-       .measure = [](const fs::path& folder) {
-         return distances_from_limits(folder / "refinement_limits_limits.csv");
-       }},
+       .measure =
+           [](const fs::path& folder) { return distances_from_limits(folder / "refinement_limits_limits.csv"); }},
       {.id = "hard_masks_do_not_reach_the_diagonal_formula",
        .source = "opshap",
        .statement = "With masks that set whole cells, as in every experiment, integrated gradients do not approach the "
@@ -226,7 +226,8 @@ Claim claim_of(const StudiedClaim& studied) {
 }  // namespace
 
 bool has_studies(const fs::path& folder) {
-  return std::ranges::any_of(studied(), [&folder](const StudiedClaim& claim) { return is_there(folder / claim.files.front()); });
+  return std::ranges::any_of(studied(),
+                             [&folder](const StudiedClaim& claim) { return is_there(folder / claim.files.front()); });
 }
 
 std::vector<JudgedClaim> judge_studies(const fs::path& folder) {
@@ -238,8 +239,9 @@ std::vector<JudgedClaim> judge_studies(const fs::path& folder) {
     }
     const Measurements found = missing.empty() ? claim.measure(folder) : Measurements{};
     judged.push_back({claim_of(claim), !missing.empty() ? claims::not_testable("There is no " + missing + ".")
-                                       : found.empty()  ? claims::not_testable("The study has no such rows.")
-                                                        : claims::all_of(found, {.quantity = std::string(claim.quantity)})});
+                                       : found.empty()
+                                           ? claims::not_testable("The study has no such rows.")
+                                           : claims::all_of(found, {.quantity = std::string(claim.quantity)})});
   }
   return judged;
 }

@@ -226,9 +226,10 @@ Claim one_model_for_all_resolutions() {
           if (!better) return not_testable(place(on) + " was not run.");
           found.push_back(*better);
         }
-        return all_of(found, {.quantity = "OperatorSHAP's median NRMSE over that of the better attribution that does not "
-                                          "look at the input",
-                              .figures = {"OperatorSHAP", "uniform", "constant"}});
+        return all_of(found,
+                      {.quantity = "OperatorSHAP's median NRMSE over that of the better attribution that does not "
+                                   "look at the input",
+                       .figures = {"OperatorSHAP", "uniform", "constant"}});
       },
       unless_on_lines);
 }
@@ -295,7 +296,8 @@ Claim shapley_values_settle() {
                    many = static_cast<int>(paper_constant("density_many_players"));
         const auto distances = distances_to_density(scores, few, many);
         if (!distances || distances->inputs() < least_inputs) {
-          const std::string what = fmt::format("The references at n = {}, at n = {} and at a finer n are not ", few, many);
+          const std::string what =
+              fmt::format("The references at n = {}, at n = {} and at a finer n are not ", few, many);
           return scores.keeps_references() ? not_testable(what + "there.") : not_kept(what + "kept.");
         }
         const auto approach = measure(

@@ -88,8 +88,8 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   const PairedScores errors = PairedScores::of(cells, "nrmse");
   if (errors.inputs() < least_inputs) return not_testable(fmt::format("{} has too few inputs.", method));
   const double ours = log_ratio(errors.medians());
-  const Measurement::IntervalAt interval = widened(ours, at_tails(errors.resamples(log_ratio)),
-                                                   paper_error / static_cast<double>(cells.size()));
+  const Measurement::IntervalAt interval =
+      widened(ours, at_tails(errors.resamples(log_ratio)), paper_error / static_cast<double>(cells.size()));
   Judgement judgement = all_of(
       {factor_of(ours, interval, 1.5)},
       {.quantity = fmt::format("The factor between the column of {} and the paper's, the geometric mean over {} n",
@@ -229,8 +229,8 @@ Judgement row_of_table(const Scoreboard& scores, int players) {
     }
   }
   if (found.empty()) return not_testable(fmt::format("The three methods were not all run at n = {}.", players));
-  Wording wording{.quantity = "Our median of the paper's best method less the best of the other two", .at = "metric",
-                  .equal = 0};
+  Wording wording{
+      .quantity = "Our median of the paper's best method less the best of the other two", .at = "metric", .equal = 0};
   for (const std::string& method : paper_methods()) wording.figures.push_back(style_of(method).label);
   return all_of(found, wording);
 }
@@ -276,15 +276,16 @@ std::vector<Claim> of_table_rows(std::string_view pde) {
   const auto found = rows.find(pde);
   if (found == rows.end()) return claims;
   for (const TableRow& row : found->second) {
-    claims.push_back({.id = row.id,
-                      .source = "paper",
-                      .statement = row.statement,
-                      .where = row.where,
-                      .rule = "for each metric of the table the paper's best method has a median that is not worse than "
-                              "those of the other two, in this run",
-                      .judge = [players = row.players](const Scoreboard& scores) { return row_of_table(scores, players); },
-                      .table_row = true,
-                      .title = row.title});
+    claims.push_back(
+        {.id = row.id,
+         .source = "paper",
+         .statement = row.statement,
+         .where = row.where,
+         .rule = "for each metric of the table the paper's best method has a median that is not worse than "
+                 "those of the other two, in this run",
+         .judge = [players = row.players](const Scoreboard& scores) { return row_of_table(scores, players); },
+         .table_row = true,
+         .title = row.title});
   }
   return claims;
 }

@@ -70,7 +70,8 @@ struct Condition {
   }
   /// The median error of a competitor; none where it takes no part, is exact, or did not finish.
   std::optional<double> error(std::size_t competitor) const {
-    const statistics::Repeats errors = cells[competitor] == nullptr ? statistics::Repeats{} : errors_of(*cells[competitor]);
+    const statistics::Repeats errors =
+        cells[competitor] == nullptr ? statistics::Repeats{} : errors_of(*cells[competitor]);
     if (errors.empty()) return std::nullopt;
     const double median = statistics::quantile(errors, 0.5);
     return median > 0 && median < no_answer ? std::optional(median) : std::nullopt;
@@ -222,9 +223,8 @@ std::optional<AccessClass> Leaderboard::class_of(const std::string& access, std:
   for (const std::string& group : groups()) {
     const auto ranks = ranks_over(
         conditions, [&](const Condition& condition) { return games_[condition.game].group == group; }, seed, resamples);
-    add_ranks(found, methods, ranks, [&group](Standing& standing, const statistics::Rank& rank) {
-      standing.in_group.emplace(group, rank);
-    });
+    add_ranks(found, methods, ranks,
+              [&group](Standing& standing, const statistics::Rank& rank) { standing.in_group.emplace(group, rank); });
   }
   for (std::size_t game = 0; game < games_.size(); ++game) {
     const auto ranks = ranks_over(
@@ -251,7 +251,8 @@ Table Leaderboard::ranking(const AccessClass& of) const {
       .caption = fmt::format(
           "Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the bootstrap over "
           "repeats. The error is that over the least error of the same condition, a geometric mean over the conditions "
-          "where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those where it answers or "
+          "where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those where it answers "
+          "or "
           "did not finish (DNF). Where it refuses it has no rank, so compare ranks of methods with the same number of "
           "conditions.",
           of.conditions),
@@ -262,7 +263,8 @@ Table Leaderboard::ranking(const AccessClass& of) const {
   }
   for (const char* count : {"exact", "refused", "DNF"}) table.columns.push_back({count, true});
   for (const Standing& standing : of.standings) {
-    std::vector<std::string> line = {standing.method, show(standing.overall), std::to_string(standing.overall.conditions),
+    std::vector<std::string> line = {standing.method, show(standing.overall),
+                                     std::to_string(standing.overall.conditions),
                                      standing.error_ratio ? show(*standing.error_ratio) : "exact"};
     if (groups.size() > 1) {
       for (const std::string& group : groups)

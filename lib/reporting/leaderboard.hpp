@@ -23,7 +23,8 @@ struct LeaderboardGame {
 struct Standing {
   std::string method;
   statistics::Rank overall;
-  std::optional<double> error_ratio;  ///< over the least error of each condition, geometric mean; none where it is exact
+  std::optional<double>
+      error_ratio;  ///< over the least error of each condition, geometric mean; none where it is exact
   std::map<std::string, statistics::Rank> in_group;
   std::map<std::string, double> in_game;               ///< mean rank over the budgets, by the game's name
   std::size_t exact = 0, refused = 0, unfinished = 0;  ///< conditions at which it was exact, refused, or did not finish
@@ -44,11 +45,11 @@ std::string heading(const AccessClass& of);
 ///
 /// A condition is a game at a budget. At each the methods of a class are ranked by their median NRMSE, and every
 /// condition counts alike. A method that is exact shares the first rank with others that are: below rounding no error
-/// is better than another one. A run that did not finish is behind all that answered. A method that refuses a budget, or
-/// a game, has no rank there: a rank would say where the grid of budgets begins. Conditions at which fewer than two
-/// take part, or everybody is exact, say nothing and are left out. A method
-/// without a budget stands at each budget of its class with its one result; where it sees values it is not ranked,
-/// since it would be measured by coalitions that the others may not have.
+/// is better than another one. A run that did not finish is behind all that answered. A method that refuses a budget,
+/// or a game, has no rank there: a rank would say where the grid of budgets begins. Conditions at which fewer than two
+/// take part, or everybody is exact, say nothing and are left out. A method without a budget stands at each budget of
+/// its class with its one result; where it sees values it is not ranked, since it would be measured by coalitions that
+/// the others may not have.
 class Leaderboard {
  public:
   /// `seed` is that of the bootstrap. The comparisons must outlive the leaderboard. Throws InvalidArgument for no

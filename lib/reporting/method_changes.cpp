@@ -60,13 +60,14 @@ MethodChange change_of(const std::string& method, const Pairs& pairs, std::uint6
     for (const double log : logs) sum += log;
     found.ratio = std::exp(sum / static_cast<double>(logs.size()));
     found.interval = statistics::bootstrap(
-        logs.size(),
-        [&logs](statistics::Draw& draw) {
-          double drawn = 0;
-          for (const std::size_t pair : draw.inputs) drawn += logs[pair];
-          return std::exp(drawn / static_cast<double>(logs.size()));
-        },
-        seed).interval();
+                         logs.size(),
+                         [&logs](statistics::Draw& draw) {
+                           double drawn = 0;
+                           for (const std::size_t pair : draw.inputs) drawn += logs[pair];
+                           return std::exp(drawn / static_cast<double>(logs.size()));
+                         },
+                         seed)
+                         .interval();
   }
   found.change = judge(found, pairs.chance);
   return found;

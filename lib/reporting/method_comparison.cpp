@@ -147,8 +147,8 @@ std::vector<std::pair<std::string, std::string>> MethodComparison::not_ranked() 
     if (std::ranges::any_of(ranks_, [&](const MethodRank& rank) { return rank.method == candidate.method; }) ||
         std::ranges::any_of(found, same))
       continue;
-    found.emplace_back(candidate.method, !candidate.budget            ? "takes no budget, so it is not at equal budgets"
-                                         : !candidate.exact.empty()     ? "exact (" + candidate.exact + ")"
+    found.emplace_back(candidate.method, !candidate.budget          ? "takes no budget, so it is not at equal budgets"
+                                         : !candidate.exact.empty() ? "exact (" + candidate.exact + ")"
                                          : !candidate.undefined.empty() ? "refuses: " + candidate.undefined
                                                                         : "has no answer");
   }

@@ -62,13 +62,15 @@ std::string range_of(const Overview& overview, const std::string& method) {
   std::map<double, std::string> medians;
   for (const Chapter& chapter : overview.chapters) {
     const Cell* cell = chapter.scores->cell(chapter.scores->discretisations().back(), method);
-    if (cell != nullptr && cell->quartiles("nrmse")) medians[cell->quartiles("nrmse")->median] = pde_label(chapter.run->pde);
+    if (cell != nullptr && cell->quartiles("nrmse"))
+      medians[cell->quartiles("nrmse")->median] = pde_label(chapter.run->pde);
   }
   if (medians.empty()) return "";
   const std::string name = escape_markup(style_of(method).label);
   if (medians.size() == 1) return fmt::format("{} {}", name, show(medians.begin()->first));
-  return fmt::format("{} {} ({}) to {} ({})", name, show(medians.begin()->first), escape_markup(medians.begin()->second),
-                     show(medians.rbegin()->first), escape_markup(medians.rbegin()->second));
+  return fmt::format("{} {} ({}) to {} ({})", name, show(medians.begin()->first),
+                     escape_markup(medians.begin()->second), show(medians.rbegin()->first),
+                     escape_markup(medians.rbegin()->second));
 }
 
 std::string ranges_of(const Overview& overview, const std::vector<std::string>& methods) {
@@ -122,12 +124,11 @@ std::string sentences(const Overview& overview) {
           fates(rows_of(overview, "paper"), "sentences of the paper that these runs can judge");
   if (table_rows > 0)
     text += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
-  text += "</li>\n<li><strong>This suite.</strong> " +
-          fates(rows_of(overview, "opshap"), "sentences that it adds") + "</li>\n<li><strong>Grounds.</strong> ";
+  text += "</li>\n<li><strong>This suite.</strong> " + fates(rows_of(overview, "opshap"), "sentences that it adds") +
+          "</li>\n<li><strong>Grounds.</strong> ";
   text += comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
   text += " One training of each network is behind every number.";
-  if (!out.empty())
-    text += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
+  if (!out.empty()) text += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
   return text + "</li>\n</ol>\n";
 }
 
@@ -167,17 +168,19 @@ std::string matrix(const Overview& overview, const std::vector<ClaimRow>& rows, 
           escape_markup(pde_label(overview.chapters[i].run->pde)), verdict_in_words(verdict), sign(verdict),
           verdict_in_words(verdict));
     }
-    text += row.claim->by_construction
-                ? std::string("<td>by construction</td></tr>\n")
-                : fmt::format("<td class=\"number\">{} of {}</td></tr>\n", row.count(Verdict::reproduced), row.judged());
+    text += row.claim->by_construction ? std::string("<td>by construction</td></tr>\n")
+                                       : fmt::format("<td class=\"number\">{} of {}</td></tr>\n",
+                                                     row.count(Verdict::reproduced), row.judged());
   }
   return text + "</tbody></table></div>\n";
 }
 
 /// The table of the first screen.
 std::string verdict_matrices(const Overview& overview) {
-  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot decide it, – "
-         "the run cannot judge it. Each sign leads to the evidence on the problem's page, which <code>opshap report</code> of "
+  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot decide "
+         "it, – "
+         "the run cannot judge it. Each sign leads to the evidence on the problem's page, which <code>opshap "
+         "report</code> of "
          "this folder draws.</p>\n" +
          matrix(overview, rows_of(overview, "paper"), "What the paper says") +
          matrix(overview, rows_of(overview, "opshap"), "What this suite adds");
@@ -200,7 +203,8 @@ std::string winners(const Overview& overview) {
         found[Verdict::not_reproduced], found[Verdict::undecided]);
   }
   if (rows.empty()) return "";
-  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best method by each "
+  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best method by "
+         "each "
          "metric has to be the best one here.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
          "scope=\"col\">problem</th><th scope=\"col\" class=\"number\">rows</th><th scope=\"col\" "
          "class=\"number\">hold</th><th scope=\"col\" class=\"number\">do not</th><th scope=\"col\" "
@@ -249,7 +253,8 @@ std::string problems_section(const Overview& overview) {
       "class=\"wide stacks\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th "
       "scope=\"col\">players</th><th scope=\"col\">backbone's error</th><th scope=\"col\">the paper's "
       "sentences</th><th "
-      "scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall time</th></tr></thead>\n<tbody>\n";
+      "scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall "
+      "time</th></tr></thead>\n<tbody>\n";
   for (const Chapter& chapter : overview.chapters) {
     const auto cell = [](const char* label, const std::string& value) {
       return fmt::format("<td data-label=\"{}\">{}</td>", label, escape_markup(value));
@@ -262,7 +267,8 @@ std::string problems_section(const Overview& overview) {
     text += cell("wall time", show_seconds(chapter.run->total_seconds())) + "</tr>\n";
   }
   return text +
-         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's error is the "
+         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's error "
+         "is the "
          "median over the test inputs of its relative error in the 2-norm.</p>\n" +
          on_missing_pages(overview) + "</section>\n";
 }
@@ -369,7 +375,8 @@ std::string header(const Overview& overview) {
   text += fact("Profile", overview.profile) + fact("Problems", std::to_string(overview.chapters.size())) +
           fact("Wall time", show_seconds(seconds)) + fact("Commit", commit);
   return text +
-         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More verdicts</a><a "
+         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More "
+         "verdicts</a><a "
          "href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
          "href=\"#times\">Times</a><a href=\"#amortisation\">Amortisation</a><a href=\"#examples\">Inputs</a><a "
          "href=\"#data\">Data</a></nav>\n</header>\n";

@@ -266,11 +266,11 @@ std::string page(const ReportContents& contents) {
          "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +
          contents.backbone.html_with_caption() + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
          contents.reference.html_with_caption() + "<h3>The games</h3>\n" + contents.games.html_with_caption() +
-         "<h3>Errors net of the reference's</h3>\n" +
-         contents.net.html_with_caption() + "<h3>Drift</h3>\n" + contents.drift.html_with_caption() + "</section>\n" +
-         figures_section(contents) + "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" +
-         contents.training.html_with_caption() + "<h3>One attribution</h3>\n" + contents.cost.html_with_caption() +
-         "</section>\n" + environment_section(run) + differences_section(run) +
+         "<h3>Errors net of the reference's</h3>\n" + contents.net.html_with_caption() + "<h3>Drift</h3>\n" +
+         contents.drift.html_with_caption() + "</section>\n" + figures_section(contents) +
+         "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" + contents.training.html_with_caption() +
+         "<h3>One attribution</h3>\n" + contents.cost.html_with_caption() + "</section>\n" + environment_section(run) +
+         differences_section(run) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of this run alone. The same rows "
          "give the same page, byte for byte.</p></footer>\n" +
          json_island(contents) + "</body>\n</html>\n";

@@ -100,23 +100,25 @@ std::string verdict_table(const std::vector<JudgedClaim>& claims) {
   std::string text =
       "<div class=\"wide verdicts\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts\"><table>\n<thead><tr><th "
       "scope=\"col\">sentence</th><th scope=\"col\">verdict</th><th scope=\"col\" class=\"number\">measured</th><th "
-      "scope=\"col\" class=\"number\">95 % interval</th><th scope=\"col\" class=\"number\">threshold</th></tr></thead>\n"
+      "scope=\"col\" class=\"number\">95 % interval</th><th scope=\"col\" "
+      "class=\"number\">threshold</th></tr></thead>\n"
       "<tbody>\n";
   for (const Group& group : groups) {
     std::string rows;
     for (const JudgedClaim& judged : claims) {
       const auto& [claim, judgement] = judged;
       if (!group.has(claim) || !is_judged(judged)) continue;
-      const std::string verdict =
-          claim.by_construction ? badge(Verdict::not_testable, verdict_in_words(judgement) + ", by construction")
-                                : badge(judgement.verdict, verdict_in_words(judgement));
+      const std::string verdict = claim.by_construction
+                                      ? badge(Verdict::not_testable, verdict_in_words(judgement) + ", by construction")
+                                      : badge(judgement.verdict, verdict_in_words(judgement));
       rows += fmt::format(
           "<tr><td><a href=\"#claim-{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td><td "
           "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
           claim.id, escape_markup(claim.title), verdict, judgement.value ? show(*judgement.value) : "–",
           interval_in_words(judgement), judgement.threshold ? show(*judgement.threshold) : "–");
     }
-    if (!rows.empty()) text += fmt::format("<tr><th scope=\"rowgroup\" colspan=\"5\">{}</th></tr>\n", group.heading) + rows;
+    if (!rows.empty())
+      text += fmt::format("<tr><th scope=\"rowgroup\" colspan=\"5\">{}</th></tr>\n", group.heading) + rows;
   }
   return text + "</tbody></table></div>\n";
 }

@@ -25,8 +25,8 @@ bool is_judged(const JudgedClaim& claim);
 /// The verdict, and where it is the opposite of the sentence or its confirmation: whether better or worse.
 std::string verdict_in_words(const Judgement& judgement);
 
-/// Every sentence that the rows say something about in a line: verdict, number, interval, and what the number had to be.
-/// Each leads to its evidence on the same page.
+/// Every sentence that the rows say something about in a line: verdict, number, interval, and what the number had to
+/// be. Each leads to its evidence on the same page.
 std::string verdict_table(const std::vector<JudgedClaim>& claims);
 /// Every claim with its rule, its verdict and its evidence.
 std::string claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run);

@@ -70,8 +70,8 @@ Chapter write_run_report(std::unique_ptr<runs::Run> run, const fs::path& folder,
     if (!drawn.figure.rows_kept) drawn.earlier_drawing = earlier_drawing(folder, drawn.name);
     write_figure(folder / "figures", drawn);
   }
-  for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference, &contents.games,
-                             &contents.net, &contents.drift, &contents.cost, &contents.training})
+  for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
+                             &contents.games, &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(folder / "tables", *table);
   write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
   write_table(folder / "tables", tables::quality(scores));

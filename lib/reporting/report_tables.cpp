@@ -260,17 +260,19 @@ Parts parts_of(const Scoreboard& scores, const Discretisation& on) {
 }  // namespace
 
 Table games(const Scoreboard& scores) {
-  Table table{.name = "games",
-              .caption =
-                  "What the games are about: how many players change anything at all, and how far what hides a player is "
-                  "from the data, in standard deviations of all test inputs. Above 3, hidden cells show the operator "
-                  "what it has never seen.",
-              .columns = {{"n", true}, {"players that change anything, median", true}, {"baseline's distance", true}}};
+  Table table{
+      .name = "games",
+      .caption =
+          "What the games are about: how many players change anything at all, and how far what hides a player is "
+          "from the data, in standard deviations of all test inputs. Above 3, hidden cells show the operator "
+          "what it has never seen.",
+      .columns = {{"n", true}, {"players that change anything, median", true}, {"baseline's distance", true}}};
   for (const runs::GamesRow& row : scores.run().results.games) {
     if (row.pde != scores.run().pde || row.active.empty()) continue;
     std::string distances;
     for (std::size_t i = 0; i < row.channels.size(); ++i)
-      distances += fmt::format("{}{} {}", distances.empty() ? "" : ", ", row.channels[i], show(row.baseline_distances[i]));
+      distances +=
+          fmt::format("{}{} {}", distances.empty() ? "" : ", ", row.channels[i], show(row.baseline_distances[i]));
     const std::vector<double> active(row.active.begin(), row.active.end());
     table.add({Discretisation{.players = row.players, .shape = row.shape}.label(),
                fmt::format("{} of {}", show_count(statistics::quantile(active, 0.5)), row.players),

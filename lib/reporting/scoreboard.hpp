@@ -76,8 +76,8 @@ class Scoreboard {
   explicit Scoreboard(const runs::Run& run);
 
   /// A grid takes part in verdicts only where the operator that is explained is the problem's, and where the reference
-  /// is one: a median backbone error of at most 0.1 and a median reference error of at most five times the run's target.
-  /// Why this grid does not; empty where it does. An error that the run does not know is no reason.
+  /// is one: a median backbone error of at most 0.1 and a median reference error of at most five times the run's
+  /// target. Why this grid does not; empty where it does. An error that the run does not know is no reason.
   std::string unfit(const Discretisation& on) const;
   /// The same with the grids that take part in verdicts alone.
   Scoreboard of_fit_grids() const;
@@ -102,7 +102,8 @@ class Scoreboard {
   const Cell* cell(const Discretisation& on, std::string_view method) const;
   /// nullptr when not run.
   const Cell* cell(const Discretisation& on, std::string_view method, std::int64_t budget) const;
-  /// Where BudgetCurve keeps what it has made of these cells: several claims ask for the same curves, which take seconds.
+  /// Where BudgetCurve keeps what it has made of these cells: several claims ask for the same curves, which take
+  /// seconds.
   BudgetCurves& budget_curves() const { return *budget_curves_; }
   /// All budgets of a sampling method, ascending, on the inputs that all of them share; empty with fewer than `least`
   /// budgets.
@@ -131,7 +132,8 @@ class Scoreboard {
   std::map<std::string, std::vector<std::string>, std::less<>> explainers_;  ///< of a method, in the order of the rows
   std::vector<std::string> methods_;
   std::shared_ptr<BudgetCurves> budget_curves_;
-  std::shared_ptr<const std::vector<runs::AttributionRow>> constants_;  ///< where the cells' rows of constant_method are
+  std::shared_ptr<const std::vector<runs::AttributionRow>>
+      constants_;  ///< where the cells' rows of constant_method are
 };
 
 }  // namespace opshap::reporting

@@ -29,7 +29,9 @@ std::string medians_of(const Scoreboard& scores, const std::vector<std::string>&
   for (const std::string& method : methods) {
     const auto at_coarsest = median_error(scores, coarsest, method), at_finest = median_error(scores, finest, method);
     if (!at_coarsest && !at_finest) continue;
-    const auto in_words = [](const std::optional<double>& median) { return median ? show(*median) : std::string("none"); };
+    const auto in_words = [](const std::optional<double>& median) {
+      return median ? show(*median) : std::string("none");
+    };
     words += fmt::format("{}{} {} and {}", words.empty() ? "" : ", ", escape_markup(style_of(method).label),
                          in_words(at_coarsest), in_words(at_finest));
   }
@@ -53,8 +55,8 @@ std::string untrained(const Scoreboard& scores) {
   std::string text = fmt::format("<strong>Without training.</strong> {}.", medians);
   const UntrainedLead lead = untrained_lead(scores);
   if (lead.grids > 0) {
-    text += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.", lead.ahead,
-                        lead.grids);
+    text += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.",
+                        lead.ahead, lead.grids);
   }
   return text;
 }
@@ -63,10 +65,10 @@ std::string untrained(const Scoreboard& scores) {
 std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
   if (!scores.run().comparable_with_paper) return "";
   std::string words;
-  for (const auto& [id, method] : std::map<std::string_view, const char*>{
-           {"regression_msr_column", "regression_msr_shapiq_1_6"},
-           {"operator_shap_column", "operator_shap"},
-           {"integrated_gradients_column", "integrated_gradients"}}) {
+  for (const auto& [id, method] :
+       std::map<std::string_view, const char*>{{"regression_msr_column", "regression_msr_shapiq_1_6"},
+                                               {"operator_shap_column", "operator_shap"},
+                                               {"integrated_gradients_column", "integrated_gradients"}}) {
     for (const JudgedClaim& judged : claims) {
       if (judged.claim.id != id || !judged.judgement.value) continue;
       const auto direction = judged.judgement.direction;
@@ -74,8 +76,8 @@ std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedC
                                : direction == Direction::better                ? "better than the paper's"
                                : direction == Direction::worse                 ? "worse than the paper's"
                                                                                : "undecided";
-      words += fmt::format("{}{} {} (by a factor of {})", words.empty() ? "" : ", ", escape_markup(style_of(method).label),
-                           than, show(*judged.judgement.value));
+      words += fmt::format("{}{} {} (by a factor of {})", words.empty() ? "" : ", ",
+                           escape_markup(style_of(method).label), than, show(*judged.judgement.value));
     }
   }
   return words.empty() ? "" : fmt::format("<strong>Beside the paper's table.</strong> NRMSE over all n: {}.", words);
@@ -99,7 +101,8 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
     ++rows;
     holding += judged.judgement.verdict == Verdict::reproduced;
   }
-  if (rows > 0) text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", holding, rows);
+  if (rows > 0)
+    text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", holding, rows);
   if (ours.judged() > 0)
     text += fmt::format(" Of {} sentences that this suite adds {} hold.", ours.judged(), ours.reproduced);
   return text;

@@ -8,8 +8,9 @@
 
 namespace opshap::reporting {
 
-/// What the first screen of a run's page says, a sentence each, in HTML: the trained explainers, what needs no training,
-/// the paper's columns, the verdicts, and what all of it rests on. A sentence that the rows have nothing for is left out.
+/// What the first screen of a run's page says, a sentence each, in HTML: the trained explainers, what needs no
+/// training, the paper's columns, the verdicts, and what all of it rests on. A sentence that the rows have nothing for
+/// is left out.
 std::vector<std::string> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims);
 
 /// How many of some claims hold, and so on. What is decided by construction, the rows of the paper's table and the

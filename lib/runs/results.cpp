@@ -141,8 +141,9 @@ void require_shape(const std::vector<int>& shape, int players) {
 void complete(AttributionRow& row) {
   if (row.shape.empty()) row.shape = {row.players};
   require_shape(row.shape, row.players);
-  require<DataError>(row.reference_parts.size() == row.reference_part_errors.size(), "reference_part_errors=",
-                     row.reference_part_errors.size(), " (there are ", row.reference_parts.size(), " parts)");
+  require<DataError>(row.reference_parts.size() == row.reference_part_errors.size(),
+                     "reference_part_errors=", row.reference_part_errors.size(), " (there are ",
+                     row.reference_parts.size(), " parts)");
 }
 
 void complete(ValuesRow& row) {
@@ -175,10 +176,12 @@ void complete(TrainingRow&) {}
 void complete(DriftRow&) {}
 void complete(GamesRow& row) {
   name_channels(row.channels, row.baseline_distances.size());
-  require<DataError>(row.channels.size() == row.baseline_distances.size(), "baseline_distances=",
-                     row.baseline_distances.size(), " (there are ", row.channels.size(), " channels)");
+  require<DataError>(row.channels.size() == row.baseline_distances.size(),
+                     "baseline_distances=", row.baseline_distances.size(), " (there are ", row.channels.size(),
+                     " channels)");
   for (const int active : row.active)
-    require<DataError>(active >= 0 && active <= row.players, "active=", active, " (there are ", row.players, " players)");
+    require<DataError>(active >= 0 && active <= row.players, "active=", active, " (there are ", row.players,
+                       " players)");
 }
 
 void complete(FieldsRow& row) {

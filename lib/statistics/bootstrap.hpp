@@ -15,7 +15,8 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-/// Standard normal numbers of a stream, which are kept: whoever begins anew gets the same ones for the price of reading.
+/// Standard normal numbers of a stream, which are kept: whoever begins anew gets the same ones for the price of
+/// reading.
 class Noise {
  public:
   explicit Noise(const Rng& stream) : stream_(stream) {}
