@@ -28,11 +28,11 @@ using Json = nlohmann::json;
 
 const fs::path reports = fs::path(OPSHAP_SOURCE_DIR) / "reports";
 
-/// The folders with the rows of a run, from reports/.
+/// The folders with the claims of a run, from reports/. Others have a manifest of a training alone.
 std::vector<std::string> committed_runs() {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(reports)) {
-    if (entry.path().filename() != "manifest.json") continue;
+    if (entry.path().filename() != "manifest.json" || !is_there(entry.path().parent_path() / "claims.json")) continue;
     if (Json::parse(read_file(entry.path())).at("schema") == runs::manifest_schema)
       found.push_back(fs::relative(entry.path().parent_path(), reports).string());
   }
