@@ -302,6 +302,22 @@ TEST_F(PartsOfAnEvaluation, APartThatWasKilledGoesOn) {
   EXPECT_EQ(read_file(whole / "attributions.jsonl"), read_file(run_ / "attributions.jsonl"));
 }
 
+TEST_F(PartsOfRuns, AComparisonIsReadFromItsFolderAsItWasRun) {
+  Rng rng(3, "parts test");
+  const auto game = games::random_unanimity_sum(12, rng);
+  evaluation::ComparisonPlan plan{
+      .game = *game, .name = "unanimity_sum", .methods = {}, .budgets = {64, 96, 128}, .repeats = 7, .seed = 9};
+  for (const char* name : {"permutation", "stratified", "svarm", "msr", "kernel_shap_unbiased"})
+    plan.methods.push_back(methods::resolve(name));
+  const evaluation::ComparisonRun run = evaluation::run_comparison(plan, {}, run_, ""),
+                                  read = evaluation::read_comparison(run_, plan.seed);
+  EXPECT_EQ(run.comparison.markdown(), read.comparison.markdown());
+  EXPECT_EQ(run.truth.values, read.truth.values);
+  EXPECT_EQ(run.truth.rounding, read.truth.rounding);
+  fs::remove(run_ / "results.jsonl");
+  EXPECT_THROW(evaluation::read_comparison(run_, plan.seed), DataError);
+}
+
 TEST_F(PartsOfRuns, OfAComparisonGiveItsRowsInItsOrder) {
   Rng rng(3, "parts test");
   const auto game = games::random_unanimity_sum(12, rng);
