@@ -59,14 +59,12 @@ inline Agreement agreement(const Row& row, const std::string& metric) {
   const statistics::Quartiles paper = row.paper(metric).quartiles;
   Agreement found;
   for (const auto& [share, stated] : {std::pair{0.25, paper.q25}, {0.5, paper.median}, {0.75, paper.q75}}) {
-    const auto interval = statistics::bootstrap(
-        scores.size(),
-        [&](statistics::Draw& draw) {
-          std::vector<double> drawn;
-          for (const std::size_t input : draw.inputs) drawn.push_back(scores[input]);
-          return statistics::quantile(std::move(drawn), share);
-        },
-        1);
+    const auto quantile_of = [&](statistics::Draw& draw) {
+      std::vector<double> drawn;
+      for (const std::size_t input : draw.inputs) drawn.push_back(scores[input]);
+      return statistics::quantile(std::move(drawn), share);
+    };
+    const statistics::Interval interval = statistics::bootstrap(scores.size(), quantile_of, 1).interval();
     ++found.of;
     if (interval.low - 5e-4 <= stated && stated <= interval.high + 5e-4) ++found.inside;
   }
