@@ -171,8 +171,11 @@ UntrainedLead untrained_lead(const Scoreboard& scores) {
       if (found && (!best || *found < *best)) best = found;
     };
     for (const std::string& method : explainers) take(best_trained, method);
-    for (const std::string& method : untrained_methods()) take(best_untrained, method);
-    if (!best_trained || !best_untrained) continue;
+    for (const std::string& method : untrained_methods()) {
+      if (method != constant_method) take(best_untrained, method);
+    }
+    if (!best_trained || !best_untrained) continue;  // a grid where the explainers alone were scored
+    take(best_untrained, std::string(constant_method));
     ++lead.grids;
     lead.ahead += *best_untrained < *best_trained;
   }
