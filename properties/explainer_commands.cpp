@@ -212,7 +212,7 @@ TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
   ASSERT_EQ(0, outcome.code) << outcome.err;
   const std::string report = read_file(folder_ / "queries" / "queries.md"),
                     points = read_file(folder_ / "queries" / "queries.csv");
-  EXPECT_NE(std::string::npos, report.find("times the error")) << report;
+  EXPECT_NE(std::string::npos, report.find("times that error")) << report;
   EXPECT_NE(std::string::npos, points.find("\"explainer, any query\",0.875,")) << points;
   EXPECT_NE(std::string::npos, points.find("\"explainer, one query\",0.5,")) << points;
   expect_refusal(study + " --explainer " + fixed, 2, "one query");

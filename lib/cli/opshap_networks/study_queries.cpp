@@ -150,8 +150,7 @@ reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, c
       .study_tables = false};
   if (fixed) {
     evidence.finding += fmt::format(
-        " The explainer that was trained for the query of the run has {} there. The explainer for every query has "
-        "{:.2f} "
+        " The explainer that was trained for the query of the run has {} there. The explainer for every query has {:.2f} "
         "times that error.",
         reporting::show(fixed->nrmse.median), median_of(any) / fixed->nrmse.median);
     evidence.studies.push_back(curve("explainer, one query", {*fixed}));
