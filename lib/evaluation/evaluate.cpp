@@ -290,7 +290,8 @@ std::string games_lines(const Evaluation& evaluation, const std::vector<std::int
     row.shape = shape_of(scenarios.front().input.domain);
     row.baseline_distances = baseline_distances(scenarios);
     for (std::size_t channel = 0; channel < row.baseline_distances.size() && !noted; ++channel) {
-      if (row.baseline_distances[channel] <= far_from_the_data || verbosity() == Verbosity::quiet) continue;
+      if (row.baseline_distances[channel] <= runs::GamesRow::far_from_the_data || verbosity() == Verbosity::quiet)
+        continue;
       std::cerr << message(
           "evaluation: note: baseline (in channel ", channel, " it is ", row.baseline_distances[channel],
           " standard deviations from the data, so hidden cells show what the operator has never seen). "

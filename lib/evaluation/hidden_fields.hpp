@@ -19,7 +19,4 @@ int active_players(const Scenario& scenario);
 /// more about this than about the input. One scenario at the least, all of them with the same number of channels.
 std::vector<double> baseline_distances(std::span<const Scenario> scenarios);
 
-/// Above so many standard deviations a baseline is called far from the data.
-inline constexpr double far_from_the_data = 3;
-
 }  // namespace opshap::evaluation

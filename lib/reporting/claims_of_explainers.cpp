@@ -16,19 +16,22 @@ namespace opshap::reporting::claims {
 
 namespace {
 
-/// The NRMSE of a method over that of every explainer, input by input, at every n >= `least_players` where `cell` gives
-/// the method's cell.
-template <typename MethodCell>
-Measurements over_explainers(const Scoreboard& scores, int least_players, const MethodCell& cell) {
+enum class Quotient { other_over_explainer, explainer_over_other };
+
+/// The NRMSE of something else over that of each explainer, or the inverse, input by input, on every grid where `other`
+/// gives a cell. An explainer is not compared with itself.
+template <typename OtherCell>
+Measurements beside_explainers(const Scoreboard& scores, Quotient quotient, const OtherCell& other) {
   Measurements found;
   for (const Discretisation& on : scores.discretisations()) {
-    const Cell* method = on.players < least_players ? nullptr : cell(on);
-    if (method == nullptr) continue;
+    const Cell* beside = other(on);
+    if (beside == nullptr) continue;
     for (const std::string& name : scores.methods_with_access("amortised")) {
       const Cell* trained = scores.cell(on, name);
-      if (trained == nullptr) continue;
-      const auto better =
-          better_input_by_input(fmt::format("{}, {}", place(on), style_of(name).label), *method, *trained);
+      if (trained == nullptr || trained == beside) continue;
+      const std::string at = fmt::format("{}, {}", place(on), style_of(name).label);
+      const auto better = quotient == Quotient::other_over_explainer ? better_input_by_input(at, *beside, *trained)
+                                                                     : better_input_by_input(at, *trained, *beside);
       if (better) found.push_back(*better);
     }
   }
@@ -43,7 +46,8 @@ Judgement beats_explainers(const Measurements& found, const std::string& method,
 }
 
 Judgement beats_explainers(const Scoreboard& scores, std::string_view method) {
-  return beats_explainers(over_explainers(scores, 0, [&](const Discretisation& on) { return scores.cell(on, method); }),
+  return beats_explainers(beside_explainers(scores, Quotient::other_over_explainer,
+                                            [&](const Discretisation& on) { return scores.cell(on, method); }),
                           style_of(method).label,
                           fmt::format("{} and a trained explainer were not both run on enough inputs.", method));
 }
@@ -85,11 +89,13 @@ Claim antithetic_pair_beats_explainer() {
               "the NRMSE at a budget of 2n over that of each trained explainer of the run, input by input, has a "
               "median of at most 1 at every n >= 512",
           .judge = [](const Scoreboard& scores) {
-            return beats_explainers(over_explainers(scores, static_cast<int>(paper_constant("many_players")),
-                                                    [&](const Discretisation& on) {
-                                                      return scores.cell(on, "permutation_antithetic", 2 * on.players);
-                                                    }),
-                                    "One pair", "One antithetic pair was not run at n >= 512.");
+            const auto one_pair = [&](const Discretisation& on) {
+              return on.players < paper_constant("many_players")
+                         ? nullptr
+                         : scores.cell(on, "permutation_antithetic", 2 * on.players);
+            };
+            return beats_explainers(beside_explainers(scores, Quotient::other_over_explainer, one_pair), "One pair",
+                                    "One antithetic pair was not run at n >= 512.");
           }};
 }
 
@@ -103,18 +109,9 @@ Claim explainers_beat_the_constant() {
           .rule = "the NRMSE over that of the constant, input by input, has a median of at most 1 at every n",
           .judge = [](const Scoreboard& scores) {
             if (!scores.keeps_references()) return not_kept("The references of this run are not kept.");
-            Measurements found;
-            for (const Discretisation& on : scores.discretisations()) {
-              const Cell* constant = scores.cell(on, constant_method);
-              if (constant == nullptr) continue;
-              for (const std::string& name : scores.methods_with_access("amortised")) {
-                const Cell* trained = scores.cell(on, name);
-                if (trained == nullptr) continue;
-                const auto better =
-                    better_input_by_input(fmt::format("{}, {}", place(on), style_of(name).label), *trained, *constant);
-                if (better) found.push_back(*better);
-              }
-            }
+            const Measurements found =
+                beside_explainers(scores, Quotient::explainer_over_other,
+                                  [&](const Discretisation& on) { return scores.cell(on, constant_method); });
             if (found.empty()) return not_testable("The references of too few inputs are there.");
             return all_of(found,
                           {.quantity = "The explainer's NRMSE over the constant's, in the median over the inputs,",
@@ -149,18 +146,9 @@ Claim stronger_estimators_improve_quality() {
       "of at most 1; these explainers learn from labels, and differ from FastSHAP in more than that: coordinates, "
       "head, loss, steps and rate",
       [](const Scoreboard& scores) {
-        const std::vector<std::string> explainers = scores.methods_with_access("amortised");
-        Measurements found;
-        for (const Discretisation& on : scores.discretisations()) {
-          const Cell* fastshap = scores.cell(on, explainer);
-          for (const std::string& name : explainers) {
-            const Cell* other = scores.cell(on, name);
-            if (fastshap == nullptr || other == nullptr || other == fastshap) continue;
-            const auto better =
-                better_input_by_input(fmt::format("{}, {}", place(on), style_of(name).label), *other, *fastshap);
-            if (better) found.push_back(*better);
-          }
-        }
+        const Measurements found =
+            beside_explainers(scores, Quotient::explainer_over_other,
+                              [&](const Discretisation& on) { return scores.cell(on, explainer); });
         if (found.empty()) return not_testable("The run has no further explainer beside FastSHAP.");
         return all_of(found,
                       {.quantity = "The explainer's NRMSE over FastSHAP's, in the median over the inputs,",

@@ -249,12 +249,11 @@ Table Leaderboard::ranking(const AccessClass& of) const {
   Table table{
       .name = "ranking_" + of.access,
       .caption = fmt::format(
-          "Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the bootstrap over "
-          "repeats. The error is that over the least error of the same condition, a geometric mean over the conditions "
-          "where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those where it answers "
-          "or "
-          "did not finish (DNF). Where it refuses it has no rank, so compare ranks of methods with the same number of "
-          "conditions.",
+          "Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the bootstrap "
+          "over repeats. The error is that over the least error of the same condition, a geometric mean over the "
+          "conditions where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those "
+          "where it answers or did not finish (DNF). Where it refuses it has no rank, so compare ranks of methods "
+          "with the same number of conditions.",
           of.conditions),
       .columns = {{"method"}, {"all games", true}, {"conditions", true}, {"error", true}}};
   const std::vector<std::string> groups = this->groups();

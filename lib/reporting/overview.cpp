@@ -104,11 +104,9 @@ std::string sentences(const Overview& overview) {
     lead.ahead += here.ahead;
     lead.grids += here.grids;
     comparable = comparable && chapter.run->comparable_with_paper;
-    for (const JudgedClaim& judged : chapter.claims) {
-      if (!judged.claim.table_row || !is_judged(judged)) continue;
-      ++table_rows;
-      holding += judged.judgement.verdict == Verdict::reproduced;
-    }
+    const Tally rows = tally_of_table_rows(chapter.claims);
+    table_rows += rows.judged();
+    holding += rows.reproduced;
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
                     untrained = ranges_of(overview, untrained_methods()), out = without_verdict(overview);
@@ -142,8 +140,7 @@ std::string link_to(const Chapter& chapter, const std::string& claim = {}) {
 std::string on_missing_pages(const Overview& overview) {
   if (std::ranges::all_of(overview.chapters, &Chapter::page_beside)) return "";
   return "<p class=\"note\">Where a problem has no page here, links lead to its claims.json. <code>opshap "
-         "report</code> "
-         "with the folder of the problem draws its page.</p>\n";
+         "report</code> with the folder of the problem draws its page.</p>\n";
 }
 
 /// Every claim with a row, every problem with a column.
@@ -177,11 +174,9 @@ std::string matrix(const Overview& overview, const std::vector<ClaimRow>& rows, 
 
 /// The table of the first screen.
 std::string verdict_matrices(const Overview& overview) {
-  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot decide "
-         "it, – "
-         "the run cannot judge it. Each sign leads to the evidence on the problem's page, which <code>opshap "
-         "report</code> of "
-         "this folder draws.</p>\n" +
+  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot "
+         "decide it, – the run cannot judge it. Each sign leads to the evidence on the problem's page, which "
+         "<code>opshap report</code> of this folder draws.</p>\n" +
          matrix(overview, rows_of(overview, "paper"), "What the paper says") +
          matrix(overview, rows_of(overview, "opshap"), "What this suite adds");
 }
@@ -190,25 +185,20 @@ std::string verdict_matrices(const Overview& overview) {
 std::string winners(const Overview& overview) {
   std::string rows;
   for (const Chapter& chapter : overview.chapters) {
-    std::map<Verdict, int> found;
-    for (const JudgedClaim& judged : chapter.claims) {
-      if (judged.claim.table_row) ++found[judged.judgement.verdict];
-    }
-    const int judged = found[Verdict::reproduced] + found[Verdict::not_reproduced] + found[Verdict::undecided];
-    if (judged == 0) continue;
+    const Tally found = tally_of_table_rows(chapter.claims);
+    if (found.judged() == 0) continue;
     rows += fmt::format(
         "<tr><td><a href=\"{}#claims\">{}</a></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
         "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-        link_to(chapter), escape_markup(pde_label(chapter.run->pde)), judged, found[Verdict::reproduced],
-        found[Verdict::not_reproduced], found[Verdict::undecided]);
+        link_to(chapter), escape_markup(pde_label(chapter.run->pde)), found.judged(), found.reproduced,
+        found.not_reproduced, found.undecided);
   }
   if (rows.empty()) return "";
-  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best method by "
-         "each "
-         "metric has to be the best one here.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th "
-         "scope=\"col\">problem</th><th scope=\"col\" class=\"number\">rows</th><th scope=\"col\" "
-         "class=\"number\">hold</th><th scope=\"col\" class=\"number\">do not</th><th scope=\"col\" "
-         "class=\"number\">undecided</th></tr></thead>\n<tbody>\n" +
+  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best "
+         "method by each metric has to be the best one here.</p>\n<div class=\"wide\" "
+         "tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th scope=\"col\" "
+         "class=\"number\">rows</th><th scope=\"col\" class=\"number\">hold</th><th scope=\"col\" "
+         "class=\"number\">do not</th><th scope=\"col\" class=\"number\">undecided</th></tr></thead>\n<tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
@@ -252,8 +242,7 @@ std::string problems_section(const Overview& overview) {
       "<section id=\"problems\">\n<h2>Problems</h2>\n<p>Each name leads to the page of that problem.</p>\n<div "
       "class=\"wide stacks\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th "
       "scope=\"col\">players</th><th scope=\"col\">backbone's error</th><th scope=\"col\">the paper's "
-      "sentences</th><th "
-      "scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall "
+      "sentences</th><th scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall "
       "time</th></tr></thead>\n<tbody>\n";
   for (const Chapter& chapter : overview.chapters) {
     const auto cell = [](const char* label, const std::string& value) {
@@ -267,9 +256,8 @@ std::string problems_section(const Overview& overview) {
     text += cell("wall time", show_seconds(chapter.run->total_seconds())) + "</tr>\n";
   }
   return text +
-         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's error "
-         "is the "
-         "median over the test inputs of its relative error in the 2-norm.</p>\n" +
+         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's "
+         "error is the median over the test inputs of its relative error in the 2-norm.</p>\n" +
          on_missing_pages(overview) + "</section>\n";
 }
 
@@ -376,8 +364,7 @@ std::string header(const Overview& overview) {
           fact("Wall time", show_seconds(seconds)) + fact("Commit", commit);
   return text +
          "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More "
-         "verdicts</a><a "
-         "href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
+         "verdicts</a><a href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
          "href=\"#times\">Times</a><a href=\"#amortisation\">Amortisation</a><a href=\"#examples\">Inputs</a><a "
          "href=\"#data\">Data</a></nav>\n</header>\n";
 }

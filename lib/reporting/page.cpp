@@ -42,9 +42,6 @@ std::string why_not_comparable(const runs::Run& run) {
   return run.departures.front() + more;
 }
 
-/// Standard deviations; the limit of the evaluation's own warning.
-constexpr double far_from_the_data = 3;
-
 /// The figure of the first screen.
 constexpr std::string_view leading_figure = "resolution_error";
 
@@ -67,9 +64,10 @@ std::string verdict_header(const ReportContents& contents) {
         "only those are judged that hold for any data.</p>\n",
         escape_markup(run.imported_from));
   }
-  for (const runs::GamesRow& row : run.results.games) {
+  if (!run.results.games.empty()) {
+    const runs::GamesRow& row = run.results.games.front();
     for (std::size_t i = 0; i < row.channels.size(); ++i) {
-      if (row.baseline_distances[i] <= far_from_the_data || row.shape != run.results.games.front().shape) continue;
+      if (row.baseline_distances[i] <= runs::GamesRow::far_from_the_data) continue;
       text += fmt::format(
           "<p class=\"lead\"><strong>Hidden cells are out of distribution:</strong> in channel {} the baseline is {} "
           "standard deviations from the data.</p>\n",

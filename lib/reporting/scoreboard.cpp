@@ -191,13 +191,16 @@ void Scoreboard::add_constants() {
   constants_ = std::move(found);
 }
 
-std::string Scoreboard::unfit(const Discretisation& on) const {
+std::optional<double> Scoreboard::backbone_error(const Discretisation& on) const {
   for (const runs::OperatorRow& row : run_.results.operators) {
-    if (row.pde != run_.pde || row.shape != on.shape) continue;
-    const std::vector<double> errors = row.defined_errors();
-    const double median = errors.empty() ? 0 : statistics::quantile(errors, 0.5);
-    if (median > most_backbone_error) return message("the backbone's median error is ", show(median));
+    if (row.pde == run_.pde && row.shape == on.shape) return median_of(row.defined_errors());
   }
+  return std::nullopt;
+}
+
+std::string Scoreboard::unfit(const Discretisation& on) const {
+  const std::optional<double> backbone = backbone_error(on);
+  if (backbone && *backbone > most_backbone_error) return message("the backbone's median error is ", show(*backbone));
   const ReferenceQuality quality = reference(on);
   if (quality.target && quality.error.median > most_missed_targets * *quality.target) {
     return message("the reference's median error is ", show(quality.error.median), ", and ", show(*quality.target),

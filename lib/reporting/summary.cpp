@@ -16,6 +16,19 @@ namespace opshap::reporting {
 
 namespace {
 
+template <typename Counts>
+Tally tally_where(const std::vector<JudgedClaim>& claims, const Counts& counts) {
+  Tally found;
+  for (const auto& [claim, judgement] : claims) {
+    if (!counts(claim)) continue;
+    found.reproduced += judgement.verdict == Verdict::reproduced;
+    found.not_reproduced += judgement.verdict == Verdict::not_reproduced;
+    found.undecided += judgement.verdict == Verdict::undecided;
+    found.better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
+  }
+  return found;
+}
+
 std::optional<double> median_error(const Scoreboard& scores, const Discretisation& on, std::string_view method) {
   const Cell* cell = scores.cell(on, method);
   const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
@@ -95,14 +108,10 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
                         paper.better > 0 ? fmt::format(" ({} because this run is better)", paper.better) : "",
                         paper.undecided, paper.undecided == 1 ? "is" : "are");
   }
-  int rows = 0, holding = 0;
-  for (const JudgedClaim& judged : claims) {
-    if (!judged.claim.table_row || !is_judged(judged)) continue;
-    ++rows;
-    holding += judged.judgement.verdict == Verdict::reproduced;
+  if (const Tally rows = tally_of_table_rows(claims); rows.judged() > 0) {
+    text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", rows.reproduced,
+                        rows.judged());
   }
-  if (rows > 0)
-    text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", holding, rows);
   if (ours.judged() > 0)
     text += fmt::format(" Of {} sentences that this suite adds {} hold.", ours.judged(), ours.reproduced);
   return text;
@@ -112,11 +121,9 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
 std::string grounds(const Scoreboard& scores) {
   std::string text = "<strong>Grounds.</strong> ";
   const Discretisation& finest = scores.discretisations().back();
-  for (const runs::OperatorRow& row : scores.run().results.operators) {
-    const std::vector<double> errors = row.defined_errors();
-    if (row.pde != scores.run().pde || row.shape != finest.shape || errors.empty()) continue;
-    text += fmt::format("The operator that is explained is off by {} (median at n = {}). ",
-                        show(statistics::quantile(errors, 0.5)), finest.label());
+  if (const auto error = scores.backbone_error(finest)) {
+    text +=
+        fmt::format("The operator that is explained is off by {} (median at n = {}). ", show(*error), finest.label());
   }
   const ReferenceQuality quality = scores.reference(finest);
   std::string kinds;
@@ -144,15 +151,11 @@ std::vector<std::string> summary(const Scoreboard& scores, const std::vector<Jud
 bool is_counted(const Claim& claim) { return !claim.check && !claim.by_construction && !claim.table_row; }
 
 Tally tally(const std::vector<JudgedClaim>& claims, std::string_view source) {
-  Tally found;
-  for (const auto& [claim, judgement] : claims) {
-    if (claim.source != source || !is_counted(claim)) continue;
-    found.reproduced += judgement.verdict == Verdict::reproduced;
-    found.not_reproduced += judgement.verdict == Verdict::not_reproduced;
-    found.undecided += judgement.verdict == Verdict::undecided;
-    found.better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
-  }
-  return found;
+  return tally_where(claims, [source](const Claim& claim) { return claim.source == source && is_counted(claim); });
+}
+
+Tally tally_of_table_rows(const std::vector<JudgedClaim>& claims) {
+  return tally_where(claims, [](const Claim& claim) { return claim.table_row; });
 }
 
 const std::vector<std::string>& untrained_methods() {

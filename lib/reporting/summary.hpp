@@ -13,17 +13,19 @@ namespace opshap::reporting {
 /// is left out.
 std::vector<std::string> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims);
 
-/// How many of some claims hold, and so on. What is decided by construction, the rows of the paper's table and the
-/// checks are counted nowhere.
+/// How many of some claims hold, and so on.
 struct Tally {
   int reproduced = 0, not_reproduced = 0, undecided = 0;
   int better = 0;  ///< of those that are not reproduced, where the run is better than the sentence
 
   int judged() const { return reproduced + not_reproduced + undecided; }
 };
+/// Of those of one source that are counted.
 Tally tally(const std::vector<JudgedClaim>& claims, std::string_view source);
+/// Of the rows of the paper's table.
+Tally tally_of_table_rows(const std::vector<JudgedClaim>& claims);
 
-/// A tally counts it.
+/// What is decided by construction, the rows of the paper's table and the checks are counted nowhere.
 bool is_counted(const Claim& claim);
 
 /// The methods that need no training and are compared with explainers everywhere: mean field, integrated gradients,

@@ -100,6 +100,8 @@ struct OperatorRow {
 /// What the games at one resolution are about (schema opshap.games/1). Rows of before have none.
 struct GamesRow {
   static constexpr std::string_view schema = "opshap.games/1";
+  /// A baseline is called far from the data above so many standard deviations.
+  static constexpr double far_from_the_data = 3;
 
   std::string pde;
   int players = 0;

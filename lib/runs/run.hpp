@@ -45,8 +45,8 @@ struct Run {
   std::string profile, pde, command;
   std::string commit;  ///< of the first sitting
   std::uint64_t seed = 0;
-  std::vector<std::pair<std::string, double>> seconds;        ///< stage, wall time
-  std::vector<Sitting> sittings;                              ///< the run's, then those of its parts; at least one
+  std::vector<std::pair<std::string, double>> seconds;  ///< stage, wall time
+  std::vector<Sitting> sittings;                        ///< its parts' among them, in the order of time; at least one
   std::vector<std::pair<std::string, std::string>> settings;  ///< key, value in words
   std::vector<std::string> departures;                        ///< from the paper, one sentence each
   bool comparable_with_paper = false;
