@@ -188,7 +188,7 @@ TEST(MethodComparison, LeavesOutOfTheRankingWhoIsExactByPromise) {
                                           1);
   EXPECT_EQ("guarantee", cell(known, "kernel_shap", 256).exact);
   EXPECT_TRUE(known.ranks().empty());
-  EXPECT_TRUE(known.broken_promises().empty());
+  EXPECT_TRUE(known.less_exact_than_declared().empty());
   EXPECT_FALSE(known.budget_error().missing.empty());
 }
 
@@ -272,8 +272,8 @@ TEST(MethodComparison, NamesMethodsThatBreakTheirPromise) {
                                                    .budgets = {64},
                                                    .repeats = 3}),
                                           1);
-  ASSERT_EQ(1u, found.broken_promises().size());
-  EXPECT_TRUE(found.broken_promises().front().starts_with("permutation_antithetic at budget 64"));
+  ASSERT_EQ(1u, found.less_exact_than_declared().size());
+  EXPECT_TRUE(found.less_exact_than_declared().front().starts_with("permutation_antithetic at budget 64"));
 }
 
 TEST(MethodComparison, TruthsAreClosedExactOrCertified) {

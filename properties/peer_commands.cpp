@@ -127,7 +127,7 @@ TEST_F(PeerCommands, CompareFindsABrokenPromise) {
   const Outcome outcome = opshap("compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) +
                                  " --budgets 6 --repeats 2 --json -q");
   EXPECT_EQ(1, outcome.code) << outcome.err;
-  EXPECT_EQ(1u, json::parse(outcome.out)["broken_promises"].size());
+  EXPECT_EQ(1u, json::parse(outcome.out)["less_exact_than_declared"].size());
 }
 
 TEST_F(PeerCommands, CompareGoesOnWhereItWasStoppedUnlessTheProgramHasChanged) {

@@ -102,6 +102,7 @@ TEST(Numbers, AreShownWithThePapersThreeDecimalsWhereTheySayEnough) {
   EXPECT_EQ("-4.362", reporting::show(-4.362));
   EXPECT_EQ("0", reporting::show(0));
   EXPECT_EQ("3.1e-05", reporting::show(3.1e-5));
+  EXPECT_EQ("29.0", reporting::show(28.983));
   EXPECT_EQ("123", reporting::show(123.4));
   EXPECT_EQ("0.138 [0.110, 0.192]",
             reporting::show(statistics::Quartiles{.q25 = 0.11, .median = 0.138, .q75 = 0.192, .count = 30}));

@@ -35,7 +35,7 @@ void add_compare_options(CLI::App& command, CompareOptions& options);
 /// explainers {name: checksum} and peers {name: checksum} (where there are any), minimum_norm (only when asked for),
 /// truth {method, error}, exact [{method, budget, why}], undefined [{method, budget, why}], failures [{method, budget,
 /// failure}] of programs that did not finish, ranks [{method, rank, low, high, at [{budget, rank, low, high}]}],
-/// broken_promises, rows, against {methods [{method, change, ratio, low, high, runs, lost, gained}], only_now,
+/// less_exact_than_declared, rows, against {methods [{method, change, ratio, low, high, runs, lost, gained}], only_now,
 /// only_before} (with --against). `kinds` makes the methods that are no estimators. Throws CheckFailed after printing
 /// when a method that promises to be exact on this game is not or one is worse than in the baseline, and peers::Failure
 /// when a program failed so often that it was not asked again.

@@ -162,15 +162,15 @@ WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& m
   describe(manifest, contents);
 
   Json object = {{"schema", leaderboard_schema}, {"suite", suite}, {"commit", contents.origin[1].second}};
-  object["games"] = object["classes"] = object["broken_promises"] = Json::array();
+  object["games"] = object["classes"] = object["less_exact_than_declared"] = Json::array();
   for (const BoardGame& game : games) {
     const auto& [truth, comparison] = *game.run;
     object["games"].push_back({{"name", game.name},
                                {"group", game.group},
                                {"players", game.players},
                                {"truth", {{"method", truth.method}, {"error", truth.error}}}});
-    for (const std::string& broken : comparison.broken_promises())
-      object["broken_promises"].push_back(game.name + ": " + broken);
+    for (const std::string& broken : comparison.less_exact_than_declared())
+      object["less_exact_than_declared"].push_back(game.name + ": " + broken);
   }
   WrittenBoard result{.page = page.empty() ? folder / "report.html" : page};
   const fs::path tables = folder / "tables";

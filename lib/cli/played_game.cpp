@@ -162,7 +162,7 @@ Json PlayedGame::json() const {
   object["not_ranked"] = Json::array();
   for (const auto& [method, why] : comparison.not_ranked())
     object["not_ranked"].push_back({{"method", method}, {"why", why}});
-  object["broken_promises"] = comparison.broken_promises();
+  object["less_exact_than_declared"] = comparison.less_exact_than_declared();
   for (const runs::MethodRow& row : comparison.rows()) {
     object["rows"].push_back(Json::parse(runs::to_json_line(row)));
     object["rows"].back().erase("crc32c");  // it is of a line in a file
@@ -217,10 +217,10 @@ void require_sound(const std::vector<const PlayedGame*>& played,
   bool broken = changes && changes->any_worse();
   for (const PlayedGame* game : played) {
     if (game->noisy) continue;  // on which no method can keep its promise
-    for (const std::string& method : game->run.comparison.broken_promises()) {
+    for (const std::string& method : game->run.comparison.less_exact_than_declared()) {
       broken = true;
-      std::cerr << "compare: " << method << " (the method promises to be exact on "
-                << game->settings["game"].get<std::string>() << "). This is a bug in it.\n";
+      std::cerr << "compare: " << method << " (the method is declared to be exact on "
+                << game->settings["game"].get<std::string>() << "). This is a bug in it or in its declaration.\n";
     }
   }
   if (broken) throw CheckFailed{};

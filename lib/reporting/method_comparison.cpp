@@ -18,7 +18,7 @@ namespace {
 
 /// An exact method whose error is larger has lost half of a double's digits: more than any condition number of a sample
 /// that is solved at all.
-const double broken_promise = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
+const double not_exact = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
 
 bool finished(const runs::MethodRow& row) { return !row.failure; }
 
@@ -155,7 +155,7 @@ std::vector<std::pair<std::string, std::string>> MethodComparison::not_ranked() 
   return found;
 }
 
-std::vector<std::string> MethodComparison::broken_promises() const {
+std::vector<std::string> MethodComparison::less_exact_than_declared() const {
   std::vector<std::string> broken;
   for (const MethodCell& found : cells_) {
     if (found.exact != "guarantee" && found.exact != "all coalitions") continue;
@@ -163,7 +163,7 @@ std::vector<std::string> MethodComparison::broken_promises() const {
     for (const runs::MethodRow* row : found.rows) {
       if (row->truth_error == 0 && row->nrmse.value) largest = std::max(largest, *row->nrmse.value);
     }
-    if (largest > broken_promise)
+    if (largest > not_exact)
       broken.push_back(
           fmt::format("{} at budget {}: NRMSE {}", found.method, show_budget(found.budget), show(largest)));
   }
@@ -335,7 +335,7 @@ Figure MethodComparison::budget_error() const {
   figure.finding = headline() + " Lines are medians over the repeats, bands their quartiles.";
   if (!exact.empty())
     figure.finding +=
-        " Exact on this game by promise or to rounding, in half of the runs at least, so not drawn: " + exact + ".";
+        " Exact on this game by declaration or to rounding, in half of the runs at least, so not drawn: " + exact + ".";
   figure.panels.push_back({.id = "budget-error",
                            .title = fmt::format("{}, n = {}", rows_.front().game, rows_.front().players),
                            .description = figure.finding,
@@ -347,8 +347,9 @@ std::string MethodComparison::markdown() const {
   std::string text = "# Methods on " + headline() + "\n";
   if (!ranks_.empty()) text += "\n## Ranking\n\n" + ranking().markdown();
   text += "\n## Errors\n\n" + errors().markdown() + "\n## Cost\n\n" + runtime().markdown();
-  const std::vector<std::string> broken = broken_promises();
-  if (!broken.empty()) text += "\n## Broken promises\n\nMethods that must be exact here and are not:\n\n";
+  const std::vector<std::string> broken = less_exact_than_declared();
+  if (!broken.empty())
+    text += "\n## Less exact than declared\n\nMethods that are declared to be exact here and are not:\n\n";
   for (const std::string& method : broken) text += "- " + method + "\n";
   return text;
 }

@@ -98,7 +98,11 @@ MethodStyle style_of(std::string_view method) {
   const std::string_view head = without_explainer(method);
   MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = in_words(head)};
   if (!is_known(method)) set_look(style, look_by_name(method));
-  if (head.size() < method.size()) style.label += " (" + std::string(method.substr(head.size() + 1)) + ")";
+  if (head.size() < method.size()) {
+    std::string explainer(method.substr(head.size() + 1));
+    std::replace(explainer.begin(), explainer.end(), '_', ' ');
+    style.label += " (" + explainer + ")";
+  }
   return style;
 }
 

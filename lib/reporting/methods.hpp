@@ -23,7 +23,7 @@ std::vector<std::string> known_methods();
 
 /// Any name has a style. One that is not known, as that of a program ("peer:mine"), gets its name in words, and by its
 /// letters a colour that no known method has. "operator_shap:<explainer>" has the method's look, with the explainer's
-/// name behind the method's.
+/// name in words behind the method's.
 MethodStyle style_of(std::string_view method);
 
 /// The look of the references that attributions are compared with: a line of its own colour, without a marker.

@@ -27,7 +27,7 @@ std::string header(const LeaderboardContents& contents) {
   text += "</ol>\n";
   std::string broken;
   for (const LeaderboardGame& game : contents.board.games()) {
-    for (const std::string& promise : game.comparison->broken_promises())
+    for (const std::string& promise : game.comparison->less_exact_than_declared())
       broken += fmt::format("<li>{}: {}</li>\n", escape_markup(game.name), escape_markup(promise));
   }
   if (!broken.empty())

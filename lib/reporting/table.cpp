@@ -213,7 +213,8 @@ std::string show(double value) {
   if (size < 0.000095) return fmt::format("{:.1e}", value);
   if (size < 0.00095) return fmt::format("{:.5f}", value);
   if (size < 0.0095) return fmt::format("{:.4f}", value);
-  return size < 99.95    ? fmt::format("{:.3f}", value)
+  return size < 9.9995   ? fmt::format("{:.3f}", value)
+         : size < 99.95  ? fmt::format("{:.1f}", value)
          : size < 9999.5 ? fmt::format("{:.0f}", value)
                          : fmt::format("{:.1e}", value);
 }

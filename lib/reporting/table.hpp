@@ -43,8 +43,8 @@ struct Table {
 /// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
 std::string escape_markup(std::string_view text);
 
-/// "0.138"; three decimals like the paper, or two significant digits where three decimals show too little or too much:
-/// "0.0050", "0.00025", and "2.5e-05" from there on.
+/// "0.138"; three decimals like the paper, or three significant digits from 10 on, or two where three decimals show too
+/// little: "29.0", "0.0050", "0.00025", and "2.5e-05" from there on.
 std::string show(double value);
 /// "0.138 [0.110, 0.192]".
 std::string show(const statistics::Quartiles& quartiles);
