@@ -1,6 +1,7 @@
 #include "cli/asked_game.hpp"
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace opshap::cli {
 

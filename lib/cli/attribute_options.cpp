@@ -1,7 +1,9 @@
 #include "cli/attribute_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/shown_game.hpp"

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/game_options.hpp"
 #include "core/estimator.hpp"
 #include "methods/method.hpp"

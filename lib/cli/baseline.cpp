@@ -1,6 +1,7 @@
 #include "cli/baseline.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/error.hpp"
@@ -10,10 +11,10 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 constexpr const char* rows_file = "results.jsonl";
 
@@ -71,6 +72,8 @@ std::vector<runs::MethodRow> read_baseline(const fs::path& path, const std::vect
                      " (no row of it is of a game of this comparison). Give rows of the same game.");
   return rows;
 }
+
+Json to_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
 
 Json to_json(const reporting::MethodChanges& changes) {
   Json methods = Json::array();

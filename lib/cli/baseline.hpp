@@ -1,11 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "reporting/method_changes.hpp"
 #include "runs/method_rows.hpp"
+#include "statistics/bootstrap_ranks.hpp"
 
 namespace opshap::cli {
 
@@ -21,5 +22,8 @@ std::vector<runs::MethodRow> read_baseline(const std::filesystem::path& path,
 
 /// A list of {method, change, ratio, low, high, runs, lost, gained}; only_now and only_before are lists of names.
 nlohmann::ordered_json to_json(const reporting::MethodChanges& changes);
+
+/// {rank, low, high}.
+nlohmann::ordered_json to_json(const statistics::Rank& rank);
 
 }  // namespace opshap::cli

@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/profile.hpp"
@@ -16,9 +18,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// Names that a registry has for the values of an option.
 std::vector<std::string> registered(const std::string& option) {

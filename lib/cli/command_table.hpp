@@ -1,9 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace opshap::cli {
 

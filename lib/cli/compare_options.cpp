@@ -1,6 +1,8 @@
 #include "cli/compare_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 

@@ -32,7 +32,7 @@ DataFile read_file_of_data(Section section) {
   return file;
 }
 
-toml::table table_of(const pde::ParameterValues& values) {
+toml::table parameters_table(const pde::ParameterValues& values) {
   toml::table table;
   for (const auto& [name, value] : values)
     std::visit([&, &key = name](const auto& held) { table.insert(key, held); }, value);
@@ -57,7 +57,7 @@ DataSettings read_data(Section section) {
 
 toml::table data_table(const DataSettings& data) {
   toml::table table{{"pde", data.pde}, {"train", data.train}, {"validation", data.validation}, {"test", data.test}};
-  if (!data.parameters.empty()) table.insert("parameters", table_of(data.parameters));
+  if (!data.parameters.empty()) table.insert("parameters", parameters_table(data.parameters));
   if (data.scattered > 0) table.insert("scattered", data.scattered);
   if (data.file) {
     table.insert("file", toml::table{{"path", data.file->path},

@@ -16,13 +16,13 @@ namespace opshap::cli {
 
 namespace {
 
-std::string joined(const std::vector<Resolution>& values) {
+std::string resolutions_in_words(const std::vector<Resolution>& values) {
   std::string text;
   for (const Resolution& value : values) text += message(text.empty() ? "[" : ", ", value);
   return text + "]";
 }
 
-std::string in_words(const std::vector<evaluation::BudgetCurve>& curves) {
+std::string curves_in_words(const std::vector<evaluation::BudgetCurve>& curves) {
   std::string words;
   for (const evaluation::BudgetCurve& curve : curves)
     words += fmt::format("{}n = {}: [{}] on {} inputs", words.empty() ? "" : ", ", curve.players,
@@ -96,7 +96,7 @@ std::vector<std::string> departures(const Profile& profile) {
       differs("parameter " + theirs.name + " of the problem", pde::number(problem->parameters(), theirs.name),
               theirs.value);
   }
-  differs("resolutions", joined(profile.resolutions), joined(paper.resolutions));
+  differs("resolutions", resolutions_in_words(profile.resolutions), resolutions_in_words(paper.resolutions));
   const std::vector<std::string> of_operator = operator_departures(profile.backbone.model, paper.backbone.model);
   sentences.insert(sentences.end(), of_operator.begin(), of_operator.end());
   differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
@@ -127,7 +127,7 @@ std::vector<std::string> departures(const Profile& profile) {
     if (std::ranges::find(ours.methods, method) == ours.methods.end())
       sentences.push_back(message("methods: without ", method, ", which the paper's table has"));
   }
-  differs("budgets of the curves", in_words(ours.curves), in_words(theirs.curves));
+  differs("budgets of the curves", curves_in_words(ours.curves), curves_in_words(theirs.curves));
   differs("game", ours.scenario.describe(), theirs.scenario.describe());
   return sentences;
 }

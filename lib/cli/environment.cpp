@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/doctor.hpp"

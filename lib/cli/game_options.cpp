@@ -1,5 +1,6 @@
 #include "cli/game_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,6 @@
 namespace opshap::cli {
 
 namespace {
-
-constexpr std::string_view peer_prefix = "peer:";
 
 /// Names of families have letters and underscores only; anything else, and whatever exists, is a file.
 bool is_file(const std::string& game) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/cli11_fwd.hpp"
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 
@@ -31,6 +31,9 @@ struct GameOptions {
   std::optional<int> players;        ///< --players: of the family; or contiguous groups of equal size
   std::filesystem::path partition;   ///< --partition: integer labels of the points
 };
+
+/// Of a name that is a program's: "peer:FOLDER".
+inline constexpr std::string_view peer_prefix = "peer:";
 
 /// Adds them to the subcommand.
 void add_game_options(CLI::App& command, GameOptions& options);

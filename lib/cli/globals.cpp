@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <exception>
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "cli/help.hpp"
@@ -37,14 +39,6 @@ int fail(int code, const std::string& text) {
   return code;
 }
 
-/// "data import npy".
-std::string path_of(const CLI::App& command) {
-  const std::string above = command.get_parent() == nullptr || command.get_parent()->get_parent() == nullptr
-                                ? ""
-                                : path_of(*command.get_parent()) + " ";
-  return above + command.get_name();
-}
-
 /// CLI11 says only that an argument was not expected; for a mistyped subcommand the nearest one is named.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::vector<std::string> names;
@@ -66,10 +60,10 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int
     const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
     if (!word.starts_with("--") || word == "--" || std::ranges::find(options, word) != options.end()) continue;
     if (const std::string near = suggestion(word, options); !near.empty())
-      return message("opshap: ", word, " (no option of `opshap ", path_of(*command), "`).", near);
+      return message("opshap: ", word, " (no option of `opshap ", command_path(*command), "`).", near);
   }
-  return message("opshap: ", error.what(), " (wrong usage). See `opshap ", no_subcommand ? "" : path_of(*command) + " ",
-                 "--help`.");
+  return message("opshap: ", error.what(), " (wrong usage). See `opshap ",
+                 no_subcommand ? "" : command_path(*command) + " ", "--help`.");
 }
 
 /// Integers may be written as people write them: 1e3, 2^7. A number that an option cannot hold is refused.

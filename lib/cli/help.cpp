@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -52,14 +53,6 @@ const std::map<std::string_view, std::vector<std::string_view>>& examples() {
   return all;
 }
 
-/// "data import npy".
-std::string path_of(const CLI::App* app) {
-  std::string path;
-  for (; app->get_parent() != nullptr; app = app->get_parent())
-    path = app->get_name() + (path.empty() ? "" : " " + path);
-  return path;
-}
-
 /// Beside the first column of a table.
 std::string hanging(std::string_view text) { return wrapped(text, terminal_width() - column); }
 
@@ -82,7 +75,7 @@ class Help final : public CLI::Formatter {
   }
 
   std::string make_footer(const CLI::App* app) const override {
-    const std::string path = path_of(app);
+    const std::string path = command_path(*app);
     std::string text = CLI::Formatter::make_footer(app);
     if (const std::string shared = shared_options(path); !path.empty() && !shared.empty())
       text += wrapped(message("Options of every command that apply here (opshap --help explains them): ", shared),
@@ -131,6 +124,13 @@ std::string shared_options(std::string_view path) {
 std::vector<std::string_view> examples_of(std::string_view path) {
   const auto found = examples().find(path);
   return found == examples().end() ? std::vector<std::string_view>{} : found->second;
+}
+
+std::string command_path(const CLI::App& command) {
+  std::string path;
+  for (const CLI::App* app = &command; app->get_parent() != nullptr; app = app->get_parent())
+    path = app->get_name() + (path.empty() ? "" : " " + path);
+  return path;
 }
 
 void shape_help(CLI::App& app) {

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace opshap::cli {
 
@@ -18,6 +19,9 @@ std::string shared_options(std::string_view path);
 
 /// Command lines of the command of this path, for its help.
 std::vector<std::string_view> examples_of(std::string_view path);
+
+/// "data import npy"; empty for the application itself.
+std::string command_path(const CLI::App& command);
 
 /// Gives --help of the application and of all subcommands that are added from now on lines that fit the terminal (the
 /// environment variable COLUMNS, or else what the terminal says, or else 100), the options of every command that apply

@@ -1,5 +1,6 @@
 #include "cli/kept_program.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
@@ -43,7 +44,7 @@ std::vector<double> asked(const char* type, const char* wanted, std::size_t coun
 
 int players_of(const peers::Frame& request) { return static_cast<int>(request.integer("players")); }
 
-std::vector<double> values_of(const Coalitions& coalitions) {
+std::vector<double> coalition_values(const Coalitions& coalitions) {
   const auto batch =
       static_cast<std::size_t>(std::clamp<std::int64_t>(kept->request.integer("max_batch"), 1,
                                                         static_cast<std::int64_t>(peers::most_payload_bytes) /
@@ -68,7 +69,7 @@ class CallerGame final : public Game {
   std::string path() const override { return caller_path; }
 
  private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return values_of(coalitions); }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override { return coalition_values(coalitions); }
 };
 
 class DifferentiableCallerGame final : public DifferentiableGame {
@@ -86,11 +87,11 @@ class DifferentiableCallerGame final : public DifferentiableGame {
   }
 
  private:
-  std::vector<double> evaluate(const Coalitions& coalitions) const override { return values_of(coalitions); }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override { return coalition_values(coalitions); }
 };
 
 /// The words of a request, as a program gets them.
-std::vector<std::string> words_of(const peers::Frame& request) {
+std::vector<std::string> request_words(const peers::Frame& request) {
   std::vector<std::string> words = {"opshap"};
   const auto given = request.header.find("words");
   if (given == request.header.end() || !given->is_array())
@@ -122,7 +123,7 @@ void serve(const std::function<void(CLI::App&, Globals&, const std::string&)>& a
   while (auto frame = own.pipes.next()) {
     if (frame->type() == "bye") break;
     own.request = std::move(*frame);
-    std::vector<std::string> words = words_of(own.request);
+    std::vector<std::string> words = request_words(own.request);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     if (own.request.header.contains("folder")) std::filesystem::current_path(own.request.text("folder"), unknown);

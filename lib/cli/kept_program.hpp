@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/globals.hpp"
 #include "core/game.hpp"
 

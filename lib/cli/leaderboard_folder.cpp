@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -20,20 +22,18 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
+namespace {
 
-Json json_of(const reporting::AccessClass& of) {
+Json class_json(const reporting::AccessClass& of) {
   Json ranks = Json::array();
   for (const reporting::Standing& standing : of.standings) {
     Json entry = {{"method", standing.method}};
-    entry.update(rank_json(standing.overall));
+    entry.update(to_json(standing.overall));
     entry["groups"] = Json::object();
-    for (const auto& [group, rank] : standing.in_group) entry["groups"][group] = rank_json(rank);
+    for (const auto& [group, rank] : standing.in_group) entry["groups"][group] = to_json(rank);
     entry.update(Json{{"exact", standing.exact}, {"refused", standing.refused}, {"unfinished", standing.unfinished}});
     ranks.push_back(std::move(entry));
   }
@@ -41,7 +41,7 @@ Json json_of(const reporting::AccessClass& of) {
 }
 
 /// Keys and values of an object as words: what is no text stands as JSON.
-std::vector<std::pair<std::string, std::string>> in_words(const Json& object) {
+std::vector<std::pair<std::string, std::string>> pairs_in_words(const Json& object) {
   std::vector<std::pair<std::string, std::string>> words;
   for (const auto& [key, value] : object.items())
     words.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
@@ -72,14 +72,14 @@ void describe(const Json& manifest, reporting::LeaderboardContents& contents) {
   std::string command;
   for (const Json& word : manifest.at("command")) command += (command.empty() ? "" : " ") + word.get<std::string>();
   contents.origin = {{"command", command}, {"commit", commits}};
-  for (auto& pair : in_words(environment)) contents.origin.push_back(std::move(pair));
-  for (auto& pair : in_words(manifest.at("settings"))) contents.origin.push_back(std::move(pair));
+  for (auto& pair : pairs_in_words(environment)) contents.origin.push_back(std::move(pair));
+  for (auto& pair : pairs_in_words(manifest.at("settings"))) contents.origin.push_back(std::move(pair));
 }
 
 /// The programs that took part, as the manifest's settings have them.
 Json programs_of(const Json& manifest) { return manifest.at("settings").value("peers", Json::array()); }
 
-reporting::Table table_of(const Json& programs) {
+reporting::Table programs_table(const Json& programs) {
   reporting::Table table{.name = "peers",
                          .caption =
                              "Programs that took part. The checksum is that of the names and contents of the "
@@ -150,7 +150,7 @@ WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& m
   reporting::LeaderboardContents contents{.suite = suite,
                                           .summary = summary_of(manifest, suite),
                                           .board = board,
-                                          .peers = table_of(programs_of(manifest)),
+                                          .peers = programs_table(programs_of(manifest)),
                                           .changes = changes};
   for (const reporting::LeaderboardGame& game : compared) {
     const runs::MethodRow& first = game.comparison->rows().front();
@@ -175,7 +175,7 @@ WrittenBoard written(const fs::path& folder, const fs::path& page, const Json& m
   WrittenBoard result{.page = page.empty() ? folder / "report.html" : page};
   const fs::path tables = folder / "tables";
   for (const reporting::AccessClass& of : board.classes()) {
-    object["classes"].push_back(json_of(of));
+    object["classes"].push_back(class_json(of));
     write_table(tables, board.ranking(of));
     write_table(tables, board.ranking_by_game(of));
     result.ranks += message("## ", heading(of), "\n\n", board.ranking(of).markdown(), '\n');

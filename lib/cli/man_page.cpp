@@ -1,5 +1,6 @@
 #include "cli/man_page.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
 

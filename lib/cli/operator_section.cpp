@@ -20,11 +20,11 @@ void visit_scalar(const nlohmann::ordered_json& value, const Use& use) {
   }
 }
 
-toml::array array_of(const nlohmann::ordered_json& values) {
+toml::array toml_array(const nlohmann::ordered_json& values) {
   toml::array list;
   for (const nlohmann::ordered_json& value : values) {
     if (value.is_array()) {
-      list.push_back(array_of(value));
+      list.push_back(toml_array(value));
     } else {
       visit_scalar(value, [&](const auto& held) { list.push_back(held); });
     }
@@ -46,7 +46,7 @@ toml::table operator_table(const operators::NetworkSettings& settings) {
   const auto values = nlohmann::ordered_json::parse(settings.json);
   for (const auto& [name, value] : values.items()) {
     if (value.is_array()) {
-      table.insert_or_assign(name, array_of(value));
+      table.insert_or_assign(name, toml_array(value));
     } else {
       visit_scalar(value, [&, &key = name](const auto& held) { table.insert_or_assign(key, held); });
     }

@@ -1,5 +1,6 @@
 #include "cli/option_uses.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 

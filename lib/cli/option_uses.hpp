@@ -1,8 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string_view>
 #include <vector>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace opshap::cli {
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "cli/asked_game.hpp"
+#include "cli/baseline.hpp"
 #include "cli/environment.hpp"
 #include "core/error.hpp"
 #include "estimators/least_squares.hpp"
@@ -17,9 +19,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// The estimator of that name, where it solves a least-squares problem.
 const estimators::LeastSquares* least_squares(const std::string& name) {
@@ -96,7 +98,7 @@ std::string name_of(const methods::Method& method) {
   return method.explainer() ? message("explainer:", *method.explainer()) : std::string(method.name());
 }
 
-Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan& plan, const std::string& rule) {
+Json game_settings(const CompareOptions& options, const evaluation::ComparisonPlan& plan, const std::string& rule) {
   const evaluation::ReferenceSettings& reference = options.reference;
   Json settings = {{"game", plan.name},
                    {"players", plan.game.players()},
@@ -122,8 +124,6 @@ Json settings_of(const CompareOptions& options, const evaluation::ComparisonPlan
   return settings;
 }
 
-Json rank_json(const statistics::Rank& rank) { return {{"rank", rank.rank}, {"low", rank.low}, {"high", rank.high}}; }
-
 Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*budget) : Json(nullptr); }
 
 }  // namespace
@@ -147,14 +147,14 @@ Json PlayedGame::json() const {
   for (const reporting::MethodRank& method : comparison.ranks()) {
     Json entry = {{"method", method.method}};
     if (method.overall) {
-      entry.update(rank_json(*method.overall));
+      entry.update(to_json(*method.overall));
     } else {
       entry.update(Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
     }
     entry["at"] = Json::array();
     for (const auto& [budget, rank] : method.at) {
       Json at = {{"budget", budget}};
-      at.update(rank_json(rank));
+      at.update(to_json(rank));
       entry["at"].push_back(at);
     }
     object["ranks"].push_back(entry);
@@ -172,14 +172,14 @@ Json PlayedGame::json() const {
 
 Json comparison_settings(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                          const methods::Kinds& kinds) {
-  return settings_of(options, plan_of(globals, options, named, *named.game, kinds), named.rule);
+  return game_settings(options, plan_of(globals, options, named, *named.game, kinds), named.rule);
 }
 
 PlayedGame play(const Globals& globals, const CompareOptions& options, const NamedGame& named, const Json& environment,
                 const methods::Kinds& kinds, const std::filesystem::path& folder) {
   AskedGame asked(*named.game, named.foreign);
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, asked.game(), kinds);
-  Json settings = settings_of(options, plan, named.rule);
+  Json settings = game_settings(options, plan, named.rule);
   std::optional<runs::Manifest> manifest;
   if (!folder.empty()) {
     runs::Beginning start = beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}});
@@ -203,7 +203,7 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
 void play_part(const Globals& globals, const CompareOptions& options, const NamedGame& named, const Json& environment,
                const methods::Kinds& kinds, const std::filesystem::path& folder, const runs::Part& part) {
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, *named.game, kinds);
-  const Json settings = settings_of(options, plan, named.rule);
+  const Json settings = game_settings(options, plan, named.rule);
   runs::Manifest manifest(folder, part,
                           beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
                           runs::equal_to(settings));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "cli/asked_game.hpp"
 #include "cli/attribute_output.hpp"
@@ -17,9 +19,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// Which of the two was nearer, and how that is known.
 struct Judgement {
@@ -107,13 +109,13 @@ Json json_of(const Globals& globals, const Game& game, const evaluation::Certifi
   return object;
 }
 
-std::string in_words(const Measured& number) {
+std::string measured_in_words(const Measured& number) {
   return number.value ? fmt::format("{:.3g}", *number.value) : "undefined (" + number.why + ")";
 }
 
 void print_words(const evaluation::CertifiedReference& reference, const std::optional<Judgement>& judgement) {
   std::cout << fmt::format("relative standard error {}: of all values together, and no promise for each of them\n",
-                           in_words(reference.error));
+                           measured_in_words(reference.error));
   if (const auto& check = reference.cross_check) {
     const auto& first = reference.estimates.front();
     const auto& second = reference.estimates.back();
@@ -127,12 +129,12 @@ void print_words(const evaluation::CertifiedReference& reference, const std::opt
   if (!judgement) return;
   std::cout << fmt::format("certification of {}: {}. |given - reference| = {:.4g} ({} of the reference)\n",
                            judgement->method, judgement->verdict, judgement->distance,
-                           in_words(relative_distance(*judgement, reference)));
+                           measured_in_words(relative_distance(*judgement, reference)));
   if (judgement->evaluations > 0) {
     std::cout << fmt::format(
         "  |given - truth|² - |reference - truth|² = {} ± {}, p = {:.2g}, from {} coalitions that neither was "
         "made from\n",
-        in_words(judgement->difference), in_words(judgement->standard_error), judgement->p_value,
+        measured_in_words(judgement->difference), measured_in_words(judgement->standard_error), judgement->p_value,
         judgement->evaluations);
   }
 }
@@ -195,7 +197,7 @@ void run_reference(const Globals& globals, const ReferenceOptions& options, cons
               << " (the two estimates are farther apart than chance allows: one of them is wrong). Values are those of "
               << reference.method << " alone.\n";
   if (!reference.reached && !asked.noisy())
-    std::cerr << "reference: relative_error=" << in_words(reference.error) << " (asked for "
+    std::cerr << "reference: relative_error=" << measured_in_words(reference.error) << " (asked for "
               << options.settings.relative_error
               << (reference.only_rounding
                       ? ", but the rounding of the game's values alone is that large). Take their common part off "

@@ -1,5 +1,7 @@
 #include "cli/resolution_option.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace opshap::cli {
 
 CLI::Option* add_resolutions(CLI::App& command, std::vector<Resolution>& resolutions, const std::string& meaning) {

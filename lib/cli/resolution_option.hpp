@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/cli11_fwd.hpp"
 #include "core/resolution.hpp"
 
 namespace opshap::cli {

@@ -1,5 +1,7 @@
 #include "cli/shard_option.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace opshap::cli {
 
 CLI::Option* add_shard(CLI::App& command, std::string& shard) {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11_fwd.hpp"
 
 namespace opshap::cli {
 

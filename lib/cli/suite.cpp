@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -19,10 +20,10 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// The text of a suite, its name, and the folder where its operators may lie.
 struct Source {
@@ -44,7 +45,7 @@ Source source_of(const std::string& name_or_file) {
                                 " A file of your own ends in .toml."));
 }
 
-toml::table parse(const std::string& text, const std::string& name) {
+toml::table parse_suite(const std::string& text, const std::string& name) {
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
@@ -150,7 +151,7 @@ Json Suite::settings() const {
 
 Suite load_suite(const std::string& name_or_file, const fs::path& op) {
   const Source source = source_of(name_or_file);
-  const toml::table table = parse(source.text, source.name);
+  const toml::table table = parse_suite(source.text, source.name);
   Section root(table, "", "suite");
   Suite suite{.name = source.name,
               .summary = root.get<std::string>("summary"),
@@ -178,7 +179,7 @@ Suite load_suite(const std::string& name_or_file, const fs::path& op) {
 }
 
 std::string suite_summary(const EmbeddedSettings& suite) {
-  const toml::table table = parse(suite.text, suite.name);
+  const toml::table table = parse_suite(suite.text, suite.name);
   return Section(table, "", "suite").get<std::string>("summary");
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 #include "cli/baseline.hpp"
 #include "cli/environment.hpp"
 #include "cli/family_game.hpp"
+#include "cli/game_options.hpp"
 #include "cli/leaderboard_folder.hpp"
 #include "cli/played_game.hpp"
 #include "core/checksum.hpp"
@@ -25,12 +28,12 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view peer_prefix = "peer:", explainer_prefix = "explainer:";
+namespace {
+
+constexpr std::string_view explainer_prefix = "explainer:";
 
 /// The suite with what the command line says otherwise.
 Suite settled(const CLI::App& command, const CompareOptions& options, Suite suite) {
@@ -57,7 +60,7 @@ std::vector<peers::Plugin> plugins(const std::vector<std::string>& methods) {
   return found;
 }
 
-Json json_of(const std::vector<peers::Plugin>& programs) {
+Json programs_json(const std::vector<peers::Plugin>& programs) {
   Json list = Json::array();
   for (const peers::Plugin& plugin : programs)
     list.push_back({{"name", plugin.name},
@@ -68,7 +71,7 @@ Json json_of(const std::vector<peers::Plugin>& programs) {
 }
 
 /// What decides the rows of all games.
-Json settings_of(const Suite& suite, const CompareOptions& options, const std::vector<peers::Plugin>& programs) {
+Json suite_settings(const Suite& suite, const CompareOptions& options, const std::vector<peers::Plugin>& programs) {
   Json settings = suite.settings();
   for (std::size_t i = 0; i < suite.games.size(); ++i) {
     if (!suite.games[i].op) continue;
@@ -76,7 +79,7 @@ Json settings_of(const Suite& suite, const CompareOptions& options, const std::v
     settings["games"][i]["crc32c"] = fmt::format("{:08x}", crc32c(std::as_bytes(std::span(weights))));
   }
   settings["methods"] = options.methods;
-  if (!programs.empty()) settings["peers"] = json_of(programs);
+  if (!programs.empty()) settings["peers"] = programs_json(programs);
   if (options.minimum_norm) settings["minimum_norm"] = true;
   return settings;
 }
@@ -128,7 +131,7 @@ void run_suite(const CLI::App& command, const Globals& globals, const CompareOpt
   CompareOptions options = given;
   if (options.methods.empty()) options.methods = {"all"};
   const std::vector<peers::Plugin> programs = plugins(options.methods);
-  const Json settings = settings_of(suite, options, programs);
+  const Json settings = suite_settings(suite, options, programs);
   std::vector<runs::MethodRow> baseline;  // read first: a broken file stops here, not after an hour
   if (!options.against.empty()) baseline = baseline_of(globals, options, suite);
 

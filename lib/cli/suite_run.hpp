@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include "cli/cli11_fwd.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/globals.hpp"
 #include "cli/suite.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -26,7 +27,7 @@ std::vector<std::int64_t> outer_shape(const Values& values) {
 
 /// `part` of each attribution, one after the other.
 template <typename Part>
-data::NpyArray array_of(const Values& values, bool of_players, const Part& part) {
+data::NpyArray npy_array(const Values& values, bool of_players, const Part& part) {
   std::vector<std::int64_t> shape = outer_shape(values);
   if (of_players) shape.push_back(static_cast<std::int64_t>(values.attributions.front().front().values.size()));
   std::vector<double> numbers;
@@ -39,20 +40,20 @@ data::NpyArray array_of(const Values& values, bool of_players, const Part& part)
   return {std::move(shape), data::Dtype::float64, std::move(numbers)};
 }
 
-data::NpyArray values_of(const Values& values) {
-  return array_of(values, true, [](const Attribution& found) { return found.values; });
+data::NpyArray npy_values(const Values& values) {
+  return npy_array(values, true, [](const Attribution& found) { return found.values; });
 }
 
 std::string npz(const Values& values) {
-  std::vector<std::pair<std::string, data::NpyArray>> arrays = {{"values", values_of(values)}};
+  std::vector<std::pair<std::string, data::NpyArray>> arrays = {{"values", npy_values(values)}};
   const bool errors = std::ranges::all_of(values.attributions, [](const auto& of_input) {
     return std::ranges::all_of(of_input, [](const Attribution& found) { return found.standard_errors.has_value(); });
   });
   if (errors)
     arrays.emplace_back("standard_errors",
-                        array_of(values, true, [](const Attribution& found) { return *found.standard_errors; }));
-  arrays.emplace_back("empty", array_of(values, false, [](const Attribution& f) { return std::vector{f.empty}; }));
-  arrays.emplace_back("grand", array_of(values, false, [](const Attribution& f) { return std::vector{f.grand}; }));
+                        npy_array(values, true, [](const Attribution& found) { return *found.standard_errors; }));
+  arrays.emplace_back("empty", npy_array(values, false, [](const Attribution& f) { return std::vector{f.empty}; }));
+  arrays.emplace_back("grand", npy_array(values, false, [](const Attribution& f) { return std::vector{f.grand}; }));
   return data::format_npz(arrays);
 }
 
@@ -94,7 +95,7 @@ void write_values(const std::filesystem::path& out, const Values& values, const 
   if (ending == ".npz") return write_file(out, npz(values));
   if (ending == ".csv") return write_file(out, csv(values));
   if (ending == ".json") return write_file(out, json.dump(2) + '\n');
-  data::write_npy(out, values_of(values));
+  data::write_npy(out, npy_values(values));
 }
 
 }  // namespace opshap::cli

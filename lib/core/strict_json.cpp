@@ -1,6 +1,7 @@
 #include "core/strict_json.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 

@@ -39,7 +39,7 @@ std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
   return found;
 }
 
-std::string baseline_of(const ScenarioRule& rule) {
+std::string baseline_in_words(const ScenarioRule& rule) {
   if (rule.baseline == ScenarioRule::Hidden::zero) return "zero";
   if (rule.baseline == ScenarioRule::Hidden::mean) return constants(rule.means);
   if (const auto found = constants_of(rule.hidden)) return constants(*found);
@@ -62,7 +62,7 @@ TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
   TrainedFor facts = {{"players", rule.players == ScenarioRule::Players::blocks   ? "blocks"
                                   : rule.players == ScenarioRule::Players::labels ? "labels"
                                                                                   : "points"},
-                      {"baseline", baseline_of(rule)},
+                      {"baseline", baseline_in_words(rule)},
                       {"masked channels", masked.empty() ? "all" : masked},
                       {"channel", std::to_string(rule.channel)},
                       {"query", query}};

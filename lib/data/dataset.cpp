@@ -13,9 +13,9 @@
 
 namespace opshap::data {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// The metadata of a finished data set of today's schema; shards of one have none.
 Json metadata_of(const Hdf5Contents& file) {

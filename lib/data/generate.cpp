@@ -70,7 +70,7 @@ std::vector<Column> columns_of(const std::vector<GeneratedSample>& samples, cons
   return columns;
 }
 
-std::string metadata_of(const Json& request, const pde::Problem& problem, const std::vector<Column>& columns) {
+std::string written_metadata(const Json& request, const pde::Problem& problem, const std::vector<Column>& columns) {
   const auto& inputs = std::get<std::vector<float>>(columns[0].values);
   const auto& targets = std::get<std::vector<float>>(columns[1].values);
 
@@ -142,7 +142,7 @@ void append_columns(std::vector<Column>& columns, const Hdf5Contents& file) {
 /// Writes the data set with these rows.
 void complete(std::vector<Column> columns, const Json& request, const pde::Problem& problem, const fs::path& path) {
   append_layout(columns, request, problem.input().domain);
-  write_file(path, hdf5_bytes(columns, metadata_of(request, problem, columns)));
+  write_file(path, hdf5_bytes(columns, written_metadata(request, problem, columns)));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::vector<hsize_t> extents(hid_t array, const std::string& path) {
 }
 
 /// Bytes of a decompressed chunk, 0 for an array without chunks.
-std::size_t chunk_bytes(hid_t layout, hid_t type) {
+std::size_t bytes_of_chunk(hid_t layout, hid_t type) {
   std::vector<hsize_t> chunk(H5S_MAX_RANK);
   const int axes = H5Pget_layout(layout) == H5D_CHUNKED ? H5Pget_chunk(layout, H5S_MAX_RANK, chunk.data()) : 0;
   std::size_t bytes = axes > 0 ? H5Tget_size(type) : 0;
@@ -49,7 +49,7 @@ std::string unreadable_filter(hid_t layout, hid_t type) {
         H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &count, values, sizeof name, name, &config);
     if (H5Zfilter_avail(filter) <= 0)
       return message("is compressed by filter number ", filter, " (", name, "), which is not known");
-    if (filter == lzf_filter && (count < 3 || values[2] != chunk_bytes(layout, type)))
+    if (filter == lzf_filter && (count < 3 || values[2] != bytes_of_chunk(layout, type)))
       return "has LZF chunks of another size than its own";
   }
   return "";

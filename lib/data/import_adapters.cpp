@@ -12,9 +12,9 @@
 
 namespace opshap::data {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// A source that passes on what another one says, but for one option and one note.
 class Adapter : public ImportSource {

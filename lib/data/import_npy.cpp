@@ -13,9 +13,10 @@
 
 namespace opshap::data {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Shape = std::vector<std::int64_t>;
 
 /// The fields of one file, rounded to float32 as data sets hold them.
@@ -81,7 +82,7 @@ std::vector<double> per_axis(const char* option, const std::vector<double>& give
   return given.size() == axes ? given : std::vector<double>(axes, given[0]);
 }
 
-Axis axis_of(const NpyOptions& options, int points, double extent, double origin) {
+Axis asked_axis(const NpyOptions& options, int points, double extent, double origin) {
   if (options.centring == Centring::cell) return Axis::cells(points, extent, origin, options.periodic);
   return options.periodic ? Axis::ring(points, extent, origin) : Axis::closed(points, extent, origin);
 }
@@ -133,7 +134,7 @@ class NpyPair final : public ImportSource {
       const std::int64_t points = input_.grid(dimension)[axis];
       require<DataError>(points >= 2 && points <= most, "data import: file=", input_.file, ", points=", points,
                          " (an axis has 2 to ", most, "). Give fields on a finer grid.");
-      axes.push_back(axis_of(options, static_cast<int>(points), extent[axis], origin[axis]));
+      axes.push_back(asked_axis(options, static_cast<int>(points), extent[axis], origin[axis]));
     }
     domain_ = Domain::grid(std::move(axes));
   }

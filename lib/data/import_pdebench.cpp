@@ -15,9 +15,9 @@
 
 namespace opshap::data {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// What is known of one of PDEBench's problems without its files.
 struct Known {
@@ -124,7 +124,7 @@ struct Array {
 };
 
 /// Middles of equal cells as an axis, or nodes from end to end; without coordinates the cells of the known interval.
-Axis axis_of(const Hdf5Source& file, const std::string& path, std::int64_t points, const Known& problem) {
+Axis stored_axis(const Hdf5Source& file, const std::string& path, std::int64_t points, const Known& problem) {
   constexpr std::int64_t most = 1 << 24;
   require<DataError>(points >= 2 && points <= most, "data import: file=", file.name(), ", points=", points,
                      " (an axis has 2 to ", most, "). Get the file again.");
@@ -235,7 +235,7 @@ class Series final : public Pdebench {
  public:
   Series(std::unique_ptr<Hdf5Source> file, const Known& problem, Array tensor, const PdebenchOptions& options)
       : Pdebench(std::move(file), problem), tensor_(std::move(tensor)) {
-    domain_ = Domain::grid({axis_of(*file_, "/x-coordinate", tensor_.size(2), problem_)});
+    domain_ = Domain::grid({stored_axis(*file_, "/x-coordinate", tensor_.size(2), problem_)});
     target_ = target_step(*file_, "/t-coordinate", tensor_.size(1), problem_, options.time_index);
     samples_ = tensor_.size(0);
   }
@@ -269,8 +269,8 @@ class Darcy final : public Pdebench {
                            coefficient_.size(1) == solution_.size(1) && coefficient_.size(2) == solution_.size(2),
                        "data import: file=", file_->name(), ", nu=", shape_text(coefficient_.sizes), " (tensor is ",
                        shape_text(solution_.sizes), "). Get the file again.");
-    domain_ = Domain::grid({axis_of(*file_, "/x-coordinate", solution_.size(1), problem_),
-                            axis_of(*file_, "/y-coordinate", solution_.size(2), problem_)});
+    domain_ = Domain::grid({stored_axis(*file_, "/x-coordinate", solution_.size(1), problem_),
+                            stored_axis(*file_, "/y-coordinate", solution_.size(2), problem_)});
     samples_ = solution_.size(0);
   }
 
@@ -294,8 +294,8 @@ class Groups final : public Pdebench {
          const PdebenchOptions& options)
       : Pdebench(std::move(file), problem), names_(std::move(names)), first_(std::move(first)) {
     const std::string grid = "/" + names_.front() + "/grid/";
-    std::vector<Axis> axes = {axis_of(*file_, grid + "x", first_.size(1), problem_)};
-    if (problem_.dimension == 2) axes.push_back(axis_of(*file_, grid + "y", first_.size(2), problem_));
+    std::vector<Axis> axes = {stored_axis(*file_, grid + "x", first_.size(1), problem_)};
+    if (problem_.dimension == 2) axes.push_back(stored_axis(*file_, grid + "y", first_.size(2), problem_));
     domain_ = Domain::grid(std::move(axes));
     target_ = target_step(*file_, grid + "t", first_.size(0), problem_, options.time_index);
     samples_ = std::ssize(names_);

@@ -115,7 +115,7 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
-std::size_t bytes_of(Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::int32 ? 4 : 8; }
+std::size_t item_bytes(Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::int32 ? 4 : 8; }
 
 /// The number of elements, or nothing when it is more than `most`.
 std::optional<std::size_t> elements(const std::vector<std::int64_t>& shape, std::size_t most) {
@@ -254,7 +254,7 @@ NpyArray parse_npy(std::span<const std::byte> bytes, std::string_view name) {
                 " (elements may be <f2, <f4, <f8, <i4 or <i8). Convert it, for example with astype('<f8')."));
   }
   const std::span<const std::byte> data = bytes.subspan(header_start + header_length);
-  const std::size_t element = half ? 2 : bytes_of(array.dtype);
+  const std::size_t element = half ? 2 : item_bytes(array.dtype);
   const auto count = elements(array.shape, data.size() / element);
   require<DataError>(count && *count * element == data.size(), "npy: file=", name, ", data=", data.size(),
                      " bytes (not what its shape and type say). The file was cut off or has something behind the "
@@ -291,7 +291,7 @@ std::string format_npy(const NpyArray& array) {
   require(elements(array.shape, std::numeric_limits<std::int64_t>::max()) == static_cast<std::size_t>(array.size()),
           "npy: shape=", shape, ", values=", array.size(), " (do not agree). Correct the shape.");
 
-  const std::string descr = std::string(real ? "<f" : "<i") + std::to_string(bytes_of(array.dtype));
+  const std::string descr = std::string(real ? "<f" : "<i") + std::to_string(item_bytes(array.dtype));
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
   constexpr std::size_t prefix = 10;
   header.append(63 - (prefix + header.size()) % 64, ' ');  // so that the data start at a multiple of 64

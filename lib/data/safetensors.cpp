@@ -18,9 +18,9 @@
 
 namespace opshap::data {
 
-namespace {
+using SortedJson = nlohmann::json;
 
-using Json = nlohmann::json;
+namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are copied as they lie in the file");
 
@@ -96,7 +96,7 @@ class Reader {
     const std::string header(reinterpret_cast<const char*>(bytes_.data()) + length_bytes, header_size);
     const auto data = bytes_.subspan(length_bytes + header_size);
 
-    const Json object = parse(header);
+    const SortedJson object = parse(header);
     Safetensors content;
     std::vector<Entry> entries;
     for (const auto& [name, value] : object.items()) {
@@ -138,25 +138,25 @@ class Reader {
   }
 
   /// Flat JSON without repeated names; never throws anything but DataError.
-  Json parse(const std::string& header) const {
+  SortedJson parse(const std::string& header) const {
     constexpr int deepest = 3;  // header, tensor, shape
     bool too_deep = false, repeated = false;
     std::set<std::string> names, inner_names;
-    const auto inspect = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    const auto inspect = [&](int depth, SortedJson::parse_event_t event, SortedJson& parsed) {
       too_deep = too_deep || depth > deepest;
-      if (event == Json::parse_event_t::key) {
+      if (event == SortedJson::parse_event_t::key) {
         if (depth == 1) inner_names.clear();
         repeated = repeated || !(depth == 1 ? names : inner_names).insert(parsed.get<std::string>()).second;
       }
       return !too_deep;
     };
-    Json object = Json::parse(header, inspect, false);
+    SortedJson object = SortedJson::parse(header, inspect, false);
     check(!too_deep && !object.is_discarded() && object.is_object(), "the header is not flat JSON");
     check(!repeated, "a name occurs twice in the header");
     return object;
   }
 
-  std::map<std::string, std::string> metadata(const Json& value) const {
+  std::map<std::string, std::string> metadata(const SortedJson& value) const {
     check(value.is_object(), "the metadata are not an object");
     std::map<std::string, std::string> texts;
     for (const auto& [key, text] : value.items()) {
@@ -166,24 +166,24 @@ class Reader {
     return texts;
   }
 
-  Entry entry(const std::string& name, const Json& value, std::size_t data_size) const {
+  Entry entry(const std::string& name, const SortedJson& value, std::size_t data_size) const {
     const std::string tensor = "tensor " + shortened(name);
     check(value.is_object() && value.size() == 3 && value.contains("dtype") && value.contains("shape") &&
               value.contains("data_offsets"),
           tensor + " needs dtype, shape and data_offsets");
     Entry entry{.name = name, .tensor = {}};
-    const Json& dtype = value["dtype"];
+    const SortedJson& dtype = value["dtype"];
     const auto known = std::find_if(std::begin(formats), std::end(formats),
                                     [&](const Format& format) { return dtype == format.name; });
     require<DataError>(known != std::end(formats), "safetensors: file=", who_, " (", tensor, " has the type ",
-                       dtype.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 20),
+                       dtype.dump(-1, ' ', true, SortedJson::error_handler_t::replace).substr(0, 20),
                        "; F16, BF16, F32, F64, C64 and I64 can be read). Convert it to float32.");
     entry.tensor.dtype = known->name;
 
-    const Json& shape = value["shape"];
+    const SortedJson& shape = value["shape"];
     check(shape.is_array() && shape.size() <= 16, tensor + " has no proper shape");
     std::uint64_t bytes = known->bytes;
-    for (const Json& extent : shape) {
+    for (const SortedJson& extent : shape) {
       check(extent.is_number_unsigned() && extent.get<std::uint64_t>() <= std::uint64_t{1} << 40,
             tensor + " has no proper shape");
       const auto size = extent.get<std::uint64_t>();
@@ -191,7 +191,7 @@ class Reader {
       bytes *= size;
       entry.tensor.shape.push_back(static_cast<std::int64_t>(size));
     }
-    const Json& offsets = value["data_offsets"];
+    const SortedJson& offsets = value["data_offsets"];
     check(
         offsets.is_array() && offsets.size() == 2 && offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned(),
         tensor + " has no proper offsets");
@@ -226,7 +226,7 @@ std::string serialise_safetensors(const Safetensors& content) {
   const std::string placeholder(checksum_digits, '0');
   metadata[writer_key] = writer;
   metadata[checksum_key] = placeholder;
-  Json header = {{"__metadata__", metadata}};
+  SortedJson header = {{"__metadata__", metadata}};
   std::size_t offset = 0;
   for (const auto& [name, tensor] : content.tensors) {
     header[name] = {

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-const char* words(Centring centring) { return centring == Centring::node ? "node" : "cell"; }
+const char* centring_in_words(Centring centring) { return centring == Centring::node ? "node" : "cell"; }
 
 Centring centring_of(const Json& json) {
   const auto text = json.at("centring").get<std::string>();
@@ -67,13 +67,13 @@ Json to_json(const Domain& domain) {
                     {"extent", axis.extent},
                     {"intervals", axis.intervals},
                     {"offset", axis.offset},
-                    {"centring", words(axis.centring)},
+                    {"centring", centring_in_words(axis.centring)},
                     {"periodic", axis.periodic}});
     if (axis.keeps_ends) axes.back()["keeps_ends"] = true;  // files of before do not know it
   }
   return {{"shape", domain.shape()},
           {"extents", extents},
-          {"centring", words(domain.axes().front().centring)},
+          {"centring", centring_in_words(domain.axes().front().centring)},
           {"periodic", domain.periodic()},
           {"axes", axes}};
 }

@@ -37,7 +37,7 @@ std::vector<std::uint8_t> slots(const Dataset& data, const Unlabelled& wanted) {
   return slots;
 }
 
-std::string words(const std::vector<double>& shares) {
+std::string shares_in_words(const std::vector<double>& shares) {
   std::string words;
   for (const double share : shares) words += message(words.empty() ? " shared as " : ":", share);
   return words;
@@ -63,7 +63,7 @@ Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t
     data.split.push_back(Split::train);
     data.resolution_slot.push_back(slot);
   }
-  data.content_hash += message("+", wanted.count, words(wanted.shares), " seed ", seed);
+  data.content_hash += message("+", wanted.count, shares_in_words(wanted.shares), " seed ", seed);
   return data;
 }
 

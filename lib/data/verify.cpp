@@ -21,9 +21,9 @@
 
 namespace opshap::data {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// Samples made again may differ by rounding when another compiler, library or processor made the file.
 constexpr double other_machine = 1e-6;

@@ -15,9 +15,9 @@
 
 namespace opshap::estimators {
 
-namespace {
-
 using Json = nlohmann::json;
+
+namespace {
 
 /// The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
 std::string xgboost_words() {

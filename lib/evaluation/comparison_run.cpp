@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -13,14 +14,14 @@
 
 namespace opshap::evaluation {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-enum Purpose : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
+namespace {
 
-std::uint64_t stream(std::uint64_t seed, Purpose purpose) { return Rng(seed, "compare", purpose).bits64(); }
+enum ComparisonStream : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
+
+std::uint64_t stream(std::uint64_t seed, ComparisonStream purpose) { return Rng(seed, "compare", purpose).bits64(); }
 
 Truth read_truth(const fs::path& path) {
   const Json found = strict_json<Json>(read_file(path), message("compare: path=", path.string()));

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "evaluation/compare_methods.hpp"

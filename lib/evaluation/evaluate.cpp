@@ -35,7 +35,7 @@ namespace opshap::evaluation {
 
 namespace {
 
-enum Purpose : std::uint32_t { estimate_stream, reference_stream, faithfulness_stream };
+enum EvaluationStream : std::uint32_t { estimate_stream, reference_stream, faithfulness_stream };
 
 bool unseen(const Evaluation& evaluation, const Resolution& resolution) {
   const std::vector<Resolution>& all = evaluation.settings.unseen;

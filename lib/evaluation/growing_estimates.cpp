@@ -15,7 +15,7 @@ namespace opshap::evaluation {
 namespace {
 
 /// Roundings between the game's values and an attribution: the condition of the regression is up to some hundreds.
-constexpr double roundings = 256;
+constexpr double roundings_of_a_gap = 256;
 
 /// Keeps the means of a step's rounds unless an earlier step had more of them.
 void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
@@ -63,7 +63,7 @@ std::vector<double> WatchedGame::mean_slopes(std::span<const double> nodes) cons
   return scaled(game_.slopes()->mean_slopes(nodes));
 }
 
-double WatchedGame::rounding() const { return roundings * std::numeric_limits<double>::epsilon() * largest_; }
+double WatchedGame::rounding() const { return roundings_of_a_gap * std::numeric_limits<double>::epsilon() * largest_; }
 
 void add_cost(Attribution& sum, const Attribution& part) {
   sum.distinct += part.distinct;

@@ -34,7 +34,7 @@ using Values = std::vector<double>;
 enum Stream : std::uint32_t { tables, weights, noise };
 
 /// Roundings of a method and the condition number of its sample, as the tests of our own estimators allow.
-constexpr double roundings = 1e6;
+constexpr double roundings_of_a_peer = 1e6;
 /// Of the mean of many answers, in its standard errors. A right method is further off once in two million times.
 constexpr double sigmas = 5;
 constexpr int players = 6;
@@ -80,7 +80,7 @@ double scale_of(const Values& values) {
 
 /// "" when the values are those, up to rounding; else the worst one.
 std::string mismatch(const Values& wanted, const Values& found, double scale) {
-  const double allowed = roundings * std::numeric_limits<double>::epsilon() * scale;
+  const double allowed = roundings_of_a_peer * std::numeric_limits<double>::epsilon() * scale;
   std::size_t worst = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (std::abs(wanted[i] - found[i]) > std::abs(wanted[worst] - found[worst])) worst = i;
@@ -320,7 +320,7 @@ class Conformance {
     Replicates found{.sum = Values(players, 0.0), .squares = Values(players, 0.0)};
     const auto game = games::table_game(players, table);
     const Values truth = truth_of(*game);
-    found.rounding = roundings * std::numeric_limits<double>::epsilon() * scale_of(table);
+    found.rounding = roundings_of_a_peer * std::numeric_limits<double>::epsilon() * scale_of(table);
     for (int run = 0; run < Replicates::runs && found.answered; ++run) {
       try {
         const peers::Answer answer = ask(*game, half, 100 + static_cast<std::uint64_t>(run));

@@ -35,7 +35,7 @@ double sum_of_sizes(const std::vector<Complex>& alphas) {
   return sum;
 }
 
-std::vector<double> solve(const std::vector<Complex>& alphas) {
+std::vector<double> solve_exponential(const std::vector<Complex>& alphas) {
   const std::size_t n = alphas.size();
   // A polynomial of degree n − 1; and its 2K-th derivative is at most A^2K e^A with A = Σ|α|, which leaves nothing of
   // the rule's error at K = 64 + 2A.
@@ -67,7 +67,7 @@ std::unique_ptr<SolvedGame> exponential_of_measure(const Measure& measure, Compl
           " (Σ|e^{cμ_k} − 1| is at most 200, so that values do not overflow). Give a smaller rate.");
   ScalarFunction f{.value = [rate](double x) { return exp_minus_one(rate * x).real(); },
                    .slope = [rate](double x) { return std::real(rate * std::exp(rate * x)); }};
-  return function_of_measure(measure, std::move(f), [alphas = std::move(alphas)] { return solve(alphas); });
+  return function_of_measure(measure, std::move(f), [alphas = std::move(alphas)] { return solve_exponential(alphas); });
 }
 
 std::unique_ptr<Game> random_exponential_of_measure(int players, Rng& rng) {

@@ -40,7 +40,7 @@ void fill_powers(std::vector<double>& powers, double weight) {
   for (std::size_t r = 1; r < powers.size(); ++r) powers[r] = powers[r - 1] * weight;
 }
 
-std::vector<double> solve(const Measure& measure, const std::vector<double>& coefficients) {
+std::vector<double> solve_polynomial(const Measure& measure, const std::vector<double>& coefficients) {
   const std::size_t degree = coefficients.size() - 1;
   const auto n = static_cast<std::size_t>(measure.players());
   std::vector<double> shapley(n, 0.0), powers(degree + 1), moments(degree + 1), others(degree + 1);
@@ -84,7 +84,8 @@ std::unique_ptr<SolvedGame> polynomial_of_measure(const Measure& measure, std::v
             "; not finite). Give a number.");
   ScalarFunction f{.value = [coefficients](double x) { return value_at(coefficients, x); },
                    .slope = [coefficients](double x) { return slope_at(coefficients, x); }};
-  return function_of_measure(measure, std::move(f), [measure, coefficients] { return solve(measure, coefficients); });
+  return function_of_measure(measure, std::move(f),
+                             [measure, coefficients] { return solve_polynomial(measure, coefficients); });
 }
 
 std::unique_ptr<Game> random_polynomial_of_measure(int players, Rng& rng) {

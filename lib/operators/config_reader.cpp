@@ -9,14 +9,14 @@
 
 namespace opshap::operators {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// As much of a value as a message can carry.
 std::string shown(const std::string& key, const std::string& value) { return key + "=" + value.substr(0, 40); }
 
-bool fits(const Json& number, ConfigReader::Range range) {
+bool is_in(const Json& number, ConfigReader::Range range) {
   if (!number.is_number_integer()) return false;
   if (number.is_number_unsigned() && number.get<std::uint64_t>() > 1u << 30) return false;
   return number.get<std::int64_t>() >= range.least && number.get<std::int64_t>() <= range.most;
@@ -53,7 +53,7 @@ int ConfigReader::whole(const std::string& key, int absent, Range range) {
   if (text == nullptr) return absent;
   const Json number = Json::parse(*text);
   if (!number.is_number_integer()) reject(shown(key, *text), "needs a whole number");
-  if (!fits(number, range)) reject(shown(key, *text), message("needs ", range.least, "..", range.most));
+  if (!is_in(number, range)) reject(shown(key, *text), message("needs ", range.least, "..", range.most));
   return number.get<int>();
 }
 
@@ -135,7 +135,7 @@ std::vector<int> ConfigReader::per_axis(const std::string& key, const std::vecto
   if (found.empty() || found.size() > 2) reject(key, "needs one or two whole numbers, one for each axis");
   std::vector<int> counts;
   for (const Json& count : found) {
-    if (!fits(count, range))
+    if (!is_in(count, range))
       reject(shown(key, *text), message("needs whole numbers in ", range.least, "..", range.most));
     counts.push_back(count.get<int>());
   }

@@ -8,6 +8,11 @@
 
 namespace opshap::operators {
 
+/// What any architecture may ask for at most.
+inline constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
+/// The words for them of any architecture that has them.
+inline const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"};
+
 /// Reads the JSON object of a network's configuration, key by key.
 ///
 /// Each key is asked for by the architecture that knows it, together with the value that an absent key means. finish()

@@ -29,7 +29,7 @@ namespace {
 using torch::Tensor;
 using Shape = std::vector<std::int64_t>;
 
-struct Layer {
+struct FnoLayer {
   Tensor spectral_weight, spectral_bias;
   BlockWeights block;
 };
@@ -101,7 +101,7 @@ class Fno final : public Network {
     if (lifting > 0) std::tie(lifting_.weight1, lifting_.bias1) = add_linear("lifting.fcs.1", lifting, width);
     for (int index = 0; index < config.n_layers; ++index) {
       const std::string at = message(".", index);
-      Layer layer;
+      FnoLayer layer;
       layer.spectral_weight =
           add_complex("fno_blocks.convs" + at + ".weight.tensor",
                       spectral_weights(width, width, config.n_modes, options), law_of_spectral_weight(width, width));
@@ -235,7 +235,7 @@ class Fno final : public Network {
                                 .projection1 = packed(projection_.weight1, projection_.bias1),
                                 .layers = {}};
     for (std::size_t index = 0; index < layers_.size(); ++index) {
-      const Layer layer = in_standard_form(index);
+      const FnoLayer layer = in_standard_form(index);
       const PointwiseWeights& pointwise = layer.block.pointwise;
       const std::vector<float> pairs = numbers(layer.spectral_weight);
       engines::FnoWeights::Layer packed_layer{.spectral = {},
@@ -268,9 +268,9 @@ class Fno final : public Network {
 
   /// A block with the matrix and the gate that its skips amount to. Norms by the numbers of a training are factors and
   /// shifts, which the layers before them take over.
-  Layer in_standard_form(std::size_t index) const {
+  FnoLayer in_standard_form(std::size_t index) const {
     const BlockOptions& chosen = options_of_blocks();
-    Layer layer = layers_[index];
+    FnoLayer layer = layers_[index];
     PointwiseWeights& pointwise = layer.block.pointwise;
     // The kernels ask the skip whether gradients of weights are wanted, also where it has none itself.
     const Tensor ones =
@@ -305,7 +305,7 @@ class Fno final : public Network {
 
   /// Mixed coefficients.
   Tensor spectral(const Tensor& x, std::size_t index, const FourierBasis& basis) const {
-    const Layer layer = in_standard_form(index);
+    const FnoLayer layer = in_standard_form(index);
     return mix(basis.transform(x), layer.spectral_weight, layer.spectral_bias, basis);
   }
 
@@ -332,7 +332,7 @@ class Fno final : public Network {
     Tensor x = lift(fields, shape).view({-1, width});
     Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
     for (std::size_t index = 0; index < layers_.size(); ++index) {
-      const Layer layer = in_standard_form(index);
+      const FnoLayer layer = in_standard_form(index);
       const bool last = index + 1 == layers_.size();
       const Box to = last ? wanted : padding.whole();
       const Tensor mixed =
@@ -354,14 +354,12 @@ class Fno final : public Network {
   }
 
   FnoConfig config_;
-  std::vector<Layer> layers_;
+  std::vector<FnoLayer> layers_;
   std::vector<BatchNorm> batch_norms_;  ///< two for each layer, where there are any
   ChannelPerceptron lifting_, projection_;
 };
 
-constexpr int most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024;
-const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"},
-                               quadratures = {"points", "volumes"};
+const std::vector<std::string> quadratures = {"points", "volumes"};
 
 class FnoArchitecture final : public Architecture {
  public:

@@ -20,15 +20,15 @@ namespace {
 using torch::Tensor;
 
 /// y = x·W + b for rows x, W [Cin, Cout].
-struct Linear {
+struct RowLinear {
   Tensor weight, bias;
 
   Tensor operator()(const Tensor& x) const { return torch::addmm(bias, x, weight); }
-  Linear in(const torch::Dtype dtype) const { return {weight.to(dtype), bias.to(dtype)}; }
+  RowLinear in(const torch::Dtype dtype) const { return {weight.to(dtype), bias.to(dtype)}; }
 };
 
 /// x in place.
-Tensor activated(Tensor x) { return torch::gelu_(x); }
+Tensor gelu_in_place(Tensor x) { return torch::gelu_(x); }
 
 /// The last block and the projection at one query, times its weight: its linear parts are multiplied out.
 struct Head {
@@ -44,8 +44,8 @@ struct Head {
   Tensor operator()(const Tensor& coefficients, const Tensor& here) const {
     const std::int64_t batch = here.size(0);
     Tensor hidden = torch::addmm(first_bias, coefficients.permute({2, 0, 1, 3}).reshape({batch, first.size(0)}), first);
-    hidden = activated(hidden.addmm_(here, first_here));
-    const Tensor wide = activated(torch::addmm(second_bias, hidden, second).addmm_(here, second_here));
+    hidden = gelu_in_place(hidden.addmm_(here, first_here));
+    const Tensor wide = gelu_in_place(torch::addmm(second_bias, hidden, second).addmm_(here, second_here));
     return torch::addmv(bias, wide, third);
   }
 };
@@ -82,12 +82,12 @@ struct Players {
 struct FnoCoalitions::Weights {
   struct Block {
     Tensor spectral, spectral_bias, skip, gate;  ///< gate [C]
-    Linear mlp0, mlp1;
+    RowLinear mlp0, mlp1;
   };
 
   FnoConfig config;
   torch::TensorOptions options;
-  Linear lifting0, lifting1, projection0, projection1;  ///< in double, since they are only used to prepare
+  RowLinear lifting0, lifting1, projection0, projection1;  ///< in double, since they are only used to prepare
   std::vector<Block> blocks;
 
   Weights(FnoConfig of, const torch::TensorOptions& in, const std::vector<Parameter>& parameters)
@@ -99,7 +99,7 @@ struct FnoCoalitions::Weights {
                          " (has numbers that are not finite). Train again or repair the file.");
     }
     const auto linear = [&](const std::string& name) {
-      return Linear{known.at(name + ".weight").squeeze(-1).t(), known.at(name + ".bias")};
+      return RowLinear{known.at(name + ".weight").squeeze(-1).t(), known.at(name + ".bias")};
     };
     lifting0 = linear("lifting.fcs.0").in(torch::kFloat64);
     if (!config.knows_places()) {  // the first layer gets the places, and makes nothing of them
@@ -182,7 +182,7 @@ class FnoCoalitions::OnGrid {
     const Weights::Block& block = weights_->blocks.front();
     const auto lifted = [&](const Tensor& field) {
       const Tensor rows = torch::cat({field.squeeze(1), positions_}, 1);
-      return weights_->lifting1(activated(weights_->lifting0(rows)));
+      return weights_->lifting1(gelu_in_place(weights_->lifting0(rows)));
     };
     const auto of_points = [&](const Tensor& rows) {
       return rows.to(options().dtype()).view({shape_[0], shape_[1], 1, width_});
@@ -295,22 +295,22 @@ class FnoCoalitions::OnGrid {
   }
 
   Tensor perceptron(const Tensor& y, const Weights::Block& block) const {
-    return block.mlp1(activated(block.mlp0(y.view({-1, width_}))));
+    return block.mlp1(gelu_in_place(block.mlp0(y.view({-1, width_}))));
   }
 
   Tensor first_block(const Tensor& spectrum, const Tensor& masks, const Lifted& lifted) const {
     Tensor y = basis_->inverse(spectrum);
     field(y).add_(lifted.skips.by(masks));
-    Tensor z = perceptron(activated(y), weights_->blocks.front()).view_as(y);
+    Tensor z = perceptron(gelu_in_place(y), weights_->blocks.front()).view_as(y);
     field(z).add_(lifted.gates.by(masks));
-    return activated(z);
+    return gelu_in_place(z);
   }
 
   Tensor block(const Tensor& x, std::size_t index) const {
     const Weights::Block& block = weights_->blocks[index];
     const Tensor flat = x.view({-1, width_});
     const Tensor y = basis_->inverse(mixed(basis_->transform(x), index)).view_as(flat).addmm_(flat, block.skip);
-    return activated(perceptron(activated(y), block).addcmul_(flat, block.gate)).view_as(x);
+    return gelu_in_place(perceptron(gelu_in_place(y), block).addcmul_(flat, block.gate)).view_as(x);
   }
 
   Head make_head(Query query, double weight) const {
@@ -329,8 +329,8 @@ class FnoCoalitions::OnGrid {
     const Tensor seen_re = seen.select(1, 0), seen_im = seen.select(1, 1), w_re = kept.select(2, 0),
                  w_im = kept.select(2, 1);
     const Tensor of_re = seen_re * w_re + seen_im * w_im, of_im = seen_im * w_re - seen_re * w_im;
-    const Linear mlp0 = last.mlp0.in(torch::kFloat64), mlp1 = last.mlp1.in(torch::kFloat64);
-    const Linear& projection = weights_->projection0;
+    const RowLinear mlp0 = last.mlp0.in(torch::kFloat64), mlp1 = last.mlp1.in(torch::kFloat64);
+    const RowLinear& projection = weights_->projection0;
     return Head{.query = query,
                 .place = place,
                 .first = rounded(torch::stack({of_re, of_im}, 1).reshape({rows() * width_, width_}).mm(mlp0.weight)),

@@ -23,8 +23,7 @@ using torch::Tensor;
 
 namespace {
 
-constexpr int axes = 2, most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024,
-              most_points = 1024, most_nodes = 1 << 24;
+constexpr int latent_axes = 2, most_latent_points = 1024, most_nodes = 1 << 24;
 constexpr std::size_t kept_meshes = 8;
 const std::vector<std::string> transforms = {"linear", "nonlinear"};
 const std::vector<int> in_hidden = {80, 80, 80}, out_hidden = {512, 256};
@@ -89,12 +88,13 @@ void read_common(ConfigReader& reader, GinoConfig& config) {
   config.in_radius = reader.fraction("in_radius", config.in_radius, most_radius);
   config.out_radius = reader.fraction("out_radius", config.out_radius, most_radius);
   config.fno_in_channels = reader.whole("fno_in_channels", config.fno_in_channels, {.least = 1, .most = most_channels});
-  config.latent_shape = reader.per_axis("latent_shape", config.latent_shape, {.least = 2, .most = most_points});
+  config.latent_shape = reader.per_axis("latent_shape", config.latent_shape, {.least = 2, .most = most_latent_points});
   config.mesh_box = read_box(reader);
   reader.finish();
-  if (config.n_modes.size() != axes)
+  if (config.n_modes.size() != latent_axes)
     reader.reject(message("modes for ", config.n_modes.size(), " axes"), "GINO has two axes here");
-  if (config.latent_shape.size() != axes) reader.reject("latent_shape", "needs two whole numbers, one for each axis");
+  if (config.latent_shape.size() != latent_axes)
+    reader.reject("latent_shape", "needs two whole numbers, one for each axis");
   for (const auto& [key, radius] :
        {std::pair{"in_radius", config.in_radius}, std::pair{"out_radius", config.out_radius}})
     if (radius == 0) reader.reject(message(key, "=0"), "needs a positive number");
@@ -106,7 +106,7 @@ void read_common(ConfigReader& reader, GinoConfig& config) {
 
 class GinoArchitecture final : public Architecture {
  public:
-  std::vector<int> dimensions() const override { return {axes}; }
+  std::vector<int> dimensions() const override { return {latent_axes}; }
   bool on_meshes() const override { return true; }
   bool shifts_spectra() const override { return true; }
 
@@ -121,14 +121,14 @@ class GinoArchitecture final : public Architecture {
     GinoConfig config;
     config.inverse_shift = InverseShift::ifftshift;
     config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
+    if (config.n_modes.size() == 1) config.n_modes.assign(latent_axes, config.n_modes.front());
     config.hidden_channels = reader.whole("width", 0, {.least = 2, .most = most_width});
     config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
     config.in_channels = spaces.in_channels;
     config.out_channels = spaces.out_channels;
     read_common(reader, config);
-    if (spaces.dimension != axes)
-      reader.reject("model=gino", message("has ", axes, " axes here; the data has ", spaces.dimension));
+    if (spaces.dimension != latent_axes)
+      reader.reject("model=gino", message("has ", latent_axes, " axes here; the data has ", spaces.dimension));
     return config;
   }
 
@@ -209,7 +209,7 @@ Gino::Gino(const GinoConfig& config, const torch::TensorOptions& options)
     std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", {outputs, wide, 1});
     return found;
   };
-  constexpr int of_places = 2 * axes * 2 * wave_frequencies;
+  constexpr int of_places = 2 * latent_axes * 2 * wave_frequencies;
   const auto inputs = [&](const std::string& transform, int channels) {
     return of_places + (transform == "nonlinear" ? channels : 0);
   };
@@ -266,7 +266,7 @@ std::vector<double> Gino::places(const Domain& domain) const {
   std::vector<double> found;
   for (std::int64_t point = 0; point < domain.points(); ++point) {
     const std::vector<double> position = domain.position(point);
-    for (std::size_t axis = 0; axis < axes; ++axis)
+    for (std::size_t axis = 0; axis < latent_axes; ++axis)
       found.push_back(static_cast<float>((position[axis] - box[2 * axis]) / (box[2 * axis + 1] - box[2 * axis])));
   }
   check_places(found, domain, describe());

@@ -28,9 +28,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr int axes = 2, most_modes = 4096, most_width = 4096, most_layers = 256, most_channels = 1024,
-              most_points = 1 << 15;
-const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}, embeddings = {"grid", "none"};
+constexpr int plane_axes = 2, most_points = 1 << 15;
 
 /// The configuration, with the names and defaults of neuraloperator's LocalNO. What its constructor has no default for
 /// is the paper's, apart from default_in_shape: the weights of the local branches mean nothing without it.
@@ -54,10 +52,11 @@ struct LocalNoConfig {
     const auto any = [](const std::vector<bool>& layers) {
       return std::find(layers.begin(), layers.end(), true) != layers.end();
     };
-    if (n_modes.size() != axes) reader.reject(message("modes for ", n_modes.size(), " axes"), "LocalNO has two axes");
+    if (n_modes.size() != plane_axes)
+      reader.reject(message("modes for ", n_modes.size(), " axes"), "LocalNO has two axes");
     if ((any(disco_layers) || any(diff_layers)) && default_in_shape.empty())
       reader.reject("default_in_shape", "is missing; it scales the weights of the local branches");
-    if (!default_in_shape.empty() && default_in_shape.size() != axes)
+    if (!default_in_shape.empty() && default_in_shape.size() != plane_axes)
       reader.reject("default_in_shape", "needs two whole numbers, one for each axis");
     if (!any(disco_layers)) return;
     const int points = default_in_shape[0];
@@ -79,7 +78,7 @@ struct LocalNoConfig {
     config.n_layers = reader.whole("n_layers", config.n_layers, {.least = 1, .most = most_layers});
     config.in_channels = reader.whole("in_channels", config.in_channels, {.least = 1, .most = most_channels});
     config.out_channels = reader.whole("out_channels", config.out_channels, {.least = 1, .most = most_channels});
-    config.domain_padding = read_padding(reader, "domain_padding", axes);
+    config.domain_padding = read_padding(reader, "domain_padding", plane_axes);
     config.domain_padding_mode = reader.choice("domain_padding_mode", config.domain_padding_mode, padding_modes);
     config.positional_embedding =
         reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
@@ -115,7 +114,7 @@ struct LocalNoConfig {
 };
 
 /// One block: gelu(spectral convolution + finite difference + DISCO + skip). Undefined where a branch is off.
-struct Layer {
+struct LocalNoLayer {
   Tensor spectral_weight, spectral_bias, skip, difference, disco_weight, disco_bias;
 
   bool has_difference() const { return difference.defined(); }
@@ -138,13 +137,13 @@ class LocalNo final : public Network {
       std::tie(found.weight1, found.bias1) = add_linear(name + ".fcs.1", wide, outputs);
       return found;
     };
-    lifting_ = add_perceptron("lifting", config.in_channels + (config.knows_places() ? axes : 0), width);
+    lifting_ = add_perceptron("lifting", config.in_channels + (config.knows_places() ? plane_axes : 0), width);
     int differences = 0, discos = 0;  // the reference numbers the layers that have a branch
     for (int index = 0; index < config.n_layers; ++index) {
       const auto named = [](const char* kind, int number, const char* rest) {
         return message("local_no_blocks.", kind, ".", number, rest);
       };
-      Layer layer;
+      LocalNoLayer layer;
       layer.spectral_weight =
           add_complex(named("convs", index, ".weight.tensor"), spectral_weights(width, width, config.n_modes, options),
                       law_of_spectral_weight(width, width));
@@ -175,7 +174,7 @@ class LocalNo final : public Network {
                    " modes, ", config_.n_layers, " layers", branch(config_.disco_layers, "DISCO"),
                    branch(config_.diff_layers, "differences"));
   }
-  int dimension() const override { return axes; }
+  int dimension() const override { return plane_axes; }
   int input_channels() const override { return config_.in_channels; }
   int output_channels() const override { return config_.out_channels; }
 
@@ -185,7 +184,7 @@ class LocalNo final : public Network {
     const auto basis = basis_on(padding);
     const Tensor everywhere = all_points(padding);
     Tensor x = padding.pad(lift(fields, domain));
-    for (const Layer& layer : layers_) x = block(x, layer, padding, *basis, everywhere);
+    for (const LocalNoLayer& layer : layers_) x = block(x, layer, padding, *basis, everywhere);
     return project(padding.crop(x));
   }
 
@@ -225,7 +224,7 @@ class LocalNo final : public Network {
     };
     Tensor x = padding.pad(lift(torch::cat({shown, hidden}, 1), domain)).repeat_interleave(batch, 1);
     for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
-      const Layer& layer = layers_[index];
+      const LocalNoLayer& layer = layers_[index];
       const Stencil local = stencil(layer, padding);
       const Tensor means = mean(x, probability);
       const Tensor shared =
@@ -267,7 +266,7 @@ class LocalNo final : public Network {
   Tensor project(const Tensor& x) const { return projection_(x, fused()); }
 
   /// Everything that a block takes from a point and its eight neighbours: both local branches and the skip.
-  Stencil stencil(const Layer& layer, const GridPadding& padding) const {
+  Stencil stencil(const LocalNoLayer& layer, const GridPadding& padding) const {
     // The differences wrap around the padded plane; DISCO has zeros beyond its edges.
     Stencil local;
     if (layer.has_difference()) {
@@ -287,11 +286,11 @@ class LocalNo final : public Network {
   }
 
   /// Mixed coefficients.
-  Tensor spectral(const Tensor& x, const Layer& layer, const FourierBasis& basis) const {
+  Tensor spectral(const Tensor& x, const LocalNoLayer& layer, const FourierBasis& basis) const {
     return mix(basis.transform(x), layer.spectral_weight, layer.bias(), basis);
   }
 
-  Tensor block(const Tensor& x, const Layer& layer, const GridPadding& padding, const FourierBasis& basis,
+  Tensor block(const Tensor& x, const LocalNoLayer& layer, const GridPadding& padding, const FourierBasis& basis,
                const Tensor& everywhere) const {
     const Tensor y = basis.inverse(spectral(x, layer, basis)) +
                      stencil_sums(x, stencil(layer, padding), padding.padded(), everywhere);
@@ -306,7 +305,7 @@ class LocalNo final : public Network {
     Box box = padding.inside();
     Tensor x = lift(fields, domain).view({-1, width});
     Tensor lines = basis->analysed(x.view({box.lines, box.points, batch, width}), box.first);
-    for (const Layer& layer : layers_) {
+    for (const LocalNoLayer& layer : layers_) {
       const bool last = &layer == &layers_.back();
       const Box to = last ? wanted : padding.whole();
       const Tensor mixed =
@@ -320,13 +319,13 @@ class LocalNo final : public Network {
   }
 
   LocalNoConfig config_;
-  std::vector<Layer> layers_;
+  std::vector<LocalNoLayer> layers_;
   ChannelPerceptron lifting_, projection_;
 };
 
 class LocalNoArchitecture final : public Architecture {
  public:
-  std::vector<int> dimensions() const override { return {axes}; }
+  std::vector<int> dimensions() const override { return {plane_axes}; }
   bool shifts_spectra() const override { return true; }
 
   std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
@@ -340,17 +339,17 @@ class LocalNoArchitecture final : public Architecture {
     LocalNoConfig config;
     config.inverse_shift = InverseShift::ifftshift;
     config.n_modes = reader.per_axis("modes", {}, {.least = 1, .most = most_modes});
-    if (config.n_modes.size() == 1) config.n_modes.assign(axes, config.n_modes.front());
+    if (config.n_modes.size() == 1) config.n_modes.assign(plane_axes, config.n_modes.front());
     config.hidden_channels = reader.whole("width", 0, {.least = 1, .most = most_width});
     config.n_layers = reader.whole("layers", 0, {.least = 1, .most = most_layers});
     config.in_channels = spaces.in_channels;
     config.out_channels = spaces.out_channels;
-    config.domain_padding = read_padding(reader, "padding", axes);
+    config.domain_padding = read_padding(reader, "padding", plane_axes);
     config.domain_padding_mode = reader.choice("padding_mode", "symmetric", padding_modes);
     config.positional_embedding = reader.choice("positional_embedding", "grid", embeddings);
     config.read_local_branches(reader);
-    if (spaces.dimension != axes)
-      reader.reject("model=local_no", message("has ", axes, " axes; the data has ", spaces.dimension));
+    if (spaces.dimension != plane_axes)
+      reader.reject("model=local_no", message("has ", plane_axes, " axes; the data has ", spaces.dimension));
     return config;
   }
 

@@ -49,9 +49,8 @@ struct MwtConfig {
   operator NetworkConfig() const;
 };
 
-constexpr int most_channels = 1024, most_wavelets = 16, most_frequencies = 4096, most_blocks = 256;
+constexpr int most_wavelets = 16, most_frequencies = 4096, most_blocks = 256;
 constexpr int head_width = 128;
-const std::vector<std::string> embeddings = {"grid", "none"};
 
 /// i with its `bits` lowest bits in reversed order.
 std::int64_t bit_reversed(std::int64_t i, int bits) {
@@ -108,7 +107,7 @@ std::shared_ptr<const DyadicGrid> dyadic_grid(std::int64_t points, int alpha, co
 }
 
 /// max(0, x); in place when nothing is kept for a gradient.
-Tensor activated(const Tensor& x) {
+Tensor activated_by_relu(const Tensor& x) {
   Tensor y = x;
   return c10::GradMode::is_enabled() ? torch::relu(x) : torch::relu_(y);
 }
@@ -201,7 +200,7 @@ class Mwt final : public Network {
   Tensor states(const Tensor& fields, const DyadicGrid& grid, std::optional<std::int64_t> point) const {
     Tensor x = lift(fields, grid);
     for (std::size_t index = 0; index < blocks_.size(); ++index) {
-      if (index > 0) x = activated(x);
+      if (index > 0) x = activated_by_relu(x);
       x = block(x, blocks_[index], grid, index + 1 == blocks_.size() ? point : std::nullopt);
     }
     return x;
@@ -272,7 +271,7 @@ class Mwt final : public Network {
     const std::int64_t k = config_.k, c = config_.c, points = x.size(1), batch = x.size(2);
     const Tensor rows = x.permute({1, 2, 0, 3}).reshape({points * batch, k * c}),
                  weight = head0_.weight.view({head_width, c, k}).transpose(1, 2).reshape({head_width, k * c});
-    const Tensor hidden = activated(torch::addmm(head0_.bias, rows, weight.t()));
+    const Tensor hidden = activated_by_relu(torch::addmm(head0_.bias, rows, weight.t()));
     return torch::addmm(head1_.bias, hidden, head1_.weight.t()).view({points, batch, config_.out_channels});
   }
 

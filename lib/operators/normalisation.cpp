@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "data/npy.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/stored_network.hpp"
 
@@ -31,8 +32,6 @@ std::string size_text(const std::vector<std::int64_t>& sizes, std::size_t first,
   for (std::size_t i = first; i < sizes.size(); ++i) text += message(text.empty() ? "" : between, sizes[i]);
   return text;
 }
-
-std::string shape_text(const std::vector<std::int64_t>& shape) { return "[" + size_text(shape, 0, ", ") + "]"; }
 
 /// Points per axis; a mesh is one axis.
 std::vector<std::int64_t> sizes_of(const Domain& domain) {
@@ -87,8 +86,8 @@ Normaliser take(const Side& side, const ordered_json& said, data::Safetensors& c
                      said.dump().substr(0, 60), " (", who,
                      " needs {\"eps\": e} there, e not negative). Correct the config.");
   const data::StoredTensor mean = tensor("mean"), std = tensor("std");
-  require<DataError>(mean.shape == std.shape, "weights: ", side.tensors, ".std=", shape_text(std.shape), " (", who,
-                     " has a mean of ", shape_text(mean.shape), "). Export the model again.");
+  require<DataError>(mean.shape == std.shape, "weights: ", side.tensors, ".std=", data::shape_text(std.shape), " (",
+                     who, " has a mean of ", data::shape_text(mean.shape), "). Export the model again.");
   Normaliser normaliser{.shape = mean.shape,
                         .mean = numbers_of(mean, message(side.tensors, ".mean"), who),
                         .std = numbers_of(std, message(side.tensors, ".std"), who),
@@ -259,8 +258,8 @@ void require_possible(const Normaliser& normaliser, int axes, int channels, cons
   const bool all = normaliser.mean.size() == 1 && rank <= 1;
   // Meshes have one axis of points.
   const bool per_channel = (rank == axes + 2 || rank == 3) && shape[0] == 1 && (shape[1] == 1 || shape[1] == channels);
-  require<DataError>(all || per_channel, "weights: ", which, "_normalizer.mean=", shape_text(shape), " (", who, " has ",
-                     channels, " channels on ", axes,
+  require<DataError>(all || per_channel, "weights: ", which, "_normalizer.mean=", data::shape_text(shape), " (", who,
+                     " has ", channels, " channels on ", axes,
                      " axes there). Give one number for each channel, for each point, or one for all.");
 }
 

@@ -15,7 +15,7 @@ using Shape = std::vector<std::int64_t>;
 
 namespace {
 
-constexpr int most_channels = 4096;
+constexpr int most_script_channels = 4096;
 constexpr std::int64_t few_channels = 8;
 
 std::string sizes_text(at::IntArrayRef sizes) {
@@ -65,7 +65,7 @@ std::vector<Candidate> usual_candidates(const ScriptModel& model, const SaidSpac
   for (std::int64_t count = 1; count <= few_channels; ++count) channels.insert(count);
   for (const std::int64_t size : model.parameter_sizes())
     for (std::int64_t coordinates = 0; coordinates <= 2; ++coordinates)
-      if (size > coordinates && size <= most_channels) channels.insert(size - coordinates);
+      if (size > coordinates && size <= most_script_channels) channels.insert(size - coordinates);
   if (said.in_channels > 0) channels = {said.in_channels};
   std::vector<Candidate> all;
   for (const int dimension : {1, 2})
@@ -88,7 +88,7 @@ class Trial {
   Taken taken(const std::vector<Candidate>& candidates) {
     Taken taken;
     for (const Candidate& each : candidates) {
-      if (each.channels > most_channels || (said_.dimension > 0 && said_.dimension != each.dimension) ||
+      if (each.channels > most_script_channels || (said_.dimension > 0 && said_.dimension != each.dimension) ||
           (said_.in_channels > 0 && said_.in_channels != each.channels))
         continue;
       const Tensor one = answer(each, 1);
@@ -199,9 +199,9 @@ SaidSpaces said_spaces(const std::string& text, const std::string& who) {
     return json[key].get<int>();
   };
   said.dimension = number("dimension", 2);
-  said.in_channels = number("in_channels", most_channels);
+  said.in_channels = number("in_channels", most_script_channels);
   said.mesh = json.contains("mesh") && json["mesh"] == true;
-  if (said.mesh || json.contains("out_channels")) said.out_channels = number("out_channels", most_channels);
+  if (said.mesh || json.contains("out_channels")) said.out_channels = number("out_channels", most_script_channels);
   if (!json.contains("shape")) return said;
   const auto& shape = json["shape"];
   bool fits = shape.is_array() && static_cast<int>(shape.size()) == said.dimension;

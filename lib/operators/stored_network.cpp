@@ -7,6 +7,7 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "data/npy.hpp"
 #include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
 #include "operators/foreign_models.hpp"
@@ -32,12 +33,6 @@ std::string list(const std::set<std::string>& entries) {
     text += entry;
   }
   return text;
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (const std::int64_t size : shape) text += message(text.size() > 1 ? ", " : "", size);
-  return text + "]";
 }
 
 /// Leaves out how many batches a norm has seen in training. Throws unless the rest are floating-point numbers.
@@ -87,10 +82,10 @@ void check_fit(const Network& network, const StoredParameters& stored, const std
     if (unexpected.erase(parameter.name) == 0) {
       missing.insert(parameter.name);
     } else if (const data::StoredTensor& found = *stored.at(parameter.name); !fits(parameter, found)) {
-      const std::string pairs = "F32 " + shape_text(parameter.value.sizes().vec());
-      others.insert(message(parameter.name, "=", found.dtype, " ", shape_text(found.shape), " where ",
-                            parameter.complex ? message("C64 ", shape_text(parameter.shape), " or ", pairs) : pairs,
-                            " is needed"));
+      const std::string pairs = "F32 " + data::shape_text(parameter.value.sizes().vec());
+      others.insert(message(
+          parameter.name, "=", found.dtype, " ", data::shape_text(found.shape), " where ",
+          parameter.complex ? message("C64 ", data::shape_text(parameter.shape), " or ", pairs) : pairs, " is needed"));
     }
   }
   for (const Constant& constant : network.constants()) unexpected.erase(constant.name);
@@ -125,7 +120,7 @@ void check_constant(const Constant& constant, const data::StoredTensor& stored, 
   const torch::Tensor expected = constant.value.to(torch::kCPU, torch::kFloat64),
                       found = stored_values(stored).to(torch::kFloat64);
   require<DataError>(found.sizes() == expected.sizes() && torch::allclose(found, expected, 0, accuracy),
-                     "weights: ", constant.name, "=", shape_text(stored.shape), " (", who,
+                     "weights: ", constant.name, "=", data::shape_text(stored.shape), " (", who,
                      " has other values there than its config asks for). Export a model of this config.");
 }
 
@@ -190,7 +185,7 @@ std::string Network::checksum() const {
   const data::Safetensors content = content_of(*this);
   std::string bytes = nlohmann::json::parse(content.metadata.at(stored_config_key)).dump();  // with sorted keys
   for (const auto& [name, tensor] : content.tensors)
-    bytes.append(message(' ', name, ' ', tensor.dtype, ' ', shape_text(tensor.shape), ' '))
+    bytes.append(message(' ', name, ' ', tensor.dtype, ' ', data::shape_text(tensor.shape), ' '))
         .append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
   return xxh64(bytes);
 }

@@ -23,9 +23,10 @@
 
 namespace opshap::operators {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-namespace fs = std::filesystem;
 using torch::Tensor;
 
 class JitNetwork final : public ScriptNetwork {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -11,9 +12,9 @@
 
 namespace opshap::peers {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 

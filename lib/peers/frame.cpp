@@ -4,14 +4,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "core/strict_json.hpp"
 
 namespace opshap::peers {
 
-namespace {
+using SortedJson = nlohmann::json;
 
-using Json = nlohmann::json;
+namespace {
 
 // Payloads are copied between memory and pipe as they are.
 static_assert(std::endian::native == std::endian::little);
@@ -27,16 +28,16 @@ std::string beginning(std::string_view line) {
 }
 
 /// A number or text itself; of an array or an object only that it is one.
-std::string in_words(const Json& value) {
+std::string in_words(const SortedJson& value) {
   const bool has_parts = value.is_structured();
-  return has_parts ? value.type_name() : beginning(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+  return has_parts ? value.type_name() : beginning(value.dump(-1, ' ', true, SortedJson::error_handler_t::replace));
 }
 
-Json parsed(std::string_view line) {
+SortedJson parsed_header(std::string_view line) {
   std::string why = "not a JSON object on one line";
   try {
     constexpr JsonLimits limits{.depth = 16, .keys = 1000, .bytes = most_header_bytes};
-    Json header = strict_json<Json>(line, "header", limits);
+    SortedJson header = strict_json<SortedJson>(line, "header", limits);
     if (header.is_object()) return header;
   } catch (const DataError& error) {
     why += message("; ", beginning(error.what()));
@@ -130,7 +131,7 @@ std::optional<Frame> FrameReader::next() {
                                       most_header_bytes, "). Put numbers into the payload."));
     searched_ = bytes_.size();
     if (newline == std::string::npos) return std::nullopt;
-    Frame announced{.header = parsed(std::string_view(bytes_).substr(used_, newline - used_)), .payload = {}};
+    Frame announced{.header = parsed_header(std::string_view(bytes_).substr(used_, newline - used_)), .payload = {}};
     const std::int64_t payload_bytes = announced.header.contains("nbytes") ? announced.integer("nbytes") : 0;
     if (payload_bytes < 0 || static_cast<std::uint64_t>(payload_bytes) > most_payload_bytes)
       throw Malformed("size", message("frame: nbytes=", payload_bytes, " (0 to ", most_payload_bytes,

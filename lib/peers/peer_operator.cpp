@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
@@ -10,9 +11,9 @@
 
 namespace opshap::peers {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 constexpr auto most_numbers = static_cast<std::int64_t>(most_payload_bytes / sizeof(double));

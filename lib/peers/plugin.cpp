@@ -19,9 +19,9 @@
 
 namespace opshap::peers {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 /// From the folder in which this program was started.
 fs::path whole_path(const fs::path& path) {
@@ -100,7 +100,7 @@ class Table {
   std::vector<std::string> known_;
 };
 
-toml::table parsed(const fs::path& file) {
+toml::table parsed_plugin(const fs::path& file) {
   try {
     return toml::parse(read_file(file), file.string());
   } catch (const toml::parse_error& error) {
@@ -244,7 +244,7 @@ Plugin read_plugin(const fs::path& folder) {
   const fs::path file = folder / "plugin.toml";
   require<DataError>(is_there(file), "peer: folder=", folder.string(),
                      " (has no plugin.toml). Make one by `opshap peer new NAME`.");
-  const toml::table toml = parsed(file);
+  const toml::table toml = parsed_plugin(file);
   Table table(toml, "", file);
   Plugin plugin{
       .folder = whole_path(folder),

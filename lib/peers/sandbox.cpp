@@ -13,9 +13,9 @@
 
 namespace opshap::peers {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 std::atomic<bool> in_sandbox{false};
 

@@ -38,7 +38,7 @@ struct OverSeeds {
 };
 
 /// Rows of one recipe at one resolution and epoch, one for each seed.
-struct Group {
+struct HeldOutGroup {
   std::vector<const HeldOutRow*> rows;
 
   template <typename Number>
@@ -91,16 +91,16 @@ class Rows {
   }
 
   /// Of a recipe's kept weights.
-  Group kept(const std::string& recipe, int players) const { return at(recipe, players, 0); }
+  HeldOutGroup kept(const std::string& recipe, int players) const { return at(recipe, players, 0); }
   /// Of a recipe by epoch, ascending; the kept weights last, where they are not of the last epoch.
-  std::vector<Group> history(const std::string& recipe, int players) const {
+  std::vector<HeldOutGroup> history(const std::string& recipe, int players) const {
     std::set<std::int64_t> epochs;
     for (const HeldOutRow& row : rows_)
       if (row.method == explainer_method && row.setting == recipe) epochs.insert(row.epoch);
     epochs.erase(0);
-    std::vector<Group> history;
+    std::vector<HeldOutGroup> history;
     for (const std::int64_t epoch : epochs) history.push_back(at(recipe, players, epoch));
-    Group last = kept(recipe, players);
+    HeldOutGroup last = kept(recipe, players);
     if (history.empty() || history.back().training_seconds() != last.training_seconds())
       history.push_back(std::move(last));
     return history;
@@ -121,8 +121,8 @@ class Rows {
   }
 
  private:
-  Group at(const std::string& recipe, int players, std::int64_t epoch) const {
-    Group group;
+  HeldOutGroup at(const std::string& recipe, int players, std::int64_t epoch) const {
+    HeldOutGroup group;
     for (const HeldOutRow& row : rows_) {
       if (row.method == explainer_method && row.setting == recipe && row.players == players && row.epoch == epoch)
         group.rows.push_back(&row);
@@ -147,7 +147,8 @@ std::vector<statistics::Study> histories(const std::vector<std::string>& recipes
   for (const int players : rows.shown()) {
     for (const std::string& recipe : recipes) {
       statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
-      for (const Group& group : rows.history(recipe, players)) add_to(study, group.training_seconds(), group.error());
+      for (const HeldOutGroup& group : rows.history(recipe, players))
+        add_to(study, group.training_seconds(), group.error());
     }
   }
   return studies;
@@ -162,7 +163,7 @@ Table kept_errors(const Rows& rows) {
               .rows = {}};
   for (const int players : rows.players()) table.columns.push_back({fmt::format("n = {}", players), true});
   for (const std::string& recipe : rows.recipes()) {
-    const Group any = rows.kept(recipe, rows.players().front());
+    const HeldOutGroup any = rows.kept(recipe, rows.players().front());
     std::vector<std::string> cells = {recipe, show_count(any.evaluations()), show_seconds(any.training_seconds())};
     for (const int players : rows.players()) cells.push_back(rows.kept(recipe, players).error().text());
     table.add(std::move(cells));
@@ -238,9 +239,9 @@ std::string first_and_last(const std::string& recipe, const Rows& rows) {
                      show(rows.kept(recipe, last).error().median), last);
 }
 
-Evidence costs(const Rows& rows, const RecipeFamilies& families, const std::string& subject) {
+Evidence costs_of_recipes(const Rows& rows, const RecipeFamilies& families, const std::string& subject) {
   const std::string best = best_of(rows.recipes(), rows);
-  const Group kept = rows.kept(best, rows.players().back());
+  const HeldOutGroup kept = rows.kept(best, rows.players().back());
   std::vector<std::string> leaders;
   for (const auto& [family, recipes] : members(rows, families)) leaders.push_back(best_of(recipes, rows));
   return {.name = "amortisation",
@@ -317,7 +318,7 @@ Evidence times(const Rows& rows, const std::string& subject) {
                    show_seconds(seconds), show(error)});
       }
     }
-    const Group kept = rows.kept(best, players);
+    const HeldOutGroup kept = rows.kept(best, players);
     statistics::Study& study = studies.emplace_back("explainer " + best, "seconds an explanation", error_at(players));
     const auto add = [&](double seconds, const std::string& setting) {
       add_to(study, seconds, kept.error());
@@ -329,7 +330,7 @@ Evidence times(const Rows& rows, const std::string& subject) {
     add(kept.explanation_seconds(), "training not counted");
   }
   const int largest = rows.players().back();
-  const Group kept = rows.kept(best, largest);
+  const HeldOutGroup kept = rows.kept(best, largest);
   return {.name = "explanation_time",
           .title = "When an explainer pays",
           .finding = fmt::format("{}. At n = {} an explanation takes {} with the explainer {}, whose error is {}; the "
@@ -347,7 +348,7 @@ Evidence times(const Rows& rows, const std::string& subject) {
 std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const RecipeFamilies& families,
                                          const std::string& subject) {
   const Rows rows(all);
-  std::vector<Evidence> found = {costs(rows, families, subject)};
+  std::vector<Evidence> found = {costs_of_recipes(rows, families, subject)};
   for (const auto& [family, recipes] : members(rows, families))
     if (recipes.size() > 1) found.push_back(of_family(family, recipes, rows, subject));
   found.push_back(times(rows, subject));

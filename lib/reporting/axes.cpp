@@ -94,7 +94,7 @@ Ends with_margin(double low, double high, double share, double least) {
 int step_of(double decades) { return decades > 28 ? static_cast<int>(std::ceil(decades / 14)) : decades > 7 ? 2 : 1; }
 
 /// Ends whose distance is a double, and which are not neighbouring doubles.
-Ends widened(double low, double high) {
+Ends widened_ends(double low, double high) {
   const double largest = std::numeric_limits<double>::max() / 4, least = std::numeric_limits<double>::min() * 1e9;
   low = std::clamp(low, -largest, largest);
   high = std::clamp(high, -largest, largest);
@@ -180,7 +180,7 @@ std::string log_axis_at(char axis, const std::vector<double>& values) {
 std::string linear_axis(std::string_view axis, double low, double high) {
   require(std::isfinite(low) && std::isfinite(high) && low <= high, "axis: low=", low, ", high=", high,
           " (an axis goes from a finite number to one that is not smaller). Leave the figure out.");
-  const Ends ends = widened(low, high);
+  const Ends ends = widened_ends(low, high);
   const Tick step = step_at_least((ends.high - ends.low) / 5);
   const std::string ticks = multiples_of(step, ends);
   return fmt::format("set {0}range [{1:.7g}:{2:.7g}]\nset {0}tics ({3})\n", axis, ends.low, ends.high, ticks);

@@ -109,7 +109,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+Json json_or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json entry(const JudgedClaim& judged, const std::string& pde) {
   const auto& [claim, judgement] = judged;
@@ -131,9 +131,9 @@ Json entry(const JudgedClaim& judged, const std::string& pde) {
           {"verdict", to_string(judgement.verdict)},
           {"direction", judgement.direction ? Json(to_string(*judgement.direction)) : Json(nullptr)},
           {"rebuildable", judgement.rebuildable},
-          {"value", number(judgement.value)},
+          {"value", json_or_null(judgement.value)},
           {"interval", bounded ? Json{interval->first, interval->second} : Json(nullptr)},
-          {"threshold", number(judgement.threshold)},
+          {"threshold", json_or_null(judgement.threshold)},
           {"evidence", judgement.evidence},
           {"tables", tables}};
 }

@@ -43,7 +43,7 @@ double margin(const Measurement& measurement) {
   return measurement.side == Side::at_most ? -above : above;
 }
 
-std::string in_words(Verdict verdict) {
+std::string verdict_word(Verdict verdict) {
   return verdict == Verdict::reproduced ? "holds" : verdict == Verdict::undecided ? "undecided" : "does not hold";
 }
 
@@ -59,7 +59,7 @@ Table table_of(const Measurements& measurements, const std::vector<Verdict>& ver
     for (std::size_t figure = 0; figure < wording.figures.size(); ++figure)
       row.push_back(figure < measurement.figures.size() ? measurement.figures[figure] : "–");
     row.insert(row.end(), {show_value(measurement.value), show_interval(measurement), show_bound(measurement),
-                           in_words(verdicts[i])});
+                           verdict_word(verdicts[i])});
     table.add(std::move(row));
   }
   return table;

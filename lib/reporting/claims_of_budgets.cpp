@@ -23,7 +23,7 @@ const std::vector<std::string> classical_methods = {"kernel_shap", "kernel_shap_
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::string in_words(double budget) {
+std::string budget_in_words(double budget) {
   return std::isinf(budget) ? std::string("more than was run") : show_count(budget);
 }
 
@@ -39,8 +39,8 @@ Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& 
       const auto curve = BudgetCurve::of(scores, on, method);
       if (!curve) continue;
       const BudgetNeeded needed = curve->needed();
-      table.add({place(on), style_of(method).label, show_count(needed.smallest_run), in_words(needed.budget),
-                 in_words(needed.certain)});
+      table.add({place(on), style_of(method).label, show_count(needed.smallest_run), budget_in_words(needed.budget),
+                 budget_in_words(needed.certain)});
     }
   }
   return table;
@@ -130,7 +130,7 @@ Claim classical_methods_need_more_at_many_players() {
                                  },
                              .threshold = 10,
                              .side = Side::at_least,
-                             .figures = {in_words(at_few.budget), in_words(at_many.budget)}});
+                             .figures = {budget_in_words(at_few.budget), budget_in_words(at_many.budget)}});
           }
         }
         if (found.empty()) {

@@ -20,9 +20,10 @@
 
 namespace opshap::reporting {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-namespace fs = std::filesystem;
 using claims::Measurement;
 using claims::Measurements;
 using claims::Side;

@@ -62,7 +62,7 @@ std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t numb
 }
 
 /// What the curves' colours mean; heat maps say it in their titles.
-std::vector<LegendEntry> legend_of(const DataSheet& sheet) {
+std::vector<LegendEntry> sheet_legend(const DataSheet& sheet) {
   std::vector<LegendEntry> legend;
   if (sheet.samples.empty() || sheet.samples.front().fields.shape.size() != 1) return legend;
   for (const Drawing& drawing : drawings(sheet.samples.front().fields))
@@ -77,7 +77,7 @@ std::string sheet_html(const DataSheet& sheet) {
   std::string text = page_head(title) + "<header>\n<p class=\"overline\">OperatorSHAP, data</p>\n<h1>" +
                      escape_markup(title) + "</h1>\n<dl class=\"facts\">\n";
   for (const auto& [name, value] : sheet.facts) text += fact(name, value);
-  text += "</dl>\n" + legend_html(legend_of(sheet)) + "</header>\n<main>\n";
+  text += "</dl>\n" + legend_html(sheet_legend(sheet)) + "</header>\n<main>\n";
   for (std::size_t i = 0; i < sheet.samples.size(); ++i) {
     const SheetSample& sample = sheet.samples[i];
     const std::vector<std::string> panels = draw_sample(sample, i, "");
@@ -95,7 +95,7 @@ std::string sheet_svg(const DataSheet& sheet) {
     for (std::string& panel : draw_sample(sheet.samples[i], i, sheet.samples[i].heading + ", "))
       panels.push_back(std::move(panel));
   }
-  return compose(pde_label(sheet.pde), "Samples of a data set: inputs and targets.", panels, legend_of(sheet));
+  return compose(pde_label(sheet.pde), "Samples of a data set: inputs and targets.", panels, sheet_legend(sheet));
 }
 
 }  // namespace opshap::reporting

@@ -41,7 +41,7 @@ LegendEntry curve(const std::string& title, std::size_t index) {
 }
 
 /// One entry a title: studies of one thing look the same in all panels.
-std::vector<LegendEntry> legend_of(const std::vector<statistics::Study>& studies) {
+std::vector<LegendEntry> studies_legend(const std::vector<statistics::Study>& studies) {
   std::vector<LegendEntry> legend;
   for (const statistics::Study& study : studies) {
     const bool known = std::any_of(legend.begin(), legend.end(),
@@ -61,7 +61,7 @@ bool has_band(const statistics::Study& study) {
 }
 
 /// In quotation marks, since titles are free text.
-std::string csv_cell(const std::string& text) {
+std::string quoted_cell(const std::string& text) {
   std::string cell = "\"";
   for (const char letter : text) cell += letter == '"' ? "\"\"" : std::string(1, letter);
   return cell + "\"";
@@ -84,8 +84,8 @@ std::string Evidence::csv() const {
       bands ? "study,effort,effort_name,error,error_name,low,high\n" : "study,effort,effort_name,error,error_name\n";
   for (const statistics::Study& study : studies) {
     for (const statistics::Study::Point& point : study.points()) {
-      text += fmt::format("{},{:.4g},{},{:.4g},{}", csv_cell(study.title()), point.effort, csv_cell(study.effort()),
-                          point.error, csv_cell(study.error()));
+      text += fmt::format("{},{:.4g},{},{:.4g},{}", quoted_cell(study.title()), point.effort,
+                          quoted_cell(study.effort()), point.error, quoted_cell(study.error()));
       text += bands ? fmt::format(",{:.4g},{:.4g}\n", point.low, point.high) : "\n";
     }
   }
@@ -94,7 +94,7 @@ std::string Evidence::csv() const {
 
 std::string Evidence::svg() const {
   std::vector<std::string> panels;
-  const std::vector<LegendEntry> legend = legend_of(studies);
+  const std::vector<LegendEntry> legend = studies_legend(studies);
   for (const Axes& axes : axes_of(studies)) {
     LogRange efforts, errors;
     std::string data, plots;

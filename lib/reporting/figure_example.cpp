@@ -16,14 +16,15 @@ namespace opshap::reporting::figures {
 namespace {
 
 /// An attribution of the example: its density at every point.
-struct Shown {
+struct ShownDensity {
   MethodStyle style;
   std::vector<double> density;
 };
 
 /// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
-std::vector<Shown> attributions(const Scoreboard& scores, const Discretisation& on, const runs::FieldsRow& fields) {
-  std::vector<Shown> shown;
+std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretisation& on,
+                                       const runs::FieldsRow& fields) {
+  std::vector<ShownDensity> shown;
   if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
     shown.push_back({reference_style(), density(fields, reference->values)});
   const MethodStyles styles(scores.methods());
@@ -52,7 +53,7 @@ LegendEntry channel_entry(const std::string& name, std::size_t index) {
 
 std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
 
-void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
+void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   std::vector<Curve> inputs, outputs, densities;
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     const LegendEntry entry = channel_entry(fields.input_channels[i], i);
@@ -64,7 +65,7 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
   outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
   figure.legend.push_back({.label = "solution", .color = "#56B4E9"});
   figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
-  for (const Shown& attribution : shown) {
+  for (const ShownDensity& attribution : shown) {
     const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
     densities.push_back(
         {attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
@@ -82,13 +83,7 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
                    fmt::format("Densities of the attributions of input {}.", fields.sample), "density", densities)};
 }
 
-double largest_size(const std::vector<double>& values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
-
-void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
+void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     figure.panels.push_back(
         heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
@@ -102,7 +97,8 @@ void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::ve
   figure.panels.push_back(heat_map_panel(fields, "example-prediction", "prediction",
                                          "The prediction, in the solution's colours.", prediction, scale));
   double density_scale = 0;
-  for (const Shown& attribution : shown) density_scale = std::max(density_scale, largest_size(attribution.density));
+  for (const ShownDensity& attribution : shown)
+    density_scale = std::max(density_scale, largest_size(attribution.density));
   for (std::size_t i = 0; i < shown.size(); ++i) {
     figure.panels.push_back(
         heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].style.label,
@@ -112,7 +108,7 @@ void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::ve
   figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
 }
 
-Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown) {
+Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   Table table{
       .name = "example",
       .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point."};
@@ -121,7 +117,7 @@ Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown)
   for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
   for (const char* output : {"solution ", "prediction "})
     for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
-  for (const Shown& attribution : shown) table.columns.push_back({attribution.style.label, true});
+  for (const ShownDensity& attribution : shown) table.columns.push_back({attribution.style.label, true});
   const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
   for (std::size_t point = 0; point < points; ++point) {
     std::vector<std::string> row;
@@ -133,7 +129,7 @@ Table numbers_of(const runs::FieldsRow& fields, const std::vector<Shown>& shown)
     }
     for (const auto* values : {&fields.input, &fields.solution, &fields.prediction})
       for (std::size_t at = point; at < values->size(); at += points) row.push_back(digits((*values)[at]));
-    for (const Shown& attribution : shown) row.push_back(digits(attribution.density[point]));
+    for (const ShownDensity& attribution : shown) row.push_back(digits(attribution.density[point]));
     table.add(std::move(row));
   }
   return table;
@@ -158,7 +154,7 @@ Figure example(const Scoreboard& scores) {
     return without_values(scores, title, "no stored fields and values of the same input on a grid of one or two axes");
   const TypicalInput typical = *typical_input(scores, *on);
   const runs::FieldsRow& fields = *fields_of(scores, *on, typical.sample);
-  const std::vector<Shown> shown = attributions(scores, *on, fields);
+  const std::vector<ShownDensity> shown = attributions(scores, *on, fields);
   Figure figure{.title = title, .numbers = numbers_of(fields, shown)};
   if (fields.shape.size() == 1) {
     draw_curves(figure, fields, shown);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/relative.hpp"
 #include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
 #include "reporting/methods.hpp"
@@ -15,21 +16,15 @@ namespace opshap::reporting::figures {
 
 namespace {
 
-constexpr std::size_t shown_grids = 3;
+constexpr std::size_t most_grids = 3;
 
 /// Densities of the explainer and of the reference on one grid.
-struct Shown {
+struct ShownGrid {
   Discretisation on;
   const runs::FieldsRow* fields;
   std::string reference_kind;
   std::vector<double> explainer, reference, difference;
 };
-
-double norm(const std::vector<double>& values) {
-  double size = 0;
-  for (const double value : values) size = std::hypot(size, value);
-  return size;
-}
 
 /// "certified reference": how the stored reference of an input was made.
 std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
@@ -43,48 +38,42 @@ std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on
 }
 
 /// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
-std::vector<Shown> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
-                            const Discretisation& finest) {
-  std::vector<Shown> grids;
+std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                                const Discretisation& finest) {
+  std::vector<ShownGrid> grids;
   for (const Discretisation& on : scores.discretisations()) {
     if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
     const runs::FieldsRow* fields = fields_of(scores, on, sample);
     const runs::ValuesRow* first = scores.values(on, sample, explainer);
     const runs::ValuesRow* second = scores.values(on, sample, "reference");
     if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
-    Shown shown{.on = on,
-                .fields = fields,
-                .reference_kind = kind_of_reference(scores, on, sample),
-                .explainer = density(*fields, first->values),
-                .reference = density(*fields, second->values),
-                .difference = {}};
+    ShownGrid shown{.on = on,
+                    .fields = fields,
+                    .reference_kind = kind_of_reference(scores, on, sample),
+                    .explainer = density(*fields, first->values),
+                    .reference = density(*fields, second->values),
+                    .difference = {}};
     for (std::size_t i = 0; i < shown.explainer.size(); ++i)
       shown.difference.push_back(shown.explainer[i] - shown.reference[i]);
     grids.push_back(std::move(shown));
   }
-  if (grids.size() > shown_grids) grids.erase(grids.begin(), grids.end() - shown_grids);
+  if (grids.size() > most_grids) grids.erase(grids.begin(), grids.end() - most_grids);
   return grids;
 }
 
-double largest_size(const std::vector<double>& values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
-
-std::string line_of(const MethodStyle& style) {
+std::string line_in_words(const MethodStyle& style) {
   return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash), style.color);
 }
 
 /// Heat maps of both and of their difference in one scale, or both as curves.
-void draw(Figure& figure, const Shown& shown, std::int64_t sample, const MethodStyle& explainer) {
+void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
   const std::string on = runs::shape_in_words(shown.on.shape);
   if (shown.fields->shape.size() == 1) {
     figure.panels.push_back(curves_panel(
         *shown.fields, fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
         fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on, explainer.label,
                     shown.reference_kind),
-        "density", {{shown.reference, line_of(reference_style())}, {shown.explainer, line_of(explainer)}}));
+        "density", {{shown.reference, line_in_words(reference_style())}, {shown.explainer, line_in_words(explainer)}}));
     return;
   }
   const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
@@ -111,7 +100,7 @@ Figure grids(const Scoreboard& scores) {
   });
   if (!finest) return without_values(scores, title, "no stored fields and values of the same input");
   const TypicalInput typical = *typical_input(scores, *finest);
-  const std::vector<Shown> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
+  const std::vector<ShownGrid> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
   if (grids.size() < 2) return missing(title, "values of the same input are stored on one grid alone");
   const MethodStyle explainer = MethodStyles(scores.methods()).of(explainers.front());
   Figure figure{.title = title};
@@ -122,7 +111,7 @@ Figure grids(const Scoreboard& scores) {
       .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}},
       .rows = {}};
   std::string words;
-  for (const Shown& shown : grids) {
+  for (const ShownGrid& shown : grids) {
     draw(figure, shown, typical.sample, explainer);
     const double size = norm(shown.reference), apart = norm(shown.difference);
     figure.numbers.add(

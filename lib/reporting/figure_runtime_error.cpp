@@ -14,7 +14,7 @@ namespace opshap::reporting::figures {
 namespace {
 
 /// Those with budget curves, else the smallest, the middle and the largest.
-std::vector<Discretisation> shown_grids(const Scoreboard& scores) {
+std::vector<Discretisation> grids_with_times(const Scoreboard& scores) {
   if (!scores.discretisations_with_curves().empty()) return scores.discretisations_with_curves();
   const std::vector<Discretisation>& all = scores.discretisations();
   std::vector<Discretisation> shown = {all.front(), all[all.size() / 2], all.back()};
@@ -65,7 +65,7 @@ Figure runtime_error(const Scoreboard& scores) {
   std::string words;
   const MethodStyles styles(scores.methods());
   std::vector<std::string> drawn;
-  for (const Discretisation& on : shown_grids(scores)) {
+  for (const Discretisation& on : grids_with_times(scores)) {
     std::string data, plots;
     LogRange times, errors;
     int block = 0;

@@ -52,8 +52,8 @@ Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const
 
 /// The two grids of the paper's figure. Where the run cannot draw the finer one, its finest; where not the coarser one,
 /// its coarsest.
-std::vector<Discretisation> shown_grids(const Scoreboard& scores,
-                                        const std::function<bool(const Discretisation&)>& drawable) {
+std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
+                                              const std::function<bool(const Discretisation&)>& drawable) {
   const auto finest = finest_drawable(scores, drawable);
   if (!finest) return {};
   const auto coarsest = std::ranges::find_if(scores.discretisations(), drawable);
@@ -77,7 +77,7 @@ Figure shapley_and_density(const Scoreboard& scores) {
     const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
     return fields != nullptr && fields->shape.size() == 1;
   };
-  const std::vector<Discretisation> shown = shown_grids(scores, drawable);
+  const std::vector<Discretisation> shown = grids_with_values(scores, drawable);
   if (shown.empty())
     return without_values(scores, title,
                           "no stored values of both the reference and a trained explainer on a grid of one axis");

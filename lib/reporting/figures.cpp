@@ -78,6 +78,12 @@ std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
   return finest;
 }
 
+double largest_size(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
 Figure missing(std::string title, std::string why) { return {.title = std::move(title), .missing = std::move(why)}; }
 
 Figure without_values(const Scoreboard& scores, std::string title, std::string why) {

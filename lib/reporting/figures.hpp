@@ -67,6 +67,9 @@ const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation&
 std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
                                               const std::function<bool(const Discretisation&)>& wanted);
 
+/// The largest absolute value; 0 of none.
+double largest_size(const std::vector<double>& values);
+
 /// A figure without panels.
 Figure missing(std::string title, std::string why);
 /// The same of a figure that shows stored fields and values. Where the folder keeps none of a method, the rows were

@@ -140,7 +140,7 @@ std::string key_entry(const LegendEntry& entry) {
 }
 
 /// Commands that draw a legend of so many columns alone.
-std::string key_of(const std::vector<LegendEntry>& legend, std::size_t columns) {
+std::string drawn_key(const std::vector<LegendEntry>& legend, std::size_t columns) {
   std::string plot = "plot [0:1] [0:1] NaN notitle";
   for (const LegendEntry& entry : legend) plot += ", " + key_entry(entry);
   return message(
@@ -202,7 +202,7 @@ std::string print(const std::string& title, const std::vector<Panel>& panels, co
   }
   if (!legend.empty())
     script += message("reset\nset encoding utf8\nset origin 0,0\nset size 1,", share(key_height, height), "\n",
-                      key_of(legend, columns));
+                      drawn_key(legend, columns));
   const std::string bytes = run_gnuplot(script + "unset multiplot\n");
   return format == Picture::pdf ? without_date(bytes) : bytes;
 }

@@ -20,16 +20,16 @@ namespace {
 /// A run that did not finish is behind every other one.
 constexpr double no_answer = std::numeric_limits<double>::max();
 
-double error_of(const runs::MethodRow& row) {
+double ranked_error(const runs::MethodRow& row) {
   if (!row.exact.empty()) return 0;
   return row.nrmse.value.value_or(no_answer);
 }
 
 /// Of the runs that were not refused.
-statistics::Repeats errors_of(const MethodCell& cell) {
+statistics::Repeats ranked_errors(const MethodCell& cell) {
   statistics::Repeats errors;
   for (const runs::MethodRow* row : cell.rows) {
-    if (row->nrmse.value || !row->exact.empty() || row->failure) errors.push_back(error_of(*row));
+    if (row->nrmse.value || !row->exact.empty() || row->failure) errors.push_back(ranked_error(*row));
   }
   return errors;
 }
@@ -39,8 +39,8 @@ bool answers(const MethodCell& cell) {
 }
 
 /// The method's cell at the budget; of a method without budgets its only one.
-const MethodCell* find(const MethodComparison& comparison, const std::string& method,
-                       std::optional<std::int64_t> budget) {
+const MethodCell* find_cell(const MethodComparison& comparison, const std::string& method,
+                            std::optional<std::int64_t> budget) {
   for (const MethodCell& cell : comparison.cells()) {
     if (cell.method == method && (!cell.budget || cell.budget == budget)) return &cell;
   }
@@ -56,7 +56,7 @@ struct Condition {
   bool tells() const {
     std::size_t taking_part = 0, exact = 0, answered = 0;
     for (const MethodCell* cell : cells) {
-      if (cell == nullptr || errors_of(*cell).empty()) continue;
+      if (cell == nullptr || ranked_errors(*cell).empty()) continue;
       ++taking_part;
       exact += !cell->exact.empty();
       answered += answers(*cell);
@@ -65,13 +65,14 @@ struct Condition {
   }
   std::vector<statistics::Repeats> errors() const {
     std::vector<statistics::Repeats> errors;
-    for (const MethodCell* cell : cells) errors.push_back(cell == nullptr ? statistics::Repeats{} : errors_of(*cell));
+    for (const MethodCell* cell : cells)
+      errors.push_back(cell == nullptr ? statistics::Repeats{} : ranked_errors(*cell));
     return errors;
   }
   /// The median error of a competitor; none where it takes no part, is exact, or did not finish.
   std::optional<double> error(std::size_t competitor) const {
     const statistics::Repeats errors =
-        cells[competitor] == nullptr ? statistics::Repeats{} : errors_of(*cells[competitor]);
+        cells[competitor] == nullptr ? statistics::Repeats{} : ranked_errors(*cells[competitor]);
     if (errors.empty()) return std::nullopt;
     const double median = statistics::quantile(errors, 0.5);
     return median > 0 && median < no_answer ? std::optional(median) : std::nullopt;
@@ -110,7 +111,7 @@ std::vector<Condition> conditions_of(const std::vector<LeaderboardGame>& games,
     if (budgets.size() > 1) budgets.erase(std::nullopt);
     for (const auto& budget : budgets) {
       Condition condition{.game = game};
-      for (const std::string& method : methods) condition.cells.push_back(find(comparison, method, budget));
+      for (const std::string& method : methods) condition.cells.push_back(find_cell(comparison, method, budget));
       if (condition.tells()) conditions.push_back(std::move(condition));
     }
   }
@@ -140,8 +141,6 @@ void add_ranks(AccessClass& found, const std::vector<std::string>& methods, cons
     }
   }
 }
-
-bool finished(const runs::MethodRow& row) { return !row.failure; }
 
 /// Median wall times in the method and in the game of one run; empty where none has an answer.
 std::string show_cost(const MethodCell& cell) {
@@ -350,7 +349,7 @@ Table Leaderboard::unfinished() const {
       std::string reason;
       std::size_t lost = 0;
       for (const runs::MethodRow* row : cell.rows) {
-        if (finished(*row)) continue;
+        if (!row->failure) continue;
         ++lost;
         if (reason.empty()) reason = row->nrmse.why;
         if (std::find(endings.begin(), endings.end(), *row->failure) == endings.end()) endings.push_back(*row->failure);

@@ -28,7 +28,7 @@ std::string name_of(const runs::MethodRow& row) {
   return row.explainer ? message(row.method, ":", *row.explainer) : row.method;
 }
 
-Key key_of(const runs::MethodRow& row) { return {row.game, row.players, name_of(row), row.budget, row.repeat}; }
+Key run_key(const runs::MethodRow& row) { return {row.game, row.players, name_of(row), row.budget, row.repeat}; }
 
 /// The error of a run that has one.
 std::optional<double> error_of(const runs::MethodRow& row) {
@@ -44,7 +44,7 @@ struct Pairs {
   bool chance = false;  ///< some of its runs are one draw of many
 };
 
-Change judge(const MethodChange& found, bool chance) {
+Change judge_change(const MethodChange& found, bool chance) {
   if (found.lost > 0) return Change::worse;
   const bool worse = found.interval.low > seen, better = found.interval.high < 1 / seen;
   if (!worse && !better) return Change::none_seen;
@@ -69,11 +69,11 @@ MethodChange change_of(const std::string& method, const Pairs& pairs, std::uint6
                          seed)
                          .interval();
   }
-  found.change = judge(found, pairs.chance);
+  found.change = judge_change(found, pairs.chance);
   return found;
 }
 
-std::string line_of(const MethodChange& found) {
+std::string change_in_words(const MethodChange& found) {
   std::string line = fmt::format("{}: {}", found.method, to_string(found.change));
   if (found.pairs > 0)
     line += fmt::format(", errors {} [{}, {}] times those of the baseline over {} runs", show(found.ratio),
@@ -105,7 +105,7 @@ bool MethodChanges::any_worse() const {
 
 std::vector<std::string> MethodChanges::lines() const {
   std::vector<std::string> lines;
-  for (const MethodChange& found : methods) lines.push_back(line_of(found));
+  for (const MethodChange& found : methods) lines.push_back(change_in_words(found));
   for (const std::string& method : only_now) lines.push_back(method + ": no run of it in the baseline, not judged");
   for (const std::string& method : only_before) lines.push_back(method + ": only in the baseline, not judged");
   return lines;
@@ -114,14 +114,14 @@ std::vector<std::string> MethodChanges::lines() const {
 MethodChanges method_changes(const std::vector<runs::MethodRow>& now, const std::vector<runs::MethodRow>& baseline,
                              std::uint64_t seed) {
   std::map<Key, const runs::MethodRow*> before;
-  for (const runs::MethodRow& row : baseline) before.emplace(key_of(row), &row);
+  for (const runs::MethodRow& row : baseline) before.emplace(run_key(row), &row);
   std::vector<std::string> order;
   std::map<std::string, Pairs> methods;
   for (const runs::MethodRow& row : now) {
     const std::string method = name_of(row);
     if (!methods.contains(method)) order.push_back(method);
     Pairs& pairs = methods[method];
-    const auto found = before.find(key_of(row));
+    const auto found = before.find(run_key(row));
     if (found == before.end()) continue;
     ++pairs.common;
     pairs.chance = pairs.chance || row.budget.has_value();

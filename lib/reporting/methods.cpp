@@ -33,7 +33,7 @@ const std::array<Known, 10>& known() {
   return styles;
 }
 
-std::string in_words(std::string_view name) {
+std::string name_in_words(std::string_view name) {
   std::string words(name);
   std::replace(words.begin(), words.end(), '_', ' ');
   if (!words.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
@@ -96,7 +96,7 @@ std::vector<std::string> known_methods() {
 
 MethodStyle style_of(std::string_view method) {
   const std::string_view head = without_explainer(method);
-  MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = in_words(head)};
+  MethodStyle style = is_known(method) ? known()[rank(method)].style : MethodStyle{.label = name_in_words(head)};
   if (!is_known(method)) set_look(style, look_by_name(method));
   if (head.size() < method.size()) {
     std::string explainer(method.substr(head.size() + 1));
@@ -144,7 +144,7 @@ std::string pde_label(std::string_view pde) {
        {std::pair("pdebench_", " (imported, PDEBench)"), std::pair("npy_", " (imported, .npy)")}) {
     if (pde.starts_with(prefix)) return pde_label(pde.substr(std::string_view(prefix).size())) + origin;
   }
-  std::string words = in_words(pde);
+  std::string words = name_in_words(pde);
   if (words.ends_with("1d") || words.ends_with("2d"))
     words = words.substr(0, words.size() - 2) + " " + words[words.size() - 2] + "D";
   return words;

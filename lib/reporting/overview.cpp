@@ -32,7 +32,7 @@ struct ClaimRow {
 };
 
 /// The claims of one source but the checks, in the order of claims.def.
-std::vector<ClaimRow> rows_of(const Overview& overview, std::string_view source) {
+std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view source) {
   std::vector<ClaimRow> rows;
   for (std::size_t i = 0; i < claims::all().size(); ++i) {
     const Claim& claim = claims::all()[i];
@@ -119,10 +119,10 @@ std::string sentences(const Overview& overview) {
         untrained, lead.ahead, lead.grids);
   }
   text += "<li><strong>The paper.</strong> " +
-          fates(rows_of(overview, "paper"), "sentences of the paper that these runs can judge");
+          fates(claim_rows(overview, "paper"), "sentences of the paper that these runs can judge");
   if (table_rows > 0)
     text += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
-  text += "</li>\n<li><strong>This suite.</strong> " + fates(rows_of(overview, "opshap"), "sentences that it adds") +
+  text += "</li>\n<li><strong>This suite.</strong> " + fates(claim_rows(overview, "opshap"), "sentences that it adds") +
           "</li>\n<li><strong>Grounds.</strong> ";
   text += comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
   text += " One training of each network is behind every number.";
@@ -177,12 +177,12 @@ std::string verdict_matrices(const Overview& overview) {
   return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot "
          "decide it, – the run cannot judge it. Each sign leads to the evidence on the problem's page, which "
          "<code>opshap report</code> of this folder draws.</p>\n" +
-         matrix(overview, rows_of(overview, "paper"), "What the paper says") +
-         matrix(overview, rows_of(overview, "opshap"), "What this suite adds");
+         matrix(overview, claim_rows(overview, "paper"), "What the paper says") +
+         matrix(overview, claim_rows(overview, "opshap"), "What this suite adds");
 }
 
 /// How often the best methods of the paper's table are the best here.
-std::string winners(const Overview& overview) {
+std::string winners_section(const Overview& overview) {
   std::string rows;
   for (const Chapter& chapter : overview.chapters) {
     const Tally found = tally_of_table_rows(chapter.claims);
@@ -205,11 +205,11 @@ std::string winners(const Overview& overview) {
 std::string claims_section(const Overview& overview) {
   std::string open;
   for (const char* source : {"paper", "opshap"}) {
-    for (const ClaimRow& row : rows_of(overview, source)) {
+    for (const ClaimRow& row : claim_rows(overview, source)) {
       if (row.judged() == 0) open += (open.empty() ? "" : "; ") + escape_markup(row.claim->title);
     }
   }
-  std::string text = "<section id=\"claims\">\n<h2>More verdicts</h2>\n" + winners(overview);
+  std::string text = "<section id=\"claims\">\n<h2>More verdicts</h2>\n" + winners_section(overview);
   if (!open.empty()) text += "<p class=\"note\">No run here can judge: " + open + ".</p>\n";
   return text + "</section>\n";
 }
@@ -269,7 +269,7 @@ std::vector<Comparison> in_both(const std::vector<Comparison>& comparisons) {
   return both;
 }
 
-std::string paper_section(const Overview& overview) {
+std::string papers_cells_section(const Overview& overview) {
   std::vector<std::vector<Comparison>> shown;
   std::vector<ComparedProblem> problems;
   shown.reserve(overview.chapters.size());
@@ -340,7 +340,7 @@ std::string data_section(const Overview& overview) {
   return text + "</section>\n";
 }
 
-std::string header(const Overview& overview) {
+std::string overview_header(const Overview& overview) {
   std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
   text += fmt::format("<h1>{} problems, profile {}</h1>\n", overview.chapters.size(), escape_markup(overview.profile));
   if (!overview.unfinished.empty()) {
@@ -372,9 +372,10 @@ std::string header(const Overview& overview) {
 }  // namespace
 
 std::string overview_page(const Overview& overview) {
-  return page_head("OperatorSHAP, profile " + overview.profile) + header(overview) + "<main>\n" +
-         problems_section(overview) + claims_section(overview) + paper_section(overview) + methods_section(overview) +
-         amortisation_section(overview) + examples_section(overview) + data_section(overview) +
+  return page_head("OperatorSHAP, profile " + overview.profile) + overview_header(overview) + "<main>\n" +
+         problems_section(overview) + claims_section(overview) + papers_cells_section(overview) +
+         methods_section(overview) + amortisation_section(overview) + examples_section(overview) +
+         data_section(overview) +
          "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of these runs alone. Commands, "
          "settings and environments are on the problems' own pages.</p></footer>\n</body>\n</html>\n";
 }

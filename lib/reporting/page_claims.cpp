@@ -13,12 +13,12 @@ namespace opshap::reporting {
 namespace {
 
 /// Claims of a page stand in these groups.
-struct Group {
+struct ClaimGroup {
   const char* heading;
   bool (*has)(const Claim& claim);
 };
 
-constexpr std::array<Group, 4> groups = {
+constexpr std::array<ClaimGroup, 4> groups = {
     {{"What the paper says",
       [](const Claim& claim) { return claim.source == "paper" && !claim.table_row && !claim.check; }},
      {"Rows of the paper's table", [](const Claim& claim) { return claim.table_row; }},
@@ -103,7 +103,7 @@ std::string verdict_table(const std::vector<JudgedClaim>& claims) {
       "scope=\"col\" class=\"number\">95 % interval</th><th scope=\"col\" "
       "class=\"number\">threshold</th></tr></thead>\n"
       "<tbody>\n";
-  for (const Group& group : groups) {
+  for (const ClaimGroup& group : groups) {
     std::string rows;
     for (const JudgedClaim& judged : claims) {
       const auto& [claim, judgement] = judged;
@@ -137,7 +137,7 @@ std::string claims_section(const std::vector<JudgedClaim>& claims, const runs::R
         "networks of the paper's size.";
   }
   text += "</p>\n";
-  for (const Group& group : groups) {
+  for (const ClaimGroup& group : groups) {
     std::string articles;
     for (const JudgedClaim& claim : claims) {
       if (group.has(claim.claim) && is_judged(claim)) articles += claim_html(claim);

@@ -34,7 +34,7 @@ std::string verdict_cells(const std::vector<const Comparison*>& cells) {
 }
 
 /// The rows of one problem; empty when it has no cell of this metric.
-std::string rows_of(const ComparedProblem& problem, const metrics::Metric& metric) {
+std::string metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
   std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
   for (const Comparison& cell : problem.comparisons) {
     if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
@@ -80,7 +80,7 @@ std::string comparison_table(const std::vector<ComparedProblem>& problems, const
   for (const std::string& method : paper_methods())
     text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(style_of(method).label));
   text += "</tr></thead>\n";
-  for (const ComparedProblem& problem : problems) text += rows_of(problem, metric);
+  for (const ComparedProblem& problem : problems) text += metric_rows(problem, metric);
   return text + "</table></div>\n";
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t interval_seed = 13;
 
 /// The median of a sample that may be reordered, as statistics::quantile() gives it.
-double median_of(std::vector<double>& sample) {
+double median_in_place(std::vector<double>& sample) {
   const auto upper = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
   std::nth_element(sample.begin(), upper, sample.end());
   if (sample.size() % 2 == 1) return *upper;
@@ -93,7 +93,7 @@ std::vector<double> PairedScores::medians() const {
   std::vector<double> medians;
   for (const Series& series : series_) {
     std::vector<double> scores = series.scores;
-    medians.push_back(to_score(median_of(scores)));
+    medians.push_back(to_score(median_in_place(scores)));
   }
   return medians;
 }
@@ -143,7 +143,7 @@ class ResampledMedian {
     for (const std::uint32_t input : draw.inputs) drawn_.push_back(moved_[input]);
     // An error beyond all numbers may have moved a score to nowhere.
     if (std::ranges::any_of(drawn_, [](double score) { return std::isnan(score); })) return std::nan("");
-    return median_of(drawn_);
+    return median_in_place(drawn_);
   }
 
   const PairedScores::Series& series_;

@@ -16,7 +16,7 @@ namespace opshap::reporting {
 namespace {
 
 /// The rows below the version and the heading, each with as many cells as the heading.
-std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string_view text) {
+std::vector<std::vector<std::string>> csv_rows(std::string_view file, std::string_view text) {
   std::istringstream lines{std::string(text)};
   std::string line;
   std::getline(lines, line);
@@ -35,7 +35,7 @@ std::vector<std::vector<std::string>> rows_of(std::string_view file, std::string
 }
 
 template <typename T>
-const T& find(const std::map<std::string, T, std::less<>>& table, std::string_view what, std::string_view name) {
+const T& entry(const std::map<std::string, T, std::less<>>& table, std::string_view what, std::string_view name) {
   const auto found = table.find(name);
   if (found != table.end()) return found->second;
   std::vector<std::string> names;
@@ -53,7 +53,7 @@ std::vector<std::string> column_of_quality(std::string PaperCell::*column) {
 }
 
 const std::vector<std::vector<std::string>>& problem_rows() {
-  static const std::vector<std::vector<std::string>> rows = rows_of("paper_problems.csv", embedded::paper_problems);
+  static const std::vector<std::vector<std::string>> rows = csv_rows("paper_problems.csv", embedded::paper_problems);
   return rows;
 }
 
@@ -69,21 +69,21 @@ std::string_view of_problem(std::string_view pde, std::size_t column) {
 const PaperSentence& paper_sentence(std::string_view id) {
   static const std::map<std::string, PaperSentence, std::less<>> sentences = [] {
     std::map<std::string, PaperSentence, std::less<>> table;
-    for (const auto& row : rows_of("paper_sentences.csv", embedded::paper_sentences))
+    for (const auto& row : csv_rows("paper_sentences.csv", embedded::paper_sentences))
       table[row[0]] = {.id = row[0], .where = row[2] + " (LaTeX line " + row[1] + ")", .sentence = row[3]};
     return table;
   }();
-  return find(sentences, "sentence of the paper", id);
+  return entry(sentences, "sentence of the paper", id);
 }
 
 double paper_constant(std::string_view name) {
   static const std::map<std::string, double, std::less<>> constants = [] {
     std::map<std::string, double, std::less<>> table;
-    for (const auto& row : rows_of("paper_constants.csv", embedded::paper_constants))
+    for (const auto& row : csv_rows("paper_constants.csv", embedded::paper_constants))
       table[row[0]] = std::strtod(row[1].c_str(), nullptr);
     return table;
   }();
-  return find(constants, "constant of the paper", name);
+  return entry(constants, "constant of the paper", name);
 }
 
 std::vector<std::string> paper_problems() {
@@ -99,7 +99,7 @@ std::string_view paper_domain(std::string_view pde) { return of_problem(pde, 3);
 const std::vector<DataRemark>& data_remarks() {
   static const std::vector<DataRemark> remarks = [] {
     std::vector<DataRemark> table;
-    for (const auto& row : rows_of("paper_data_remarks.csv", embedded::paper_data_remarks)) {
+    for (const auto& row : csv_rows("paper_data_remarks.csv", embedded::paper_data_remarks)) {
       std::istringstream names(row[0]);
       for (std::string pde; names >> pde;)
         table.push_back({.pde = pde, .finding = row[1] == "finding", .subject = row[2], .text = row[3]});
@@ -112,7 +112,7 @@ const std::vector<DataRemark>& data_remarks() {
 const std::vector<PaperCell>& paper_quality() {
   static const std::vector<PaperCell> cells = [] {
     std::vector<PaperCell> table;
-    for (const auto& row : rows_of("paper_quality.csv", embedded::paper_quality)) {
+    for (const auto& row : csv_rows("paper_quality.csv", embedded::paper_quality)) {
       const char* inputs = paper_domain(row[0]) == "mesh" ? "mesh_test_inputs" : "test_inputs";
       table.push_back({.pde = row[0],
                        .players = std::atoi(row[1].c_str()),
@@ -130,7 +130,7 @@ const std::vector<PaperCell>& paper_quality() {
 }
 
 const PaperCell* find(const std::vector<PaperCell>& cells, std::string_view pde, int players, std::string_view method,
-                      std::string_view metric) {
+                       std::string_view metric) {
   const auto found = std::find_if(cells.begin(), cells.end(), [&](const PaperCell& cell) {
     return cell.pde == pde && cell.players == players && cell.method == method && cell.metric == metric;
   });

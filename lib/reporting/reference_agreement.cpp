@@ -18,7 +18,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-double relative_difference(const Measured& then, const Measured& now) {
+double change_of(const Measured& then, const Measured& now) {
   if (!then.value || !now.value) return then.value == now.value ? 0 : infinite;
   if (*then.value == *now.value) return 0;
   return *then.value == 0 ? infinite : std::abs(*now.value - *then.value) / std::abs(*then.value);
@@ -31,7 +31,7 @@ Input input_of(const runs::AttributionRow& row) { return {row.shape, row.players
 
 bool is_uniform(const runs::AttributionRow& row) { return row.method == "uniform"; }
 
-std::string in_words(const Input& input) {
+std::string input_in_words(const Input& input) {
   return fmt::format("n = {}, input {}", runs::shape_in_words(std::get<0>(input)), std::get<2>(input));
 }
 
@@ -76,7 +76,7 @@ std::vector<ReferenceAgreement> agreement_of_references(const runs::Results& the
   for (const runs::AttributionRow& row : now.attributions) {
     if (!is_uniform(row)) continue;
     const auto found = before.find(input_of(row));
-    require<DataError>(found != before.end(), "references: ", in_words(input_of(row)),
+    require<DataError>(found != before.end(), "references: ", input_in_words(input_of(row)),
                        " (the rows of the run have no uniform attribution of it). Give the rows of the whole run.");
     const runs::AttributionRow& old = *found->second;
     agreement.push_back({.shape = row.shape,
@@ -86,11 +86,11 @@ std::vector<ReferenceAgreement> agreement_of_references(const runs::Results& the
                          .kind_now = row.reference,
                          .evaluations_then = old.reference_evaluations,
                          .evaluations_now = row.reference_evaluations,
-                         .error_difference = relative_difference(old.reference_error, row.reference_error),
-                         .uniform_difference = relative_difference(old.nrmse, row.nrmse)});
+                         .error_difference = change_of(old.reference_error, row.reference_error),
+                         .uniform_difference = change_of(old.nrmse, row.nrmse)});
     before.erase(found);
   }
-  require<DataError>(before.empty(), "references: ", before.empty() ? "" : in_words(before.begin()->first),
+  require<DataError>(before.empty(), "references: ", before.empty() ? "" : input_in_words(before.begin()->first),
                      " (is in the rows of the run, and no reference of it was computed). Finish the computation.");
   return agreement;
 }
@@ -106,7 +106,7 @@ double largest_difference_of_backbones(const std::vector<runs::OperatorRow>& the
                        "references: n = ", runs::shape_in_words(row.shape), ", inputs=", row.relative_errors.size(),
                        " (the run has another number there). Give the settings of the run.");
     for (std::size_t place = 0; place < row.relative_errors.size(); ++place)
-      largest = std::max(largest, relative_difference(found->relative_errors[place], row.relative_errors[place]));
+      largest = std::max(largest, change_of(found->relative_errors[place], row.relative_errors[place]));
   }
   return largest;
 }

@@ -20,9 +20,9 @@
 
 namespace opshap::reporting {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 /// The folders in `folder` that hold a run of their own name's problem, in the paper's order, others behind. None where
 /// it is that of a run itself.

@@ -36,7 +36,7 @@ std::string inputs_of(const Cell& cell) {
 }
 
 /// Quartiles, or one word; the reason is a note below the table.
-std::string scores_of(const Cell& cell, std::string_view metric) {
+std::string score_in_words(const Cell& cell, std::string_view metric) {
   return show(cell.quartiles(metric), refusals(cell) == cell.rows.size() ? "refused" : "undefined");
 }
 
@@ -146,8 +146,8 @@ Table methods(const Scoreboard& scores) {
       const bool below = net && !net->told;
       marked = marked || below;
       table.add({on.label(), style_of(method).label, access_label(cell->access), budget_of(*cell), inputs_of(*cell),
-                 scores_of(*cell, "nrmse") + (below ? " *" : ""), scores_of(*cell, "pearson"), scores_of(*cell, "r2"),
-                 largest_gap(*cell)});
+                 score_in_words(*cell, "nrmse") + (below ? " *" : ""), score_in_words(*cell, "pearson"),
+                 score_in_words(*cell, "r2"), largest_gap(*cell)});
       add_notes(notes, *cell, on.label());
     }
   }
@@ -339,7 +339,7 @@ Table reference(const Scoreboard& scores) {
     }
     for (const std::string& explainer : explainers) {
       const Cell* cell = scores.cell(on, explainer);
-      cells.push_back(cell == nullptr ? "not run" : scores_of(*cell, "nrmse"));
+      cells.push_back(cell == nullptr ? "not run" : score_in_words(*cell, "nrmse"));
     }
     table.add(std::move(cells));
     undefined += quality.undefined;

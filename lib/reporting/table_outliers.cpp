@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/relative.hpp"
 #include "reporting/backbone_errors.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/report_tables.hpp"
@@ -16,11 +17,7 @@ namespace {
 /// An error that is so many times the median of its group is explained one by one.
 constexpr double outlier = 10;
 
-double norm(const std::vector<double>& values) {
-  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
-}
-
-double median_of(std::vector<double> values) { return statistics::quantile(std::move(values), 0.5); }
+double middle_of(std::vector<double> values) { return statistics::quantile(std::move(values), 0.5); }
 
 /// An error of one input that is far above the others of its group.
 struct Outlier {
@@ -52,7 +49,7 @@ std::string cause_in_solutions(const runs::OperatorRow& row, std::size_t place, 
                                    "itself, as when the solution is near zero."
                                  : "");
   }
-  const double typical = median_of(row.solution_norms), size = row.solution_norms[place];
+  const double typical = middle_of(row.solution_norms), size = row.solution_norms[place];
   return fmt::format("The solution is {} times the size of the median one; the difference is {} times that size.{}",
                      show(size / typical), show(error * size / typical),
                      size < typical / outlier ? " The target is near zero." : "");
@@ -71,7 +68,7 @@ std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, 
     if (row->sample == sample) size = sizes.back();
   }
   if (size) {
-    const double typical = median_of(sizes);
+    const double typical = middle_of(sizes);
     return fmt::format("The reference values are {} times the size of the median input's.{}", show(*size / typical),
                        *size < typical / outlier ? " The target is near zero." : "");
   }
@@ -98,7 +95,7 @@ Table outliers(const Scoreboard& scores) {
   std::vector<Outlier> found;
   for (const runs::OperatorRow& row : scores.run().results.operators) {
     if (row.pde != scores.run().pde || row.defined_errors().empty()) continue;
-    const double median = median_of(row.defined_errors());
+    const double median = middle_of(row.defined_errors());
     const auto samples = samples_of(scores, row);
     const bool known = samples.has_value();
     for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {

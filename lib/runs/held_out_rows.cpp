@@ -7,7 +7,7 @@ namespace opshap::runs {
 namespace {
 
 template <typename Visitor, json_row::RowOf<HeldOutRow> Row>
-void fields(Visitor& visit, Row& row) {
+void held_out_fields(Visitor& visit, Row& row) {
   visit("pde", row.pde);
   visit("method", row.method);
   visit("setting", row.setting);
@@ -27,13 +27,13 @@ void fields(Visitor& visit, Row& row) {
 
 std::string to_json_line(const HeldOutRow& row) {
   json_row::Writer writer(HeldOutRow::schema);
-  fields(writer, row);
+  held_out_fields(writer, row);
   return writer.line();
 }
 
 std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file) {
-  return json_row::read_rows<HeldOutRow>(file,
-                                         [](const json_row::Reader& reader, HeldOutRow& row) { fields(reader, row); });
+  return json_row::read_rows<HeldOutRow>(
+      file, [](const json_row::Reader& reader, HeldOutRow& row) { held_out_fields(reader, row); });
 }
 
 }  // namespace opshap::runs

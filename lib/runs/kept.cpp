@@ -1,6 +1,7 @@
 #include "runs/kept.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,10 +16,10 @@
 
 namespace opshap::runs {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 constexpr std::string_view results_name = "results.jsonl", references_name = "references.jsonl";
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/strict_json.hpp"
@@ -9,9 +10,9 @@
 
 namespace opshap::runs {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// "2026-01-31T12:00:00Z".
 std::string now_utc() {

@@ -21,10 +21,10 @@
 
 namespace opshap::runs {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// What a part has done, and where.
 struct Found {

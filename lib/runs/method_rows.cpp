@@ -7,7 +7,7 @@ namespace opshap::runs {
 namespace {
 
 template <typename Visitor, json_row::RowOf<MethodRow> Row>
-void fields(Visitor& visit, Row& row) {
+void method_fields(Visitor& visit, Row& row) {
   visit("game", row.game);
   visit("players", row.players);
   visit("truth", row.truth);
@@ -36,13 +36,13 @@ void fields(Visitor& visit, Row& row) {
 
 std::string to_json_line(const MethodRow& row) {
   json_row::Writer writer(MethodRow::schema);
-  fields(writer, row);
+  method_fields(writer, row);
   return writer.line();
 }
 
 std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
-  return json_row::read_rows<MethodRow>(file,
-                                        [](const json_row::Reader& reader, MethodRow& row) { fields(reader, row); });
+  return json_row::read_rows<MethodRow>(
+      file, [](const json_row::Reader& reader, MethodRow& row) { method_fields(reader, row); });
 }
 
 }  // namespace opshap::runs

@@ -1,5 +1,6 @@
 #include "runs/part.hpp"
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/error.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -17,10 +18,10 @@
 
 namespace opshap::runs {
 
-namespace {
-
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 constexpr std::string_view rows_ending = ".jsonl";
 

@@ -12,9 +12,9 @@
 
 namespace opshap::runs {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 std::string in_words(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -91,7 +91,7 @@ std::vector<Sitting> sittings_of(const Json& json) {
   return sittings;
 }
 
-void read_manifest(Run& run, const Json& manifest) {
+void take_manifest(Run& run, const Json& manifest) {
   const json_row::Reader reader(manifest);
   reader("profile", run.profile);
   reader("pde", run.pde);
@@ -134,7 +134,7 @@ Json parsed_manifest(Run& run, const std::filesystem::path& path) {
   require<DataError>(manifest.is_object() && manifest.value("schema", Json()) == manifest_schema, who, " (is not an ",
                      manifest_schema, "). Name the folder of a run of this version.");
   try {
-    read_manifest(run, manifest);
+    take_manifest(run, manifest);
   } catch (const DataError& error) {
     throw DataError(message(who, ", ", error.what(), ". Run `opshap reproduce` again into another folder."));
   }

@@ -1,3 +1,5 @@
+#include <CLI/CLI.hpp>
+
 #include "cli/asked_game.hpp"
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"

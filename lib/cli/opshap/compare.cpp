@@ -1,5 +1,7 @@
 // `opshap compare`: methods at equal budgets against the truth, on one game or on those of a suite.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/environment.hpp"

@@ -2,6 +2,7 @@
 
 #include "cli/completion.hpp"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 

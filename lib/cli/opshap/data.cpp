@@ -1,5 +1,7 @@
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/opshap/data_of_profile.hpp"
@@ -16,9 +18,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 struct GenerateOptions {
   data::DatasetRequest request;

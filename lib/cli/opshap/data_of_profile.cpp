@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
@@ -16,9 +17,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 struct Wanted {
   data::DatasetRequest request;

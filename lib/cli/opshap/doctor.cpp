@@ -2,6 +2,7 @@
 
 #include "cli/doctor.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/commands.hpp"

@@ -1,6 +1,7 @@
 // `opshap`: the light program. It knows every subcommand, runs those that need no network, and starts opshap-networks
 // for the rest.
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
 

@@ -1,5 +1,6 @@
 // `opshap man`: manual pages, from the tables of the commands.
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <vector>

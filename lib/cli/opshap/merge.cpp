@@ -1,7 +1,9 @@
 // `opshap merge`: what processes did with --shard becomes one run.
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

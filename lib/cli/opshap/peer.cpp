@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
@@ -14,10 +16,11 @@
 
 namespace opshap::cli {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 using evaluation::ConformanceCheck;
-using Json = nlohmann::ordered_json;
 
 std::string comma_separated(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 

@@ -1,6 +1,8 @@
 // `opshap reference`: Shapley values with an error that two independent estimates vouch for, and which of two
 // attributions is nearer to the truth.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/reference_options.hpp"
 

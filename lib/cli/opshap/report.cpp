@@ -2,8 +2,10 @@
 
 #include "reporting/report.hpp"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.hpp"

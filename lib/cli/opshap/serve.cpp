@@ -1,6 +1,8 @@
 // `opshap serve`: stay, and run one command line after the other. The Python package keeps one for games, and one of
 // opshap-networks for each operator.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/kept_program.hpp"
 

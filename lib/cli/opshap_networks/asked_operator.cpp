@@ -3,6 +3,7 @@
 #include <link.h>
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 #include <string>
@@ -23,9 +24,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 /// Folders of the shared libraries of this process: LibTorch may lie anywhere.
 std::set<fs::path> library_folders() {

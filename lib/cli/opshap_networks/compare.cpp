@@ -1,5 +1,7 @@
 // `opshap compare --operator`, and `--suite` with games of operators.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/environment.hpp"

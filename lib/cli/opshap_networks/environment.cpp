@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "engines/kernels.hpp"
 #include "operators/blas.hpp"
 

@@ -2,8 +2,10 @@
 
 #include "evaluation/evaluate.hpp"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
@@ -22,7 +24,7 @@ namespace opshap::cli {
 
 namespace {
 
-struct Options {
+struct EvaluateOptions {
   std::filesystem::path data, operator_file;
   std::vector<std::filesystem::path> explainers;
   std::string profile = "smoke";
@@ -31,8 +33,8 @@ struct Options {
 };
 
 /// By its own name where there is one alone, else by those of the files, which then must differ.
-std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& options, const Operator& backbone,
-                                                                 const Globals& globals) {
+std::vector<std::unique_ptr<methods::Method>> trained_explainers(const EvaluateOptions& options,
+                                                                 const Operator& backbone, const Globals& globals) {
   std::vector<std::unique_ptr<methods::Method>> explainers;
   for (const std::filesystem::path& file : options.explainers) {
     std::optional<std::string> name;
@@ -46,7 +48,7 @@ std::vector<std::unique_ptr<methods::Method>> trained_explainers(const Options& 
 }
 
 /// What decides the rows: settings, and files by their contents.
-nlohmann::ordered_json settings_of(const Options& options, const Profile& profile, const data::Dataset& data,
+nlohmann::ordered_json settings_of(const EvaluateOptions& options, const Profile& profile, const data::Dataset& data,
                                    const std::vector<std::unique_ptr<methods::Method>>& explainers) {
   nlohmann::ordered_json settings = {{"toml", identity(profile)},
                                      {"data", data.content_hash},
@@ -59,7 +61,7 @@ nlohmann::ordered_json settings_of(const Options& options, const Profile& profil
   return settings;
 }
 
-void run(const Options& options, const Globals& globals) {
+void run(const EvaluateOptions& options, const Globals& globals) {
   require(!globals.out.empty(), "evaluate: --out (is missing: the rows need a folder). Give --out FOLDER.");
   const runs::Part part = runs::Part::parse("evaluate", options.shard);
   data::Dataset stored = data::read_dataset(options.data);
@@ -93,7 +95,7 @@ void run(const Options& options, const Globals& globals) {
 void add_network_evaluate(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand(
       "evaluate", "Score explainers and estimators on the test inputs against a reference; --out gets results.jsonl");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvaluateOptions>();
   command->add_option("--data", options->data, "Data set (.h5)")->required();
   command->add_option("--operator", options->operator_file, "Backbone (.safetensors)")->required();
   command->add_option("--explainer", options->explainers, "Explainers (.safetensors); several are told apart by name")

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -35,9 +36,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// The largest budget that a dry run spends on a method.
 constexpr std::int64_t most_spent = 1 << 14;
@@ -331,7 +332,7 @@ std::string range(double least, double most, const std::function<std::string(dou
 
 std::string count(double evaluations) { return evaluations == 0 ? "none" : fmt::format("{:.3g}", evaluations); }
 
-reporting::Table table_of(const std::string& pde, const std::vector<StageForecast>& stages, int ranks) {
+reporting::Table stages_table(const std::string& pde, const std::vector<StageForecast>& stages, int ranks) {
   reporting::Table table{.name = "forecast",
                          .caption = message("What ", pde, " will cost here, on ", threads(),
                                             " threads. A range is from a training that stops as early as it may and "
@@ -385,7 +386,7 @@ void print_forecasts(const std::vector<Profile>& profiles, int ranks, const Glob
   for (const Profile& profile : profiles) {
     const std::vector<StageForecast> stages = forecast(profile, globals);
     if (!globals.json) {
-      std::cout << table_of(profile.data.pde, stages, ranks).markdown() << std::endl;
+      std::cout << stages_table(profile.data.pde, stages, ranks).markdown() << std::endl;
       continue;
     }
     Json run = {{"pde", profile.data.pde}, {"stages", Json::array()}};

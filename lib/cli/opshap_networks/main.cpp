@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
 

@@ -1,5 +1,6 @@
 #include "cli/opshap_networks/operator_game.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <optional>

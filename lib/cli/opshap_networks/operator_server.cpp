@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,10 +15,11 @@
 
 namespace opshap::cli {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 using peers::Frame;
-using Json = nlohmann::ordered_json;
 
 class Server {
  public:

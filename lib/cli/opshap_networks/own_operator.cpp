@@ -22,9 +22,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 constexpr double reference_error = 0.01;
 constexpr std::int64_t reference_budget = 50000;

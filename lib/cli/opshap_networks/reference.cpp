@@ -1,5 +1,7 @@
 // `opshap reference --operator`: a certified reference of an operator's prediction.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/operator_game.hpp"
 #include "cli/reference_options.hpp"

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/commands.hpp"
@@ -32,9 +34,9 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 /// What the manifest of a run of this profile says of it.
 nlohmann::ordered_json subject(const Profile& profile) {

@@ -1,6 +1,7 @@
 #include "cli/opshap_networks/run_ending.hpp"
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/file.hpp"

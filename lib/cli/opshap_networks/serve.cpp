@@ -1,6 +1,8 @@
 // `opshap serve --networks`: stay, and run one command line about operators after the other. An operator is loaded
 // once.
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/kept_program.hpp"
 

@@ -1,6 +1,8 @@
 // `opshap study`: studies of a finished run.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/studies.hpp"

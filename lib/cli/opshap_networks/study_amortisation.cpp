@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -28,11 +30,11 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct Options {
+namespace {
+
+struct AmortisationOptions {
   fs::path run;
   int seeds = 3;
   int inputs = 30;
@@ -68,7 +70,7 @@ std::vector<Contestant> untrained_methods(int players) {
 /// A study in its folder: rows in units/ as they are found, so that one that was stopped goes on where it was.
 class Study {
  public:
-  Study(const Options& options, const StudiedRun& run, const Globals& globals)
+  Study(const AmortisationOptions& options, const StudiedRun& run, const Globals& globals)
       : options_(options),
         run_(run),
         globals_(globals),
@@ -183,14 +185,14 @@ class Study {
 
   static constexpr int method_inputs = 10;  ///< of the methods without training, whose times are what counts
 
-  const Options& options_;
+  const AmortisationOptions& options_;
   const StudiedRun& run_;
   const Globals& globals_;
   runs::Units units_;
   evaluation::HeldOut held_out_;
 };
 
-void run(const Options& options, const Globals& globals) {
+void run(const AmortisationOptions& options, const Globals& globals) {
   require_study(globals);
   const StudiedRun studied =
       read_studied_run(options.run, globals.config.empty() ? "amortisation" : globals.config, globals);
@@ -225,7 +227,7 @@ void add_amortisation_study(CLI::App& study, const Globals& globals) {
   auto* command = study.add_subcommand(
       "amortisation",
       "Errors of explainers against what their trainings cost, for every recipe of `--config` (default: ours)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AmortisationOptions>();
   command->add_option("--run", options->run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
   command->add_option("--seeds", options->seeds, "Trainings of each recipe")
       ->check(CLI::Range(1, 100))

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -21,11 +23,11 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct Options {
+namespace {
+
+struct QueriesOptions {
   fs::path run, any_query, fixed;
   int points = 64;
   int positions = 16;
@@ -42,7 +44,7 @@ struct Point {
 /// The inputs at one resolution with the query at one position after the other.
 class Positions {
  public:
-  Positions(const Options& options, const StudiedRun& run, const Globals& globals)
+  Positions(const QueriesOptions& options, const StudiedRun& run, const Globals& globals)
       : options_(options),
         run_(run),
         globals_(globals),
@@ -98,7 +100,7 @@ class Positions {
     return statistics::quartiles(held_out.errors_at(0, method)->nrmse);
   }
 
-  const Options& options_;
+  const QueriesOptions& options_;
   const StudiedRun& run_;
   const Globals& globals_;
   runs::Units units_;
@@ -118,23 +120,24 @@ double median_of(const std::vector<Point>& points) {
   return statistics::quartiles(medians).median;
 }
 
-std::string shown(const statistics::Quartiles& nrmse) {
+std::string error_in_words(const statistics::Quartiles& nrmse) {
   return fmt::format("{} [{}, {}]", reporting::show(nrmse.median), reporting::show(nrmse.q25),
                      reporting::show(nrmse.q75));
 }
 
 /// Both methods at each position.
-reporting::Table table_of(const std::vector<Point>& any, const std::vector<Point>& mean_field) {
+reporting::Table points_table(const std::vector<Point>& any, const std::vector<Point>& mean_field) {
   reporting::Table table{.name = "positions",
                          .caption = "NRMSE: median and quartiles over the inputs.",
                          .columns = {{"position of the query", true}, {"explainer", true}, {"mean field", true}},
                          .rows = {}};
   for (std::size_t place = 0; place < any.size(); ++place)
-    table.add({fmt::format("{:.4g}", any[place].position), shown(any[place].nrmse), shown(mean_field[place].nrmse)});
+    table.add({fmt::format("{:.4g}", any[place].position), error_in_words(any[place].nrmse),
+               error_in_words(mean_field[place].nrmse)});
   return table;
 }
 
-reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, const std::vector<Point>& any,
+reporting::Evidence evidence_of(const QueriesOptions& options, const StudiedRun& run, const std::vector<Point>& any,
                                 const std::vector<Point>& mean_field, const std::optional<Point>& fixed) {
   reporting::Evidence evidence{
       .name = "queries",
@@ -145,12 +148,13 @@ reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, c
           run.subject(), run.op->dimension() == 1 ? options.points : options.points * options.points, options.inputs,
           options.positions, reporting::show(median_of(any)), reporting::show(median_of(mean_field))),
       .studies = {curve("explainer, any query", any), curve("mean field, 8 nodes", mean_field)},
-      .tables = {table_of(any, mean_field)},
+      .tables = {points_table(any, mean_field)},
       .linear_efforts = true,
       .study_tables = false};
   if (fixed) {
     evidence.finding += fmt::format(
-        " The explainer that was trained for the query of the run has {} there. The explainer for every query has {:.2f} "
+        " The explainer that was trained for the query of the run has {} there. The explainer for every query has "
+        "{:.2f} "
         "times that error.",
         reporting::show(fixed->nrmse.median), median_of(any) / fixed->nrmse.median);
     evidence.studies.push_back(curve("explainer, one query", {*fixed}));
@@ -158,7 +162,7 @@ reporting::Evidence evidence_of(const Options& options, const StudiedRun& run, c
   return evidence;
 }
 
-void run(const Options& options, const Globals& globals) {
+void run(const QueriesOptions& options, const Globals& globals) {
   require_study(globals);
   require(options.positions <= options.points, "study: --positions=", options.positions, " (there are ", options.points,
           " points). Lower it.");
@@ -196,7 +200,7 @@ void run(const Options& options, const Globals& globals) {
 void add_query_study(CLI::App& study, const Globals& globals) {
   auto* command =
       study.add_subcommand("queries", "The error of an explainer of any query against the query's position");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<QueriesOptions>();
   command->add_option("--run", options->run, "Folder of a run: config.resolved.toml, data/, backbone/")->required();
   command->add_option("--explainer", options->any_query, "Explainer of any query (.safetensors)")->required();
   command->add_option("--fixed", options->fixed, "Explainer of the run's query, to compare with");

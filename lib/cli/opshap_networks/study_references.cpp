@@ -1,7 +1,9 @@
 // `opshap study references`: the references of a run computed again, for a run that has not kept their values.
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/environment.hpp"
@@ -23,18 +25,19 @@
 
 namespace opshap::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct Options {
+namespace {
+
+struct ReferencesOptions {
   fs::path run, operator_file, data;
   std::string shard = "0/1";
 };
 
 /// The data set of the run: the file that is named, that of the run's folder, or one that is generated into --out with
 /// the run's settings and seed.
-data::Dataset data_of(const Options& options, const Profile& profile, std::uint64_t seed, const fs::path& out) {
+data::Dataset data_of(const ReferencesOptions& options, const Profile& profile, std::uint64_t seed,
+                      const fs::path& out) {
   const fs::path name = fs::path("data") / (profile.data.pde + ".h5");
   fs::path file = options.data;
   if (file.empty() && profile.data.file) file = profile.data.file->path;
@@ -74,7 +77,7 @@ double require_backbone(const evaluation::Evaluation& evaluation, const runs::Ru
   return difference;
 }
 
-void run(const Options& options, const Globals& globals) {
+void run(const ReferencesOptions& options, const Globals& globals) {
   require(!globals.out.empty(), "study: --out (is missing: the study needs a folder). Give --out FOLDER.");
   operators::require_device(globals.device);
   operators::require_fast_blas();
@@ -124,7 +127,7 @@ void add_reference_study(CLI::App& study, const Globals& globals) {
       "references",
       "The references of a run computed again with its seed, and whether they agree with its rows; --out FOLDER gets "
       "references.jsonl.gz, which belongs into the folder of the run");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReferencesOptions>();
   command->add_option("--run", options->run, "Folder of a run: manifest.json, config.resolved.toml, rows")->required();
   command->add_option("--operator", options->operator_file,
                       "The run's backbone (.safetensors); default: backbone/model.safetensors of the run");

@@ -1,8 +1,10 @@
 // `opshap train backbone|explainer`.
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/opshap_networks/explainer.hpp"
@@ -20,7 +22,7 @@ namespace opshap::cli {
 
 namespace {
 
-struct Options {
+struct TrainOptions {
   std::filesystem::path data, operator_file;
   std::string profile = "smoke";
   OwnOperator own;
@@ -68,7 +70,7 @@ std::vector<HeldOutScore> a_few_scores(const Profile& profile, const data::Datas
                          *explainer);
 }
 
-CLI::App* add_training(CLI::App& train, const char* name, const char* summary, Options& options) {
+CLI::App* add_training(CLI::App& train, const char* name, const char* summary, TrainOptions& options) {
   auto* command = train.add_subcommand(name, summary);
   command->add_option("--data", options.data, "Data set (.h5)");
   command->add_option("--profile", options.profile, "Profile whose recipe is used; --config FILE.toml overrides it")
@@ -82,7 +84,7 @@ void add_network_train(CLI::App& app, const Globals& globals) {
   auto* train = app.add_subcommand(
       "train", "Train a backbone operator or an explainer; --out FOLDER gets model.safetensors and metrics.jsonl");
   train->require_subcommand(1);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainOptions>();
   const auto check = [options, &globals] {
     require(!options->data.empty(), "train: --data (is missing: there is nothing to learn from). Give --data FILE.h5.");
     require(!globals.out.empty(), "train: --out (is missing: the weights need a folder). Give --out FOLDER.");
