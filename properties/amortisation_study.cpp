@@ -116,7 +116,7 @@ TEST(AmortisationStudy, ShowsRecipesByTheirTarget) {
   EXPECT_NE(std::string::npos, evidence[1].finding.find("bad: 0.101 at n = 16 and 0.101 at n = 256"))
       << evidence[1].finding;
   EXPECT_EQ(3u, count(evidence[1].csv(), "\"bad\",30,\"seconds of training\",0.202,"));
-  EXPECT_EQ(1u, count(evidence[1].markdown(), "| bad | 10.000 [10.000, 10.000] |")) << evidence[1].markdown();
+  EXPECT_EQ(1u, count(evidence[1].markdown(), "| bad | 10.0 [10.0, 10.0] |")) << evidence[1].markdown();
 }
 
 TEST(AmortisationStudy, NeedsAnExplainer) {

@@ -119,7 +119,8 @@ TEST(Claims, AreNotTestableByRowsThatCannotTell) {
   row.method = "stratified";
   row.access = "values";
   row.budget = 100;
-  row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("budget too small");
+  row.scores["pearson"] = row.scores["nrmse"] = row.scores["r2"] = row.scores["efficiency_gap"] =
+      Measured::undefined("budget too small");
   row.reference = "permutation_antithetic";
   row.reference_error = Measured::of(0.01);
   results.attributions.push_back(row);
@@ -229,9 +230,10 @@ TEST(Claims, AreUndecidedWhereOtherInputsMightSayTheOpposite) {
   // RegressionMSR wins 5 of 10 inputs; its median is a little above OperatorSHAP's.
   runs::Results results = SyntheticRun::full().results();
   add_regression_msr(results);
-  change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.nrmse = Measured::of(0.071); });
+  change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.scores["nrmse"] = Measured::of(0.071); });
   change_rows(results, regression_msr, [](runs::AttributionRow& row) {
-    row.nrmse = Measured::of(0.073 + (row.sample % 2 == 0 ? 0.02 : -0.02) + 1e-4 * static_cast<double>(row.sample));
+    row.scores["nrmse"] =
+        Measured::of(0.073 + (row.sample % 2 == 0 ? 0.02 : -0.02) + 1e-4 * static_cast<double>(row.sample));
   });
   const reporting::Judgement judgement = judge_one("regression_msr_wins_at_32_players", results);
   EXPECT_EQ(reporting::Verdict::undecided, judgement.verdict) << judgement.evidence;
@@ -285,7 +287,7 @@ TEST(Claims, AboutAmortisationAreJudgedAtTheNOfTheFigureAndByMethodsThatAreAsGoo
   set_nrmse(results, "permutation", [](int) { return 7.0; });
   add_rows_like(results, "integrated_gradients", [](runs::AttributionRow& row) {
     row.method = "mean_field";
-    row.nrmse = Measured::of(0.001);
+    row.scores["nrmse"] = Measured::of(0.001);
     return true;
   });
   const runs::Run run = run_of(results);
@@ -315,7 +317,7 @@ TEST(Claims, AboutPairingLeaveOutWhereMostInputsAreUndefined) {
   EXPECT_EQ(std::string::npos, judge_one("pairing_matters", results).evidence.find("left out"));
   change_rows(results, "kernel_shap_paired", [](runs::AttributionRow& row) {
     if (row.players != 64) return;
-    row.nrmse = row.sample < 5 ? Measured::undefined("rank=62") : Measured::of(50);  // what is left is worse
+    row.scores["nrmse"] = row.sample < 5 ? Measured::undefined("rank=62") : Measured::of(50);  // what is left is worse
   });
   const reporting::Judgement judgement = judge_one("pairing_matters", results);
   EXPECT_EQ(reporting::Verdict::reproduced, judgement.verdict) << judgement.evidence;
@@ -342,8 +344,8 @@ reporting::Judgement judge_elsewhere(const std::string& id, double nrmse, double
     row.shape = row.players == 64 ? std::vector{8, 8} : std::vector{16, 16};
     row.reference_error = Measured::of(1e-3);
     if (row.method != "operator_shap") continue;
-    row.nrmse = Measured::of(nrmse);
-    row.pearson = Measured::of(pearson);
+    row.scores["nrmse"] = Measured::of(nrmse);
+    row.scores["pearson"] = Measured::of(pearson);
   }
   results.operators.clear();
   runs::Run run = run_of(results);
@@ -485,7 +487,7 @@ TEST(Claims, OfTheRowsOfTheTableSayWhoIsBestThere) {
   runs::Results results = SyntheticRun::full().results();
   add_regression_msr(results);
   change_rows(results, "operator_shap",
-              [](runs::AttributionRow& row) { row.r2 = row.pearson = Measured::of(0.99999); });
+              [](runs::AttributionRow& row) { row.scores["r2"] = row.scores["pearson"] = Measured::of(0.99999); });
   const auto verdict = [&rows](const runs::Results& of) {
     const runs::Run run = run_of(of);
     return reporting::judge(rows[1], reporting::Scoreboard(run)).verdict;

@@ -346,7 +346,7 @@ TEST(Density, RefusesWhatCannotWork) {
   EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "coordinates": "polar"})").find("coordinates=polar"));
   EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "network": 3})").find("JSON object"));
   EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "network": {"model": "fno", "quadrature": "midpoint"}})")
-                                   .find("quadrature=midpoint (is none of points, volumes)"));
+                                   .find("quadrature=midpoint (not one of points, volumes)"));
   EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "atoms": true})").find("Did you mean atom"));
   const auto angle = network(config("query_angle", true, 0));
   EXPECT_THROW(angle->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);

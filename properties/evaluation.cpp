@@ -95,7 +95,7 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
   }
   for (const runs::AttributionRow& row : results.attributions) {
     EXPECT_EQ(row.players <= 16 ? "exact" : "certified", row.reference);
-    ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << " " << row.nrmse.why;
+    ASSERT_TRUE(row.scores["nrmse"].value.has_value()) << row.method << " " << row.scores["nrmse"].why;
     ASSERT_TRUE(row.own_share.has_value());
     const auto reference = std::ranges::find_if(results.values, [&row](const runs::ValuesRow& values) {
       return values.method == "reference" && values.players == row.players && values.sample == row.sample;
@@ -105,7 +105,7 @@ TEST_F(EvaluateTest, WritesARowForEveryMethodInputAndResolution) {
     // The query of these scenarios is the middle point. 32 additions and a root of numbers of order 1.
     EXPECT_NEAR(std::abs(reference->values[reference->values.size() / 2]) / std::sqrt(squares), *row.own_share, 1e-14);
     if (row.method == "operator_shap" || row.method == "permutation") {
-      EXPECT_LT(*row.efficiency_gap.value, 1e-13);  // ~30 additions of order 1
+      EXPECT_LT(*row.scores["efficiency_gap"].value, 1e-13);  // ~30 additions of order 1
     }
   }
   for (const runs::OperatorRow& row : results.operators) {
@@ -141,12 +141,12 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
   for (const runs::AttributionRow& row : runs::read_results(run_).attributions) {
     if (row.method == "peer:lazy") {
       ++lazy_rows;
-      EXPECT_EQ(1, row.nrmse.value) << row.nrmse.why;  // the error of 0 is all of the reference
+      EXPECT_EQ(1, row.scores["nrmse"].value) << row.scores["nrmse"].why;  // the error of 0 is all of the reference
       EXPECT_EQ("values", row.access);
       EXPECT_EQ(2, row.distinct);
     } else if (row.method == "peer:ends") {
-      EXPECT_FALSE(row.nrmse.value.has_value());
-      ends_reasons.push_back(row.nrmse.why.substr(0, row.nrmse.why.find(')') + 1));
+      EXPECT_FALSE(row.scores["nrmse"].value.has_value());
+      ends_reasons.push_back(row.scores["nrmse"].why.substr(0, row.scores["nrmse"].why.find(')') + 1));
     }
   }
   // Two inputs at the budget of the table, and two budgets of the curve on the first input.
@@ -167,7 +167,7 @@ TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
     ++unseen;
     EXPECT_TRUE(row.method == "operator_shap" || row.method == "uniform") << row.method;
     EXPECT_EQ("exact", row.reference);
-    EXPECT_TRUE(row.nrmse.value.has_value());
+    EXPECT_TRUE(row.scores["nrmse"].value.has_value());
   }
   EXPECT_EQ(2 * 2, unseen);  // two inputs, two methods
   EXPECT_EQ(3u, results.operators.size());

@@ -157,7 +157,7 @@ TEST(Figures, ShowAnInputWithAnOrdinaryBackboneError) {
   auto run = SyntheticRun{.resolutions = {64}, .inputs = 9}.run();
   // Errors of the explainer grow with the input, and the backbone fails on the middle ones.
   for (runs::AttributionRow& row : run.results.attributions)
-    if (row.method == "operator_shap") row.nrmse = Measured::of(0.1 + 0.01 * static_cast<double>(row.sample));
+    if (row.method == "operator_shap") row.scores["nrmse"] = Measured::of(0.1 + 0.01 * static_cast<double>(row.sample));
   std::vector<Measured>& backbone = run.results.operators.front().relative_errors;
   backbone = std::vector<Measured>(9, Measured::of(0.02));
   backbone[4] = Measured::of(664);
@@ -225,7 +225,7 @@ TEST(Figures, CountWhatMethodsWithoutTrainingCost) {
 TEST(Figures, AnAsGoodMethodOfGradientsPaysUntilTheExplainersTraining) {
   runs::Run run = SyntheticRun::full().run();
   for (runs::AttributionRow& row : run.results.attributions)
-    if (row.method == "integrated_gradients") row.nrmse = Measured::of(0.001);
+    if (row.method == "integrated_gradients") row.scores["nrmse"] = Measured::of(0.001);
   const auto pays = reporting::amortisation(Scoreboard(run));
   ASSERT_TRUE(pays && pays->of_gradients.front().break_even);
   EXPECT_DOUBLE_EQ(215040.0 / (152 - 2), *pays->of_gradients.front().break_even);

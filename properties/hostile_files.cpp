@@ -141,16 +141,12 @@ TEST_F(HostileFiles, ProfilesAndSuitesAreTakenOrRefused) {
 
 /// A row of each type, without its checksum, which would hide what a reader does with the rest.
 std::vector<std::string> some_rows() {
-  runs::AttributionRow attribution{.pde = "p",
-                                   .players = 2,
-                                   .method = "m",
-                                   .access = "values",
-                                   .budget = 4,
-                                   .pearson = Measured::of(0.5),
-                                   .nrmse = Measured::of(0.25),
-                                   .r2 = Measured::undefined("constant"),
-                                   .efficiency_gap = Measured::of(0),
-                                   .reference = "exact"};
+  runs::AttributionRow attribution{
+      .pde = "p", .players = 2, .method = "m", .access = "values", .budget = 4, .reference = "exact"};
+  attribution.scores["pearson"] = Measured::of(0.5);
+  attribution.scores["nrmse"] = Measured::of(0.25);
+  attribution.scores["r2"] = Measured::undefined("constant");
+  attribution.scores["efficiency_gap"] = Measured::of(0);
   const runs::ValuesRow values{
       .pde = "p", .players = 2, .method = "m", .budget = 4, .values = {1, 2}, .standard_errors = {0, 1}};
   const runs::OperatorRow op{.pde = "p", .points = 2, .relative_errors = {Measured::of(0.5)}};
@@ -171,7 +167,7 @@ TEST_F(HostileFiles, RowsAreTakenOrRefused) {
   row.players = 2;
   row.method = "m";
   row.access = "values";
-  row.nrmse = row.pearson = row.efficiency_gap = Measured::of(0.5);
+  row.scores["nrmse"] = row.scores["pearson"] = row.scores["efficiency_gap"] = Measured::of(0.5);
   survive("rows of methods", {without_checksum(to_json_line(row)) + "\n"}, [&](const std::string& text) {
     put(file, text);
     runs::read_method_rows(file);

@@ -51,7 +51,7 @@ TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
 }
 
 TEST(Readme, ShowsTheLinesOfTheConsumer) {
-  const std::string page = read_file(OPSHAP_SOURCE_DIR "/README.md"),
+  const std::string page = read_file(OPSHAP_SOURCE_DIR "/docs/build.md"),
                     project = read_file(OPSHAP_SOURCE_DIR "/properties/consumer/CMakeLists.txt");
   const std::size_t from = page.find("```cmake\n");
   ASSERT_NE(std::string::npos, from);

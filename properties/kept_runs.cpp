@@ -298,8 +298,9 @@ TEST(ReferenceAgreement, NamesTheInputsThatDifferAndByHowMuch) {
   };
   row_of(1)->reference_evaluations += 1;
   row_of(2)->reference_error = Measured::of(*row_of(2)->reference_error.value * 1.25);
-  row_of(3)->nrmse = Measured::of(*row_of(3)->nrmse.value * 1.25);
-  row_of(4)->nrmse = Measured::of(*row_of(4)->nrmse.value * (1 + 1e-5));  // no digit that a report shows
+  row_of(3)->scores["nrmse"] = Measured::of(*row_of(3)->scores["nrmse"].value * 1.25);
+  row_of(4)->scores["nrmse"] =
+      Measured::of(*row_of(4)->scores["nrmse"].value * (1 + 1e-5));  // no digit that a report shows
   row_of(5)->reference_error = Measured::undefined("zero");
   std::vector<std::int64_t> differing;
   for (const reporting::ReferenceAgreement& input : reporting::agreement_of_references(then, now)) {

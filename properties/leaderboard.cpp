@@ -32,7 +32,7 @@ runs::MethodRow row(const std::string& method, Budget budget, Measured error, co
   row.method = method;
   row.access = access;
   row.budget = budget;
-  row.nrmse = std::move(error);
+  row.scores["nrmse"] = std::move(error);
   return row;
 }
 

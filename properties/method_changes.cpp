@@ -31,7 +31,7 @@ runs::MethodRow row(const std::string& method, std::int64_t budget, std::int64_t
   row.access = "values";
   row.budget = budget;
   row.repeat = repeat;
-  row.nrmse = Measured::of(error);
+  row.scores["nrmse"] = Measured::of(error);
   return row;
 }
 
@@ -47,7 +47,7 @@ Rows some_rows(const std::string& method, std::uint64_t seed) {
 }
 
 Rows scaled(Rows rows, double factor) {
-  for (runs::MethodRow& row : rows) row.nrmse = Measured::of(*row.nrmse.value * factor);
+  for (runs::MethodRow& row : rows) row.scores["nrmse"] = Measured::of(*row.scores["nrmse"].value * factor);
   return rows;
 }
 
@@ -95,7 +95,7 @@ TEST(MethodChanges, AreRarelySeenBetweenDrawsOfOneLaw) {
 TEST(MethodChanges, CountALostRunAsWorseAndAGainedOneAsNothing) {
   const Rows rows = some_rows("mine", 3);
   Rows fewer = rows;
-  fewer[4].nrmse = Measured::undefined("crash");
+  fewer[4].scores["nrmse"] = Measured::undefined("crash");
   const MethodChange lost = only(method_changes(fewer, rows, 1)), gained = only(method_changes(rows, fewer, 1));
   EXPECT_EQ(Change::worse, lost.change);
   EXPECT_EQ(1u, lost.lost);
@@ -107,8 +107,8 @@ TEST(MethodChanges, CountALostRunAsWorseAndAGainedOneAsNothing) {
 TEST(MethodChanges, TakeErrorsOfTheSizeOfRoundingForEqual) {
   Rows before = some_rows("mine", 4), now = before;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    before[i].nrmse = Measured::of(1e-17);
-    now[i].nrmse = Measured::of(3e-14);
+    before[i].scores["nrmse"] = Measured::of(1e-17);
+    now[i].scores["nrmse"] = Measured::of(3e-14);
     before[i].exact = now[i].exact = "guarantee";
   }
   EXPECT_EQ(Change::none_seen, only(method_changes(now, before, 1)).change);

@@ -322,12 +322,12 @@ TEST_F(NormaliserFiles, SayAllOrAreRefused) {
                  [](Content&, ordered_json& config) { config["normalization"]["output"]["eps"] = -1; });
   expect_refusal("normalization={", [](Content&, ordered_json& config) { config["normalization"]["between"] = {}; });
   expect_refusal("normalization=3", [](Content&, ordered_json& config) { config["normalization"] = 3; });
-  expect_refusal("out_normalizer.std=[1, 3, 1]", [](Content& content, ordered_json&) {
+  expect_refusal("out_normalizer.std=[1,3,1]", [](Content& content, ordered_json&) {
     data::StoredTensor& tensor = content.tensors.at("out_normalizer.std");
     tensor.shape = {1, 3, 1};
     tensor.bytes.resize(12);
   });
-  expect_refusal("in_normalizer.mean=[2, 1, 1]", [](Content& content, ordered_json&) {
+  expect_refusal("in_normalizer.mean=[2,1,1]", [](Content& content, ordered_json&) {
     for (const char* name : {"in_normalizer.mean", "in_normalizer.std"}) content.tensors.at(name).shape = {2, 1, 1};
   });
   const auto with_first = [](const char* name, float number) {

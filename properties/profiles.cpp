@@ -11,6 +11,7 @@
 #include "cli/departures.hpp"
 #include "cli/problem_profiles.hpp"
 #include "cli/profile.hpp"
+#include "cli/profile_settings.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "pde/registry.hpp"
@@ -55,6 +56,12 @@ TEST(Profiles, WordingIsNotPartOfARunsIdentity) {
     finer.evaluation.curves.front().budgets.back() *= 2;
     EXPECT_NE(cli::identity(profile), cli::identity(finer));
   }
+}
+
+// docs/profile-keys.md is what `opshap list keys` prints.
+TEST(Profiles, TheirKeysAreOnAPage) {
+  const fs::path page = fs::path(OPSHAP_SOURCE_DIR) / "docs/profile-keys.md";
+  EXPECT_EQ(cli::profile_keys_page(), read_file(page)) << "Write it: opshap list keys > docs/profile-keys.md";
 }
 
 /// The manifests of a folder of reports: that of one run, or of a run for each problem.
@@ -216,8 +223,7 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   const std::vector<std::string> said = cli::departures(profile);
   EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& sentence) {
     return sentence.starts_with("a further explainer, other, that the paper does not have: ") &&
-           sentence.find(
-               "atom = true, averaging = 0.99, cells = 'equal', clipping = 2.5, coordinates = 'query_offset'") !=
+           sentence.find(R"(coordinates = "query_offset", atom = true, cells = "equal", fine_from = 64)") !=
                std::string::npos;
   })) << *std::ranges::find_if(said, [](const auto& one) { return one.starts_with("a further"); });
   for (const char* wrong :
@@ -253,7 +259,7 @@ TEST(Profiles, AnOverlayOfAnArchitectureReplacesTheOperatorAndSaysSo) {
   const cli::Profile mwt = cli::load_profile("smoke", "mwt", "burgers1d");
   EXPECT_EQ("mwt", mwt.backbone.model.model);
   EXPECT_EQ(mwt.backbone.model.json, mwt.explainer.model.json);
-  EXPECT_TRUE(says(mwt, "operator: mwt (alpha = 10, c = 8, k = 4, n_cz = 2) instead of the paper's fno"));
+  EXPECT_TRUE(says(mwt, "operator: mwt (c = 8, k = 4, alpha = 10, n_cz = 2) instead of the paper's fno"));
   EXPECT_FALSE(says(mwt, "operator width")) << "a setting of another architecture";
 
   const cli::Profile local = cli::load_profile("smoke", "local_no", "heat2d");

@@ -1,11 +1,14 @@
-// What README.md says to write and to type works: its example estimator is registered, and its commands run.
+// What README.md and the pages of docs/ say to write and to type works: the example estimator is registered, and the
+// commands run.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,9 +31,23 @@ TEST(Readme, ItsExampleEstimatorIsRegistered) {
   EXPECT_TRUE(example.guarantees().uses_budget()) << "an example that takes what it needs shows half of the interface";
 }
 
-/// The lines of the page's blocks of commands, without their comments: blocks without a language, but for the tree.
+/// The pages, one after the other. What one makes another may use.
+std::string pages() {
+  std::string text;
+  std::set<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(OPSHAP_SOURCE_DIR) / "docs"))
+    files.insert(entry.path());
+  // Weights that another page explains with are made on this one.
+  text += read_file(fs::path(OPSHAP_SOURCE_DIR) / "docs/own-operator.md");
+  text += read_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md");
+  for (const fs::path& file : files)
+    if (file.filename() != "own-operator.md") text += read_file(file);
+  return text;
+}
+
+/// The lines of the pages' blocks of commands, without their comments: blocks without a language, but for the tree.
 std::vector<std::string> commands() {
-  std::istringstream page(read_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md"));
+  std::istringstream page(pages());
   std::vector<std::string> found;
   std::string section, fence;
   for (std::string line; std::getline(page, line);) {
@@ -46,9 +63,9 @@ std::vector<std::string> commands() {
   return found;
 }
 
-/// The page's blocks of Python, one after the other.
+/// The pages' blocks of Python, one after the other.
 std::string python_blocks() {
-  std::istringstream page(read_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md"));
+  std::istringstream page(pages());
   std::string text;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {
@@ -68,6 +85,29 @@ bool builds(const std::string& command) {
          command.starts_with("cmake --install ");
 }
 
+/// What the pages show as printed by a command: the block of text behind its block.
+std::string printed_under(const std::string& command) {
+  const std::string text = pages(), before = command + "\n```\n\n```text\n";
+  const std::size_t from = text.find(before);
+  if (from == std::string::npos) return "";
+  return text.substr(from + before.size(), text.find("```", from + before.size()) - from - before.size());
+}
+
+/// Word by word; numbers to three digits, since another processor rounds in another order.
+void expect_shown(const std::string& shown, const std::string& printed) {
+  std::istringstream expected(shown), words(printed);
+  for (std::string want, word; expected >> want;) {
+    ASSERT_TRUE(words >> word) << "nothing is printed for " << want;
+    double number = 0, found = 0;
+    const bool is_number = std::sscanf(want.c_str(), "%lf", &number) == 1 && want.find("..") == std::string::npos;
+    if (is_number && std::sscanf(word.c_str(), "%lf", &found) == 1) {
+      EXPECT_NEAR(number, found, 1e-3 * std::abs(number)) << printed;
+    } else {
+      EXPECT_EQ(want, word) << printed;
+    }
+  }
+}
+
 using ReadmeCommands = Program;
 
 TEST_F(ReadmeCommands, Run) {
@@ -82,6 +122,8 @@ TEST_F(ReadmeCommands, Run) {
   data::write_npy(path("u.npy"), {.shape = {1024}, .dtype = data::Dtype::float32, .values = field});
   fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "reference_data/pdebench/1D_Advection_Sols_beta1.0.hdf5",
                 path("1D_Advection_Sols_beta1.0.hdf5"));
+  fs::copy_file(fs::path(OPSHAP_BINARY_DIR) / "share/opshap/operators/burgers1d.safetensors",
+                path("burgers1d.safetensors"));
   const fs::path meshes = fs::path(OPSHAP_SOURCE_DIR) / "reference_data/meshes";
   fs::copy_file(meshes / "plate_4_1.msh", path("plate.msh"));
   fs::copy_file(meshes / "plate_model.pt", path("model.pt"));
@@ -101,9 +143,10 @@ TEST_F(ReadmeCommands, Run) {
   file("mine.json", mine.out);
 
   const bool numpy = std::system("python3 -c 'import numpy' > /dev/null 2>&1") == 0;  // tools/setup installs it
-  int run = 0;
+  int run = 0, shows = 0;
+  std::set<std::string> done;  // some stand on two pages
   for (const std::string& command : commands()) {
-    if (builds(command)) continue;
+    if (builds(command) || !done.insert(command).second) continue;
     ASSERT_TRUE(command.starts_with("opshap ")) << command << ": say here how to run it";
     if (!numpy && command.find("my_") != std::string::npos) continue;
 #ifndef OPSHAP_WITH_NETWORKS
@@ -114,9 +157,16 @@ TEST_F(ReadmeCommands, Run) {
         shell("cd " + folder_.string() + " && " + OPSHAP_BINARY_DIR + "/" + command + (trains ? " --samples 32" : ""));
     EXPECT_EQ(0, outcome.code) << command << "\n" << outcome.err;
     EXPECT_NE("", outcome.out) << command;
+    if (const std::string shown = printed_under(command); !shown.empty()) {
+      expect_shown(shown, outcome.out);
+      ++shows;
+    }
     ++run;
   }
   EXPECT_GE(run, 3) << "the page's commands were not found";
+#ifdef OPSHAP_WITH_NETWORKS
+  EXPECT_EQ(1, shows) << "what README says that a command prints";
+#endif
 #ifdef OPSHAP_WITH_NETWORKS
   ASSERT_NE(std::string::npos, python_blocks().find("opshap.load"));
   file("page.py", "import sys\nsys.path.insert(0, '" OPSHAP_SOURCE_DIR

@@ -32,10 +32,10 @@ runs::AttributionRow some_row() {
   row.evaluations = 1100;
   row.seed = std::numeric_limits<std::uint64_t>::max();
   row.game_seconds = 0.1;
-  row.pearson = Measured::of(1.0 / 3);
-  row.nrmse = Measured::of(0.25);
-  row.r2 = Measured::undefined("v is the same on all coalitions");
-  row.efficiency_gap = Measured::of(1e-17);
+  row.scores["pearson"] = Measured::of(1.0 / 3);
+  row.scores["nrmse"] = Measured::of(0.25);
+  row.scores["r2"] = Measured::undefined("v is the same on all coalitions");
+  row.scores["efficiency_gap"] = Measured::of(1e-17);
   row.reference = "exact";
   return row;
 }
@@ -76,8 +76,8 @@ TEST_F(RunFolder, RowsComeBackAsTheyWere) {
   expect_same(results.training, back.training);
   expect_same(results.fields, back.fields);
   EXPECT_EQ(some_row().seed, back.attributions.back().seed);
-  EXPECT_EQ(some_row().r2, back.attributions.back().r2);
-  EXPECT_EQ(1.0 / 3, back.attributions.back().pearson.value);
+  EXPECT_EQ(some_row().scores["r2"], back.attributions.back().scores["r2"]);
+  EXPECT_EQ(1.0 / 3, back.attributions.back().scores["pearson"].value);
   EXPECT_EQ((std::vector<int>{8, 4}), back.attributions.back().shape);
   EXPECT_EQ("wide", back.attributions.back().explainer);
   EXPECT_EQ(0.125, back.attributions.back().own_share);
@@ -135,12 +135,12 @@ TEST_F(RunFolder, ShapesThatDoNotFitAreNamed) {
 TEST_F(RunFolder, ARepeatedKeyKeepsTheLastRowInThePlaceOfTheFirst) {
   runs::AttributionRow first = some_row(), other = some_row(), again = some_row();
   other.budget = std::nullopt;
-  again.nrmse = Measured::of(0.5);
+  again.scores["nrmse"] = Measured::of(0.5);
   write_file(folder_ / "results.jsonl",
              runs::to_json_line(first) + "\n" + runs::to_json_line(other) + "\n" + runs::to_json_line(again) + "\n");
   const runs::Results back = runs::read_results(folder_);
   ASSERT_EQ(2u, back.attributions.size());
-  EXPECT_EQ(0.5, back.attributions[0].nrmse.value);
+  EXPECT_EQ(0.5, back.attributions[0].scores["nrmse"].value);
   EXPECT_FALSE(back.attributions[1].budget);
 }
 
@@ -169,7 +169,7 @@ TEST_F(RunFolder, LinesThatCannotBeReadAreNamed) {
 
 TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
   runs::AttributionRow row = some_row();
-  row.nrmse = Measured::of(std::numeric_limits<double>::quiet_NaN());
+  row.scores["nrmse"] = Measured::of(std::numeric_limits<double>::quiet_NaN());
   EXPECT_THROW(runs::to_json_line(row), NumericalError);
   EXPECT_THROW(runs::to_json_line(runs::ValuesRow{.pde = "p",
                                                   .players = 1,

@@ -303,9 +303,9 @@ TEST(Scales, ScoresOfAComparisonHaveNoUnit) {
     ASSERT_EQ(plain.size(), scaled.size());
     for (std::size_t i = 0; i < plain.size(); ++i) {
       SCOPED_TRACE(plain[i].method + " " + std::to_string(k));
-      EXPECT_EQ(plain[i].nrmse, scaled[i].nrmse);
-      EXPECT_EQ(plain[i].pearson, scaled[i].pearson);
-      EXPECT_EQ(plain[i].efficiency_gap, scaled[i].efficiency_gap);
+      EXPECT_EQ(plain[i].scores["nrmse"], scaled[i].scores["nrmse"]);
+      EXPECT_EQ(plain[i].scores["pearson"], scaled[i].scores["pearson"]);
+      EXPECT_EQ(plain[i].scores["efficiency_gap"], scaled[i].scores["efficiency_gap"]);
       EXPECT_EQ(plain[i].exact, scaled[i].exact);
     }
   }

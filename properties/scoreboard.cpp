@@ -72,10 +72,10 @@ TEST(Constant, IsTheMeanOfTheReferencesOfTheOtherInputs) {
   ASSERT_NE(nullptr, constant);
   ASSERT_EQ(3u, constant->rows.size());
   // For the first input (1.5, 3), beside (1, 0): a distance of √9.25.
-  EXPECT_DOUBLE_EQ(std::sqrt(9.25), *constant->rows[0]->nrmse.value);
-  EXPECT_DOUBLE_EQ(std::hypot(2, 0) / 2, *constant->rows[1]->nrmse.value);
-  EXPECT_DOUBLE_EQ(std::hypot(2.5, 3) / 5, *constant->rows[2]->nrmse.value);
-  EXPECT_FALSE(constant->rows[0]->r2.value);
+  EXPECT_DOUBLE_EQ(std::sqrt(9.25), *constant->rows[0]->scores["nrmse"].value);
+  EXPECT_DOUBLE_EQ(std::hypot(2, 0) / 2, *constant->rows[1]->scores["nrmse"].value);
+  EXPECT_DOUBLE_EQ(std::hypot(2.5, 3) / 5, *constant->rows[2]->scores["nrmse"].value);
+  EXPECT_FALSE(constant->rows[0]->scores["r2"].value);
   EXPECT_EQ("exact", constant->rows[0]->reference);
   EXPECT_EQ("none", constant->access);
   const std::vector<std::string>& methods = scores.methods();
@@ -136,7 +136,7 @@ runs::Run run_on_unlike_planes() {
     if (row.shape != blocks.shape) continue;
     row.game_seconds *= 3;
     row.estimator_seconds *= 3;
-    if (row.method != "operator_shap") row.nrmse = Measured::of(10 * *row.nrmse.value);
+    if (row.method != "operator_shap") row.scores["nrmse"] = Measured::of(10 * *row.scores["nrmse"].value);
     row.reference = "permutation_antithetic";
     row.reference_error = Measured::of(0.01);
   }
@@ -201,7 +201,7 @@ TEST(Claims, SayOnWhichOfTwoGridsWithTheSamePlayersTheyMeasured) {
   };
   for (runs::AttributionRow& row : run.results.attributions) {
     row.reference_error = Measured::of(0);
-    if (row.method == "uniform" && row.shape == points.shape) row.nrmse = Measured::of(0.01);
+    if (row.method == "uniform" && row.shape == points.shape) row.scores["nrmse"] = Measured::of(0.01);
   }
   const reporting::Judgement beaten = judgement("explainer_beats_uniform");
   EXPECT_EQ(reporting::Verdict::not_reproduced, beaten.verdict) << beaten.evidence;
@@ -288,7 +288,8 @@ TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
       if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
       row.distinct = row.evaluations = 0;
       row.game_seconds = row.estimator_seconds = 0;
-      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined("rank=62");
+      row.scores["pearson"] = row.scores["nrmse"] = row.scores["r2"] = row.scores["efficiency_gap"] =
+          Measured::undefined("rank=62");
     }
   };
   auto run = SyntheticRun::full().run();
@@ -320,7 +321,7 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
     row.sample = sample;
     row.method = "mean_field";
     row.access = "gradient";
-    row.nrmse = Measured::of(std::hypot(0.03, 0.02));
+    row.scores["nrmse"] = Measured::of(std::hypot(0.03, 0.02));
     row.reference = "certified";
     row.reference_error = Measured::of(0.02);
     row.reference_evaluations = 1000 + 10 * sample;
@@ -348,7 +349,8 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
 TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
   runs::Results results = SyntheticRun::full().results();
   for (runs::AttributionRow& row : results.attributions) {
-    if (row.method == "operator_shap" && row.players == 512) row.nrmse = Measured::of(*row.reference_error.value / 2);
+    if (row.method == "operator_shap" && row.players == 512)
+      row.scores["nrmse"] = Measured::of(*row.reference_error.value / 2);
   }
   runs::Run run;
   run.pde = "burgers1d";

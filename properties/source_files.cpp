@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/file.hpp"
@@ -46,6 +48,121 @@ TEST(SourceFiles, LinesEndWhereTheFormatterEndsThem) {
       if (line.find('"') == std::string::npos) {
         EXPECT_LE(characters(line), limit) << file.string() << ":" << number;
       }
+    }
+  }
+}
+
+/// A header of lib without comments and texts, what it includes, and what it declares at the left margin.
+struct Header {
+  std::string code;
+  std::set<std::string> own, foreign;  ///< "core/field.hpp"; "vector"
+  std::set<std::string> types, announced;
+};
+
+std::set<std::string> all_matches(const std::string& text, const std::regex& pattern) {
+  std::set<std::string> found;
+  for (auto match = std::sregex_iterator(text.begin(), text.end(), pattern); match != std::sregex_iterator(); ++match)
+    found.insert((*match)[1]);
+  return found;
+}
+
+std::map<std::string, Header> headers() {
+  static const std::regex comment("//[^\n]*"), quoted("\"(?:\\\\.|[^\"\\n])*\""), own("#include \"([^\"]+)\""),
+      foreign("#include <([^>]+)>"), type("\\n(?:class|struct|enum class|enum|using) (\\w+)[^;\\n]*[{=]"),
+      announced("\\n(?:class|struct|enum class) (\\w+);");
+  const fs::path lib = fs::path(OPSHAP_SOURCE_DIR) / "lib";
+  std::map<std::string, Header> found;
+  for (const fs::path& file : sources()) {
+    const std::string name = file.lexically_relative(lib).string();
+    if (file.extension() != ".hpp" || name.starts_with("..")) continue;
+    const std::string text = read_file(file);
+    Header& header = found[name];
+    header.own = all_matches(text, own);
+    header.foreign = all_matches(text, foreign);
+    header.code = std::regex_replace(std::regex_replace(text, comment, ""), quoted, "");
+    header.types = all_matches(header.code, type);
+    header.announced = all_matches(header.code, announced);
+  }
+  return found;
+}
+
+/// The header and what it includes of ours, and what all these include of others.
+std::pair<std::set<std::string>, std::set<std::string>> reach(const std::map<std::string, Header>& all,
+                                                              const std::string& name) {
+  std::set<std::string> ours, foreign;
+  std::vector<std::string> open = {name};
+  while (!open.empty()) {
+    const std::string next = open.back();
+    open.pop_back();
+    const auto header = all.find(next);
+    if (header == all.end() || !ours.insert(next).second) continue;
+    open.insert(open.end(), header->second.own.begin(), header->second.own.end());
+    foreign.insert(header->second.foreign.begin(), header->second.foreign.end());
+  }
+  return {ours, foreign};
+}
+
+// Files are compiled in batches and behind precompiled headers, where the compiler does not miss what a header forgot.
+// Target `headers` compiles them one by one.
+TEST(SourceFiles, HeadersIncludeWhatTheyName) {
+  const std::multimap<std::string, std::string> standard = {{"array", "array"},
+                                                            {"atomic", "atomic"},
+                                                            {"byte", "cstddef"},
+                                                            {"chrono", "chrono"},
+                                                            {"complex", "complex"},
+                                                            {"deque", "deque"},
+                                                            {"filesystem", "filesystem"},
+                                                            {"function", "functional"},
+                                                            {"int64_t", "cstdint"},
+                                                            {"list", "list"},
+                                                            {"make_unique", "memory"},
+                                                            {"map", "map"},
+                                                            {"move", "utility"},
+                                                            {"mutex", "mutex"},
+                                                            {"numeric_limits", "limits"},
+                                                            {"optional", "optional"},
+                                                            {"ostringstream", "sstream"},
+                                                            {"pair", "utility"},
+                                                            {"runtime_error", "stdexcept"},
+                                                            {"set", "set"},
+                                                            {"shared_ptr", "memory"},
+                                                            {"span", "span"},
+                                                            {"sqrt", "cmath"},
+                                                            {"string", "string"},
+                                                            {"string_view", "string_view"},
+                                                            {"thread", "thread"},
+                                                            {"tuple", "tuple"},
+                                                            {"uint32_t", "cstdint"},
+                                                            {"uint64_t", "cstdint"},
+                                                            {"unique_ptr", "memory"},
+                                                            {"variant", "variant"},
+                                                            {"vector", "vector"},
+                                                            {"pair", "map"},
+                                                            {"string_view", "string"}};
+  const std::map<std::string, Header> all = headers();
+  ASSERT_GT(all.size(), 150u);
+  std::map<std::string, std::set<std::string>> declared;
+  for (const auto& [name, header] : all)
+    for (const std::string& type : header.types) declared[type].insert(name);
+
+  static const std::regex of_std("std::(\\w+)"), ours("(?:^|[^:\\w])([A-Z]\\w+)"),
+      parameter("\\b(?:class|struct|enum|using|typename) (\\w+)");
+  for (const auto& [name, header] : all) {
+    const auto [reached, foreign] = reach(all, name);
+    for (const std::string& word : all_matches(header.code, of_std)) {
+      const auto [from, to] = standard.equal_range(word);
+      const bool there = from == to || std::any_of(from, to, [&, &others = foreign](const auto& of) {
+                           return others.contains(of.second);
+                         });
+      EXPECT_TRUE(there) << name << ": std::" << word << " without <" << (from == to ? "" : from->second) << ">";
+    }
+    const std::set<std::string> parameters = all_matches(header.code, parameter);  // and what is declared inside others
+    for (const std::string& word : all_matches(header.code, ours)) {
+      const auto places = declared.find(word);
+      if (places == declared.end() || header.announced.contains(word) || parameters.contains(word)) continue;
+      const bool there = std::ranges::any_of(
+          places->second, [&, &known = reached](const std::string& place) { return known.contains(place); });
+      EXPECT_TRUE(there) << name << ": " << word << " without \"" << *places->second.begin() << "\"";
     }
   }
 }

@@ -171,14 +171,14 @@ TEST_F(SuiteCommand, RefusesWhatCannotWork) {
   };
   refuses("[[games]]\nfamily = 'unanimity_sums'\nplayers = [4]\n", 2, "Did you mean unanimity_sum?");
   refuses("[[games]]\nfamily = 'cell_mask_game'\nplayers = [4]\n", 2, "is made from an operator");
-  refuses("[[games]]\nfamily = 'airport_game'\nplayer = [4]\n", 2, "games.players");
-  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4]\nsed = 1\n", 2, "games.sed (line 7");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayer = [4]\n", 2, "games[0].players");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4]\nsed = 1\n", 2, "games[0].sed (line 7");
   refuses("[[games]]\nfamily = 'airport_game'\nplayers = [0]\n", 2, "players=0");
   refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4]\nbudgets = 'many'\n", 2, "part=many");
   refuses("[[games]]\nfamily = 'airport_game'\nname = '../x'\nplayers = [4]\n", 2, "names a folder");
   refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4, 4]\n", 2, "there twice");
   refuses("[[games]]\nfamily = 'airport_game'\nplayers = 4\n", 2, "is not a list");
-  refuses("games = 3\n", 2, "[[games]]");
+  refuses("games = 3\n", 2, "games=3 (is not a list)");
   refuses("[[games\n", 3, "Correct the TOML");
   refuses("[[games]]\nname = 'fno'\noperator = 'none.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n", 2,
           "operator=none.safetensors");

@@ -352,7 +352,8 @@ TEST_F(TorchScript, SaysWhyAForeignModelFails) {
 // By the names of their parts, of today and of the first versions.
 TEST_F(TorchScript, NamesArchivesOfTorchExport) {
   for (const char* part : {"model/archive_format", "serialized_exported_program.json"}) {
-    write_file(folder_ / "model.pt2", message(std::string("PK\3\4", 4), std::string(22, '\0'), part, std::string(40, 'x')));
+    write_file(folder_ / "model.pt2",
+               message(std::string("PK\3\4", 4), std::string(22, '\0'), part, std::string(40, 'x')));
     const std::string refused = refusal<DataError>(folder_ / "model.pt2");
     EXPECT_NE(std::string::npos, refused.find("is an archive of torch.export, .pt2")) << refused;
     EXPECT_NE(std::string::npos, refused.find("peer:FOLDER")) << refused;

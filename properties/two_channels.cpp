@@ -75,9 +75,9 @@ TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
     EXPECT_EQ(16, row.players);
     EXPECT_EQ("exact", row.reference);
     methods[row.shape].insert(row.method);
-    ASSERT_TRUE(row.nrmse.value.has_value()) << row.method << ": " << row.nrmse.why;
+    ASSERT_TRUE(row.scores["nrmse"].value.has_value()) << row.method << ": " << row.scores["nrmse"].why;
     if (row.access == "amortised" || row.access == "none") {
-      EXPECT_LT(*row.efficiency_gap.value, 1e-12) << "16 values of order 1 are added a few times";
+      EXPECT_LT(*row.scores["efficiency_gap"].value, 1e-12) << "16 values of order 1 are added a few times";
     }
   }
   const std::set<std::string> all = {
@@ -214,7 +214,8 @@ TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) 
   ASSERT_EQ(0, outcome.code) << outcome.err;
   std::map<std::string, std::vector<double>> scores;
   for (const runs::AttributionRow& row : runs::read_results(path("scores")).attributions) {
-    if (row.method == "operator_shap") scores[row.explainer.value_or("none")].push_back(row.nrmse.value.value_or(-1));
+    if (row.method == "operator_shap")
+      scores[row.explainer.value_or("none")].push_back(row.scores["nrmse"].value.value_or(-1));
   }
   ASSERT_EQ(2u, scores.size());
   EXPECT_EQ(4u, scores["model"].size());

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/explainer_section.hpp"
+#include "cli/profile_settings.hpp"
 #include "core/error.hpp"
 #include "core/resolution.hpp"
 #include "pde/registry.hpp"
@@ -33,19 +32,13 @@ std::string curves_in_words(const std::vector<evaluation::BudgetCurve>& curves) 
 /// The settings of a recipe that only the suite has, where they differ from the paper's.
 std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe,
                                          const training::ExplainerRecipe& paper) {
-  std::vector<std::string> settings;
-  toml::table ours = explainer_table(recipe, paper);
-  for (const char* shared :
-       {"epochs", "batch", "learning_rate", "weight_decay", "warmup_epochs", "patience", "coalitions"})
-    ours.erase(shared);
-  for (const auto& [key, value] : ours) {
-    std::ostringstream text;
-    value.visit([&](const auto& concrete) { text << concrete; });
-    const auto* number = value.as_floating_point();  // which TOML writes with all its digits
-    settings.push_back(
-        fmt::format("{} = {}", key.str(), number != nullptr ? fmt::format("{}", number->get()) : text.str()));
+  std::vector<std::string> words;
+  for (const Setting<training::ExplainerRecipe>& setting : explainer_settings()) {
+    if (!setting.optional) continue;
+    const auto value = setting.write(recipe, paper);
+    if (!value.is_null()) words.push_back(message(setting.key, " = ", value));
   }
-  return settings;
+  return words;
 }
 
 /// How an operator differs from the paper's. The settings of two architectures cannot be compared one by one.
@@ -87,9 +80,10 @@ std::vector<std::string> departures(const Profile& profile) {
   const auto differs = [&](const std::string& what, const auto& ours, const auto& theirs) {
     if (ours != theirs) sentences.push_back(message(what, ": ", ours, " instead of the paper's ", theirs));
   };
-  differs("training samples", data.train, papers.data.train);
-  differs("validation samples", data.validation, papers.data.validation);
-  differs("test inputs", profile.evaluation.inputs, papers.evaluation.inputs);
+  const auto add = [&](const std::vector<std::string>& further) {
+    sentences.insert(sentences.end(), further.begin(), further.end());
+  };
+  add(settings_that_differ(data_settings(), "", data, papers.data));
   if (data.has_problem()) {
     const auto problem = data.problem();
     for (const pde::Parameter& theirs : pde::find(data.pde).with(papers.data.parameters)->parameters())
@@ -97,20 +91,9 @@ std::vector<std::string> departures(const Profile& profile) {
               theirs.value);
   }
   differs("resolutions", resolutions_in_words(profile.resolutions), resolutions_in_words(paper.resolutions));
-  const std::vector<std::string> of_operator = operator_departures(profile.backbone.model, paper.backbone.model);
-  sentences.insert(sentences.end(), of_operator.begin(), of_operator.end());
-  differs("backbone epochs", profile.backbone.epochs, paper.backbone.epochs);
-  differs("backbone batch size", profile.backbone.batch, paper.backbone.batch);
-  differs("backbone learning rate", profile.backbone.learning_rate, paper.backbone.learning_rate);
-  differs("backbone weight decay", profile.backbone.weight_decay, paper.backbone.weight_decay);
-  differs("backbone patience", profile.backbone.patience, paper.backbone.patience);
-  differs("explainer epochs", profile.explainer.epochs, paper.explainer.epochs);
-  differs("explainer batch size", profile.explainer.batch, paper.explainer.batch);
-  differs("explainer learning rate", profile.explainer.learning_rate, paper.explainer.learning_rate);
-  differs("explainer weight decay", profile.explainer.weight_decay, paper.explainer.weight_decay);
-  differs("explainer warm-up epochs", profile.explainer.warmup_epochs, paper.explainer.warmup_epochs);
-  differs("explainer patience", profile.explainer.patience, paper.explainer.patience);
-  differs("coalitions per sample and step", profile.explainer.coalitions, paper.explainer.coalitions);
+  add(operator_departures(profile.backbone.model, paper.backbone.model));
+  add(settings_that_differ(backbone_settings(), "backbone ", profile.backbone, paper.backbone));
+  add(settings_that_differ(explainer_settings(), "explainer ", profile.explainer, paper.explainer));
   for (const std::string& setting : settings_beyond(profile.explainer, paper.explainer))
     sentences.push_back("explainer: " + setting + ", which the paper's recipe does not have");
   for (const auto& [name, recipe] : profile.explainers) {
@@ -118,11 +101,8 @@ std::vector<std::string> departures(const Profile& profile) {
                                     fmt::join(settings_beyond(recipe, paper.explainer), ", ")));
   }
   const evaluation::EvaluationSettings &ours = profile.evaluation, &theirs = paper.evaluation;
-  differs("most coalitions of a reference", ours.reference_budget, theirs.reference_budget);
-  differs("relative error of a reference", ours.reference_error, theirs.reference_error);
-  differs("most players of an exact reference", ours.exact_players, theirs.exact_players);
-  differs("least budget of a method", ours.minimum_budget, theirs.minimum_budget);
-  differs("coalitions of R²", ours.faithfulness_coalitions, theirs.faithfulness_coalitions);
+  // A file may have fewer test inputs than the paper's.
+  add(settings_that_differ(evaluation_settings(), "", ours, papers.evaluation));
   for (const std::string& method : theirs.methods) {
     if (std::ranges::find(ours.methods, method) == ours.methods.end())
       sentences.push_back(message("methods: without ", method, ", which the paper's table has"));

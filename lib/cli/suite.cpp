@@ -1,7 +1,6 @@
 #include "cli/suite.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,11 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "cli/profile_section.hpp"
 #include "cli/program_folder.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
+#include "core/strict_object.hpp"
+#include "core/toml_text.hpp"
 #include "evaluation/budget_list.hpp"
 #include "games/registry.hpp"
 #include "pde/registry.hpp"
@@ -45,13 +45,22 @@ Source source_of(const std::string& name_or_file) {
                                 " A file of your own ends in .toml."));
 }
 
-toml::table parse_suite(const std::string& text, const std::string& name) {
-  try {
-    return toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    throw DataError(message("suite: ", name, " line ", error.source().begin.line, " (", error.description(),
-                            "). Correct the TOML."));
-  }
+/// The settings of a suite, and where they are in its file.
+struct Settled {
+  Json object;
+  Places places = {};
+};
+
+Settled parse_suite(const std::string& text, const std::string& name) {
+  std::map<std::string, int, std::less<>> lines;
+  Settled settled{.object = parse_toml(text, "suite", name, lines)};
+  for (const auto& [key, line] : lines) settled.places.emplace(key, message("line ", line));
+  return settled;
+}
+
+StrictObject::Voice voice(const Settled& settled) {
+  return {
+      .who = "suite: ", .missing = "Add it; `opshap list suites` names complete examples.", .places = settled.places};
 }
 
 fs::path find_operator(const fs::path& file, const Source& source) {
@@ -69,17 +78,17 @@ fs::path find_operator(const fs::path& file, const Source& source) {
                                 "). Give trained weights with --operator, or install opshap with its operators."));
 }
 
-SuiteOperator read_operator(Section& entry, const Source& source, const fs::path& given) {
+SuiteOperator read_operator(StrictObject& entry, const Source& source, const fs::path& given) {
   const fs::path file = entry.get<std::string>("operator");
   SuiteOperator op{.file = given.empty() ? find_operator(file, source) : given,
                    .problem = entry.get<std::string>("problem")};
   pde::find(op.problem);
-  if (entry.has("sample")) op.sample = static_cast<std::uint64_t>(entry.count<std::int64_t>("sample", 0));
+  if (entry.has("sample")) op.sample = static_cast<std::uint64_t>(entry.whole<std::int64_t>("sample", 0));
   return op;
 }
 
 /// The games of one entry, which differ in their players.
-std::vector<SuiteGame> read_entry(Section entry, const std::string& usual_budgets, const Source& source,
+std::vector<SuiteGame> read_entry(StrictObject entry, const std::string& usual_budgets, const Source& source,
                                   const fs::path& given) {
   const bool of_operator = entry.has("operator");
   SuiteGame game;
@@ -91,7 +100,7 @@ std::vector<SuiteGame> read_entry(Section entry, const std::string& usual_budget
     require(games::find(game.family).random != nullptr, "suite: family=", game.family,
             " (is made from an operator). Write operator and problem instead.");
     game.name = entry.has("name") ? entry.get<std::string>("name") : game.family;
-    if (entry.has("seed")) game.seed = static_cast<std::uint64_t>(entry.count<std::int64_t>("seed", 0));
+    if (entry.has("seed")) game.seed = static_cast<std::uint64_t>(entry.whole<std::int64_t>("seed", 0));
   }
   require(!game.name.empty() && std::ranges::all_of(game.name,
                                                     [](unsigned char letter) {
@@ -112,11 +121,11 @@ std::vector<SuiteGame> read_entry(Section entry, const std::string& usual_budget
   return games;
 }
 
-evaluation::ReferenceSettings read_reference(Section section) {
+evaluation::ReferenceSettings read_reference(StrictObject section) {
   evaluation::ReferenceSettings settings;
   settings.relative_error = section.positive("relative_error");
-  settings.max_evaluations = section.count<std::int64_t>("max_evaluations", 2);
-  if (section.has("exact_players")) settings.exact_players = section.count("exact_players");
+  settings.max_evaluations = section.whole<std::int64_t>("max_evaluations", 2);
+  if (section.has("exact_players")) settings.exact_players = section.whole("exact_players");
   section.finish();
   return settings;
 }
@@ -151,21 +160,18 @@ Json Suite::settings() const {
 
 Suite load_suite(const std::string& name_or_file, const fs::path& op) {
   const Source source = source_of(name_or_file);
-  const toml::table table = parse_suite(source.text, source.name);
-  Section root(table, "", "suite");
+  const Settled settled = parse_suite(source.text, source.name);
+  StrictObject root(settled.object, voice(settled));
   Suite suite{.name = source.name,
               .summary = root.get<std::string>("summary"),
-              .repeats = root.count("repeats"),
+              .repeats = root.whole("repeats"),
               .reference = {},
               .games = {}};
   const std::string budgets = root.get<std::string>("budgets");
-  if (root.has("reference")) suite.reference = read_reference(root.section("reference"));
-  const toml::array* entries = root.node("games").as_array();
-  require(entries != nullptr, "suite: games (is not a list). Write [[games]].");
+  if (root.has("reference")) suite.reference = read_reference(root.object("reference"));
   std::set<std::string> folders;
-  for (const toml::node& element : *entries) {
-    require(element.is_table(), "suite: games (an entry is not a table). Write [[games]].");
-    for (SuiteGame& game : read_entry({*element.as_table(), "games.", "suite"}, budgets, source, op)) {
+  for (StrictObject& entry : root.objects("games")) {
+    for (SuiteGame& game : read_entry(std::move(entry), budgets, source, op)) {
       require(folders.insert(game.folder()).second, "suite: ", game.name, ", players=", game.players,
               " (is there twice). Give one of the two another name.");
       suite.games.push_back(std::move(game));
@@ -179,8 +185,8 @@ Suite load_suite(const std::string& name_or_file, const fs::path& op) {
 }
 
 std::string suite_summary(const EmbeddedSettings& suite) {
-  const toml::table table = parse_suite(suite.text, suite.name);
-  return Section(table, "", "suite").get<std::string>("summary");
+  const Settled settled = parse_suite(suite.text, suite.name);
+  return StrictObject(settled.object, voice(settled)).get<std::string>("summary");
 }
 
 }  // namespace opshap::cli

@@ -65,7 +65,7 @@ class Contest {
     if (attempt.found) {
       score(row, *attempt.found, method);
     } else {
-      row.nrmse = row.pearson = row.efficiency_gap = Measured::undefined(attempt.why);
+      row.scores = metrics::no_scores(attempt.why, false);
     }
     return row;
   }
@@ -77,21 +77,19 @@ class Contest {
     row.gradients = attribution.gradients;
     row.estimator_seconds = attribution.estimator_seconds;
     row.game_seconds = attribution.game_seconds;
-    row.nrmse = metrics::nrmse(truth_.values, attribution.values);
+    row.scores = metrics::score({attribution, truth_.values});
     const auto is_finite = [](double value) { return std::isfinite(value); };
     const bool has_size = std::ranges::any_of(truth_.values, [](double value) { return value != 0; });
-    if (!row.nrmse.value && has_size && std::ranges::all_of(attribution.values, is_finite)) {
+    if (!row.scores["nrmse"].value && has_size && std::ranges::all_of(attribution.values, is_finite)) {
       // Its values are numbers, but its error is beyond all of them. It ranks last, as one without values does.
       row.failure = to_string(peers::Ending::invalid);
-      row.nrmse = Measured::undefined("its error is larger than any number");
+      row.scores["nrmse"] = Measured::undefined("its error is larger than any number");
     }
-    row.pearson = metrics::pearson(truth_.values, attribution.values);
-    row.efficiency_gap = metrics::efficiency_gap(attribution);
     if (promises_exactness(method, plan_.interaction_order)) {
       row.exact = "guarantee";
     } else if (attribution.exact) {
       row.exact = "all coalitions";
-    } else if (truth_.error == 0 && row.nrmse.value && *row.nrmse.value <= truth_.rounding) {
+    } else if (truth_.error == 0 && row.scores["nrmse"].value && *row.scores["nrmse"].value <= truth_.rounding) {
       row.exact = "rounding";
     }
   }

@@ -161,14 +161,11 @@ class Unit {
       row.gradients = attribution.gradients;
       row.game_seconds = attribution.game_seconds;
       row.estimator_seconds = attribution.estimator_seconds;
-      row.pearson = metrics::pearson(reference_.attribution.values, attribution.values);
-      row.nrmse = metrics::nrmse(reference_.attribution.values, attribution.values);
-      row.r2 = metrics::weighted_r2(attribution.values, *coalitions_, gains_);
-      row.efficiency_gap = metrics::efficiency_gap(attribution);
+      row.scores = metrics::score({attribution, reference_.attribution.values, &*coalitions_, gains_});
       add_values(row.method, row.explainer, row.budget, attribution);
     } else {
-      row.pearson = row.nrmse = row.r2 = row.efficiency_gap = Measured::undefined(
-          attempt.failure.empty() ? attempt.why : message("DNF (", attempt.failure, "): ", attempt.why));
+      row.scores = metrics::no_scores(
+          attempt.failure.empty() ? attempt.why : message("DNF (", attempt.failure, "): ", attempt.why), true);
     }
     results_ += runs::to_json_line(row) + '\n';
   }

@@ -7,14 +7,16 @@ namespace opshap::metrics {
 
 Metric describe_efficiency_gap() {
   return {.name = "efficiency_gap",
-          .symbol = "Efficiency gap",
+          .symbol = "efficiency gap",
           .range = "[0, 2]",
           .better = Better::lower,
           .tolerance = 1e-9,
           .definition =
               "|sum of the attribution - (v(N) - v(empty))| / max(|v(N) - v(empty)|, |attribution|_1); rounding for "
               "efficient methods, the quadrature error "
-              "for integrated gradients"};
+              "for integrated gradients",
+          .score = [](const Scored& scored) { return efficiency_gap(scored.attribution); },
+          .shown = Shown::largest};
 }
 
 Measured efficiency_gap(const Attribution& attribution) {

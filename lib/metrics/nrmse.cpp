@@ -14,7 +14,8 @@ Metric describe_nrmse() {
           .tolerance = 0.05,
           .definition =
               "|attribution - reference|_2 / |reference|_2 over the players (the paper's figures show its square, "
-              "NMSE); undefined for a zero reference"};
+              "NMSE); undefined for a zero reference",
+          .score = [](const Scored& scored) { return nrmse(scored.reference, scored.attribution.values); }};
 }
 
 Measured nrmse(std::span<const double> reference, std::span<const double> estimate) {

@@ -48,7 +48,8 @@ Metric describe_pearson() {
           .tolerance = 0.02,
           .definition =
               "sample correlation of the attribution with the reference over the players; blind to shifts and scale; "
-              "undefined when either is constant"};
+              "undefined when either is constant",
+          .score = [](const Scored& scored) { return pearson(scored.reference, scored.attribution.values); }};
 }
 
 Measured pearson(std::span<const double> reference_values, std::span<const double> estimate_values) {

@@ -9,15 +9,19 @@
 namespace opshap::metrics {
 
 Metric describe_r2() {
-  return {.name = "r2",
-          .symbol = "R²",
-          .range = "(-inf, 1]",
-          .better = Better::higher,
-          .tolerance = 0.05,
-          .definition =
-              "share of the variance of v(S) - v(empty) over 10 000 coalitions drawn from the Shapley kernel law that "
-              "the attribution's sums over S explain (weighted R², faithfulness); needs no reference; nearly blind for "
-              "many players; undefined when v is the same on all of them"};
+  return {
+      .name = "r2",
+      .symbol = "R²",
+      .range = "(-inf, 1]",
+      .better = Better::higher,
+      .tolerance = 0.05,
+      .definition =
+          "share of the variance of v(S) - v(empty) over 10 000 coalitions drawn from the Shapley kernel law that "
+          "the attribution's sums over S explain (weighted R², faithfulness); needs no reference; nearly blind for "
+          "many players; undefined when v is the same on all of them",
+      .score =
+          [](const Scored& scored) { return weighted_r2(scored.attribution.values, *scored.coalitions, scored.gains); },
+      .needs_coalitions = true};
 }
 
 Measured weighted_r2(std::span<const double> values, const Coalitions& coalitions, std::span<const double> gains) {

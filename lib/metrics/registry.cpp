@@ -1,5 +1,7 @@
 #include "metrics/registry.hpp"
 
+#include <algorithm>
+
 #include "core/names.hpp"
 
 namespace opshap::metrics {
@@ -20,6 +22,31 @@ const Metric& find(std::string_view name) {
     names.emplace_back(metric.name);
   }
   throw_unknown_name("metric", name, names);
+}
+
+const std::vector<Metric>& in_tables() {
+  static const std::vector<Metric> ordered = [] {
+    std::vector<Metric> metrics = all();
+    std::ranges::stable_partition(metrics, [](const Metric& metric) { return metric.name == "nrmse"; });
+    return metrics;
+  }();
+  return ordered;
+}
+
+Scores score(const Scored& scored) {
+  Scores scores;
+  for (const Metric& metric : all()) {
+    if (!metric.needs_coalitions || scored.coalitions != nullptr) scores[metric.name] = metric.score(scored);
+  }
+  return scores;
+}
+
+Scores no_scores(const std::string& why, bool with_coalitions) {
+  Scores scores;
+  for (const Metric& metric : all()) {
+    if (!metric.needs_coalitions || with_coalitions) scores[metric.name] = Measured::undefined(why);
+  }
+  return scores;
 }
 
 }  // namespace opshap::metrics

@@ -8,12 +8,23 @@
 #include "core/attribution.hpp"
 #include "core/coalitions.hpp"
 #include "core/measured.hpp"
+#include "metrics/scores.hpp"
 
 namespace opshap::metrics {
 
 enum class Better { higher, lower };
+/// What a table says of a metric over the inputs.
+enum class Shown { median, largest };
 
-/// What a score means, for readers of tables.
+/// What an attribution is scored by.
+struct Scored {
+  const Attribution& attribution;
+  std::span<const double> reference;       ///< the reference's values
+  const Coalitions* coalitions = nullptr;  ///< those that R² is measured on; nullptr: there are none
+  std::span<const double> gains = {};      ///< v(S) − v(∅) on them
+};
+
+/// A score, and what it means for readers of tables.
 struct Metric {
   std::string_view name;    ///< registry key and column of results.jsonl
   std::string_view symbol;  ///< heading of a table column
@@ -21,6 +32,9 @@ struct Metric {
   Better better = Better::higher;
   double tolerance = 0;         ///< medians of two trainings that differ by less count as equal
   std::string_view definition;  ///< the formula in words, and when there is no value
+  Measured (*score)(const Scored& scored) = nullptr;
+  bool needs_coalitions = false;
+  Shown shown = Shown::median;
 };
 
 #define METRIC(name) Metric describe_##name();
@@ -31,6 +45,14 @@ struct Metric {
 const std::vector<Metric>& all();
 /// Throws InvalidArgument naming the nearest one.
 const Metric& find(std::string_view name);
+
+/// All of them with the NRMSE first, as tables have them.
+const std::vector<Metric>& in_tables();
+
+/// Every metric of the attribution; those that need coalitions only where there are some.
+Scores score(const Scored& scored);
+/// Of an attribution that is not there: why, for each metric that would have been asked.
+Scores no_scores(const std::string& why, bool with_coalitions);
 
 /// Sample correlation over the players. Undefined when either vector is constant (to rounding), so always for one
 /// player. [n], [n].

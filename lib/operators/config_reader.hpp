@@ -1,9 +1,10 @@
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/strict_object.hpp"
 #include "operators/network_config.hpp"
 
 namespace opshap::operators {
@@ -45,19 +46,17 @@ class ConfigReader {
   std::string json(const std::string& key, const std::string& absent);
   /// One number, or a list with one for each axis: one or two of them.
   std::vector<int> per_axis(const std::string& key, const std::vector<int>& absent, Range range);
-  bool has(const std::string& key) const { return values_.contains(key); }
+  bool has(const std::string& key) const { return object_->contains(key); }
 
-  void finish() const;
-  [[noreturn]] void reject(const std::string& what, const std::string& why) const;
+  void finish() const { reader_.finish(); }
+  [[noreturn]] void reject(const std::string& what, const std::string& why) const { reader_.refuse(what, why); }
 
  private:
-  void parse(const std::string& json);
-  /// The JSON text of a key's value; nullptr when it is absent. The key counts as asked for.
-  const std::string* value(const std::string& key);
+  using Json = StrictObject::Json;
+  ConfigReader(const std::string& json, StrictObject::Voice voice);
 
-  bool in_profile_ = false;
-  std::map<std::string, std::string> values_;
-  std::vector<std::string> asked_;
+  std::shared_ptr<const Json> object_;
+  StrictObject reader_;
 };
 
 }  // namespace opshap::operators

@@ -1,6 +1,5 @@
 #include "peers/plugin.hpp"
 
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,11 +14,13 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/names.hpp"
+#include "core/strict_object.hpp"
+#include "core/toml_text.hpp"
 
 namespace opshap::peers {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -41,116 +42,42 @@ constexpr std::array<std::pair<const char*, bool Guarantees::*>, 8> flags = {{
     {"learns", &Guarantees::learns},
 }};
 
-/// A table of plugin.toml that refuses what nobody asked for.
-class Table {
- public:
-  Table(const toml::table& table, std::string name, const fs::path& file)
-      : table_(table), name_(std::move(name)), file_(file) {}
-
-  /// Throws DataError when the value has another type.
-  template <typename Value>
-  std::optional<Value> value(const std::string& key) {
-    known_.push_back(key);
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return std::nullopt;
-    const std::optional<Value> found = node->value<Value>();
-    if (!found) refuse(key, "has the wrong type");
-    return found;
-  }
-  std::vector<std::string> texts(const std::string& key) {
-    known_.push_back(key);
-    std::vector<std::string> all;
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return all;
-    if (!node->is_array()) refuse(key, "must be an array of texts");
-    for (const toml::node& element : *node->as_array()) {
-      if (!element.is_string()) refuse(key, "must be an array of texts");
-      all.push_back(element.as_string()->get());
-    }
-    return all;
-  }
-  Table table(const std::string& key) {
-    static const toml::table nothing;
-    known_.push_back(key);
-    const toml::node* node = table_.get(key);
-    if (node != nullptr && !node->is_table()) refuse(key, "must be a table");
-    return {node == nullptr ? nothing : *node->as_table(), name_ + key + ".", file_};
-  }
-  const toml::table& all() const { return table_; }
-
-  /// Throws DataError for the first key that nobody asked for.
-  void finish() const {
-    for (const auto& [key, node] : table_) {
-      if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
-      throw DataError(message("peer: ", file_.string(), " line ", node.source().begin.line, " ", name_, key.str(),
-                              " (not a key of plugin.toml).", suggestion(key.str(), known_)));
-    }
-  }
-  [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
-    const toml::node* node = table_.get(key);
-    throw DataError(message("peer: ", file_.string(),
-                            node == nullptr ? "" : message(" line ", node->source().begin.line), " ", name_, key, " (",
-                            why, "). Correct plugin.toml."));
-  }
-
- private:
-  const toml::table& table_;
-  std::string name_;
-  fs::path file_;
-  std::vector<std::string> known_;
-};
-
-toml::table parsed_plugin(const fs::path& file) {
-  try {
-    return toml::parse(read_file(file), file.string());
-  } catch (const toml::parse_error& error) {
-    throw DataError(message("peer: ", file.string(), " line ", error.source().begin.line, " (", error.description(),
-                            "). Correct the TOML."));
-  }
+/// Words of a key that may be left out.
+std::vector<std::string> words_under(StrictObject& table, const std::string& key) {
+  return table.has(key) ? table.list<std::string>(key) : std::vector<std::string>();
 }
 
-Role read_role(Table& table) {
-  const std::string word = table.value<std::string>("role").value_or("estimator");
-  for (const Role role : {Role::estimator, Role::game, Role::op}) {
-    if (word == to_string(role)) return role;
-  }
-  table.refuse("role", word + " is none of estimator, game and operator");
+/// The table under a key that may be left out.
+StrictObject table_under(StrictObject& table, const std::string& key) {
+  static const Json nothing = Json::object();
+  return table.has(key) ? table.object(key) : StrictObject(nothing, table.voice(), key + ".");
 }
 
-std::vector<Need> read_needs(Table& table) {
+Role read_role(StrictObject& table) {
+  if (!table.has("role")) return Role::estimator;
+  const std::string word = table.word("role", {"estimator", "game", "operator"});
+  return word == "game" ? Role::game : word == "operator" ? Role::op : Role::estimator;
+}
+
+std::vector<Need> read_needs(StrictObject& table) {
   std::vector<Need> needs;
-  for (const std::string& word : table.texts("needs")) {
-    if (word != "values" && word != "gradients") table.refuse("needs", word + " is neither values nor gradients");
+  for (const std::string& word : words_under(table, "needs")) {
+    if (word != "values" && word != "gradients") table.refuse("needs=" + word, "is neither values nor gradients");
     needs.push_back(word == "values" ? Need::values : Need::gradients);
   }
   return needs.empty() ? std::vector<Need>{Need::values} : needs;
 }
 
-std::map<std::string, std::string> read_environment(const Table& table) {
+std::map<std::string, std::string> read_environment(StrictObject table) {
   std::map<std::string, std::string> variables;
-  for (const auto& [key, node] : table.all()) {
-    if (!node.is_string()) table.refuse(std::string(key.str()), "must be a text");
-    variables.emplace(key.str(), node.as_string()->get());
-  }
+  for (const std::string& name : table.keys()) variables.emplace(name, table.get<std::string>(name));
   return variables;
 }
 
-std::string read_parameters(const Table& table) {
-  nlohmann::ordered_json object = nlohmann::ordered_json::object();
-  for (const auto& [key, node] : table.all()) {
-    const std::string name(key.str());
-    if (const auto* whole = node.as_integer()) {
-      object[name] = whole->get();
-    } else if (const auto* real = node.as_floating_point()) {
-      object[name] = real->get();
-    } else if (const auto* yes = node.as_boolean()) {
-      object[name] = yes->get();
-    } else if (const auto* text = node.as_string()) {
-      object[name] = text->get();
-    } else {
-      table.refuse(name, "must be a number, a text or a boolean");
-    }
-  }
+std::string read_parameters(StrictObject table) {
+  const Json object = table.rest();
+  for (const auto& [name, value] : object.items())
+    if (value.is_structured()) table.refuse(name, "must be a number, a text or a boolean");
   return object.dump();
 }
 
@@ -161,42 +88,43 @@ std::string comma_separated(const std::vector<Need>& needs) {
   return words;
 }
 
-double seconds(Table& table, const std::string& key, double otherwise) {
-  const double value = table.value<double>(key).value_or(otherwise);
+double seconds(StrictObject& table, const std::string& key, double otherwise) {
+  const double value = table.get(key, otherwise);
   constexpr double most = 1e7;  // a third of a year
-  if (!(value > 0 && value <= most)) table.refuse(key, "must be a number of seconds above 0");
+  if (!(value > 0 && value <= most)) table.refuse(message(key, "=", value), "must be a number of seconds above 0");
   return value;
 }
 
-Limits read_limits(Table table) {
+Limits read_limits(StrictObject table) {
   constexpr double gib = 1 << 30;
   Limits limits;
   limits.task_seconds = seconds(table, "seconds", limits.task_seconds);
   limits.start_seconds = seconds(table, "start_seconds", limits.start_seconds);
   const double machine =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / gib;
-  limits.memory_gib = table.value<double>("memory_gib").value_or(machine);
-  if (!(limits.memory_gib >= 0 && limits.memory_gib <= 1e6)) table.refuse("memory_gib", "must be 0 (no limit) or more");
+  limits.memory_gib = table.get("memory_gib", machine);
+  if (!(limits.memory_gib >= 0 && limits.memory_gib <= 1e6))
+    table.refuse(message("memory_gib=", limits.memory_gib), "must be 0 (no limit) or more");
   table.finish();
   return limits;
 }
 
-std::vector<fs::path> read_readable(Table table, const fs::path& folder) {
+std::vector<fs::path> read_readable(StrictObject table, const fs::path& folder) {
   std::vector<fs::path> all;
-  for (const std::string& path : table.texts("read")) all.push_back((folder / path).lexically_normal());
+  for (const std::string& path : words_under(table, "read")) all.push_back((folder / path).lexically_normal());
   table.finish();
   return all;
 }
 
-void read_claims(Table table, Plugin& plugin) {
+void read_claims(StrictObject table, Plugin& plugin) {
   Guarantees& claims = plugin.claims;
   claims = {.access = plugin.needs_only_values() ? Access::values : Access::gradient,
             .bias = Bias::lasting,
             .efficiency = Efficiency::none};
-  for (const auto& [name, flag] : flags) claims.*flag = table.value<bool>(name).value_or(false);
-  if (table.value<bool>("unbiased").value_or(false)) claims.bias = Bias::none;
-  if (table.value<bool>("efficient").value_or(false)) claims.efficiency = Efficiency::exact;
-  plugin.stochastic = table.value<bool>("stochastic").value_or(true);
+  for (const auto& [name, flag] : flags) claims.*flag = table.get(name, false);
+  if (table.get("unbiased", false)) claims.bias = Bias::none;
+  if (table.get("efficient", false)) claims.efficiency = Efficiency::exact;
+  plugin.stochastic = table.get("stochastic", true);
   table.finish();
 }
 
@@ -244,28 +172,29 @@ Plugin read_plugin(const fs::path& folder) {
   const fs::path file = folder / "plugin.toml";
   require<DataError>(is_there(file), "peer: folder=", folder.string(),
                      " (has no plugin.toml). Make one by `opshap peer new NAME`.");
-  const toml::table toml = parsed_plugin(file);
-  Table table(toml, "", file);
-  Plugin plugin{
-      .folder = whole_path(folder),
-      .name = table.value<std::string>("name").value_or(""),
-      .version = table.value<std::string>("version").value_or(""),
-      .citation = table.value<std::string>("citation").value_or(""),
-      .command = table.texts("command"),
-      .role = read_role(table),
-      .needs = read_needs(table),
-      .threads = static_cast<int>(std::clamp<std::int64_t>(table.value<std::int64_t>("threads").value_or(1), 0, 4096)),
-      .environment = read_environment(table.table("env")),
-      .parameters = read_parameters(table.table("parameters")),
-      .limits = read_limits(table.table("limits")),
-      .readable = read_readable(table.table("sandbox"), whole_path(folder)),
-      .claims = {},
-      .checksum = checksum_of(folder)};
+  std::map<std::string, int, std::less<>> lines;
+  const Json settings = parse_toml(read_file(file), "peer", file.string(), lines);
+  StrictObject::Voice voice{.who = "peer: plugin.toml ", .unknown = "not a key of plugin.toml", .of_a_file = true};
+  for (const auto& [key, line] : lines) voice.places.emplace(key, message(file.string(), ", line ", line));
+  StrictObject table(settings, std::move(voice));
+  Plugin plugin{.folder = whole_path(folder),
+                .name = table.get("name", std::string()),
+                .version = table.get("version", std::string()),
+                .citation = table.get("citation", std::string()),
+                .command = words_under(table, "command"),
+                .role = read_role(table),
+                .needs = read_needs(table),
+                .threads = table.has("threads") ? table.whole("threads", 1, 4096) : 1,
+                .environment = read_environment(table_under(table, "env")),
+                .parameters = read_parameters(table_under(table, "parameters")),
+                .limits = read_limits(table_under(table, "limits")),
+                .readable = read_readable(table_under(table, "sandbox"), whole_path(folder)),
+                .claims = {},
+                .checksum = checksum_of(folder)};
   if (!is_plugin_name(plugin.name)) table.refuse("name", "must be 1 to 64 of a-z, 0-9, _ and -");
   if (plugin.command.empty() || plugin.command.front().empty())
     table.refuse("command", "is missing: a program and its arguments, as an array of texts");
-  if (plugin.threads < 1) table.refuse("threads", "must be 1 or more");
-  read_claims(table.table("claims"), plugin);
+  read_claims(table_under(table, "claims"), plugin);
   table.finish();
   return plugin;
 }

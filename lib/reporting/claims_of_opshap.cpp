@@ -80,14 +80,15 @@ Claim efficiency_at_rounding_level() {
                 const runs::AttributionRow* worst = nullptr;
                 int count = 0;
                 for (const runs::AttributionRow& row : scores.run().results.attributions) {
-                  if (row.access == "gradient" || !row.efficiency_gap.value) continue;
+                  if (row.access == "gradient" || !row.scores["efficiency_gap"].value) continue;
                   ++count;
-                  if (worst == nullptr || *row.efficiency_gap.value > *worst->efficiency_gap.value) worst = &row;
+                  if (worst == nullptr || *row.scores["efficiency_gap"].value > *worst->scores["efficiency_gap"].value)
+                    worst = &row;
                 }
                 if (worst == nullptr) return not_testable("No method with a defined efficiency gap was run.");
                 const Discretisation on{.players = worst->players, .shape = worst->shape};
                 return all_of({exactly(fmt::format("{}, {}", place(on), style_of(worst->method).label),
-                                       *worst->efficiency_gap.value, 1e-9, Side::at_most)},
+                                       *worst->scores["efficiency_gap"].value, 1e-9, Side::at_most)},
                               {.quantity = fmt::format("The largest gap of {} attributions", count)});
               },
           .check = true};
@@ -164,10 +165,10 @@ Claim reference_better_known_than_explainer() {
           if (cell == nullptr) continue;
           PairedScores::Series errors, references;
           for (const runs::AttributionRow* row : cell->rows) {
-            if (!row->nrmse.value || !row->reference_error.value) continue;
+            if (!row->scores["nrmse"].value || !row->reference_error.value) continue;
             silent += row->reference != "exact" && *row->reference_error.value == 0;
             references.scores.push_back(*row->reference_error.value);
-            errors.scores.push_back(*row->nrmse.value);
+            errors.scores.push_back(*row->scores["nrmse"].value);
             errors.reference_errors.push_back(0);
             references.reference_errors.push_back(0);
           }

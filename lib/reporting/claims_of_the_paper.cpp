@@ -377,8 +377,8 @@ Claim normalisation_is_exact() {
                      double largest = 0;
                      int count = 0;
                      for (const runs::AttributionRow& row : scores.run().results.attributions) {
-                       if (row.method != explainer || !row.efficiency_gap.value) continue;
-                       largest = std::max(largest, *row.efficiency_gap.value);
+                       if (row.method != explainer || !row.scores["efficiency_gap"].value) continue;
+                       largest = std::max(largest, *row.scores["efficiency_gap"].value);
                        ++count;
                      }
                      if (count == 0) return not_run(explainer);

@@ -48,7 +48,8 @@ std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discre
   for (const runs::AttributionRow* row : cell->rows) {
     const bool stored = scores.values(on, row->sample, "reference") != nullptr &&
                         scores.values(on, row->sample, explainers.front()) != nullptr;
-    if (row->nrmse.value && stored && is_ordinary(row->sample)) errors.emplace_back(*row->nrmse.value, row->sample);
+    if (row->scores["nrmse"].value && stored && is_ordinary(row->sample))
+      errors.emplace_back(*row->scores["nrmse"].value, row->sample);
   }
   if (errors.empty()) return std::nullopt;
   std::sort(errors.begin(), errors.end());

@@ -22,20 +22,21 @@ constexpr double no_answer = std::numeric_limits<double>::max();
 
 double ranked_error(const runs::MethodRow& row) {
   if (!row.exact.empty()) return 0;
-  return row.nrmse.value.value_or(no_answer);
+  return row.scores["nrmse"].value.value_or(no_answer);
 }
 
 /// Of the runs that were not refused.
 statistics::Repeats ranked_errors(const MethodCell& cell) {
   statistics::Repeats errors;
   for (const runs::MethodRow* row : cell.rows) {
-    if (row->nrmse.value || !row->exact.empty() || row->failure) errors.push_back(ranked_error(*row));
+    if (row->scores["nrmse"].value || !row->exact.empty() || row->failure) errors.push_back(ranked_error(*row));
   }
   return errors;
 }
 
 bool answers(const MethodCell& cell) {
-  return std::ranges::any_of(cell.rows, [](const runs::MethodRow* row) { return row->nrmse.value.has_value(); });
+  return std::ranges::any_of(cell.rows,
+                             [](const runs::MethodRow* row) { return row->scores["nrmse"].value.has_value(); });
 }
 
 /// The method's cell at the budget; of a method without budgets its only one.
@@ -146,7 +147,7 @@ void add_ranks(AccessClass& found, const std::vector<std::string>& methods, cons
 std::string show_cost(const MethodCell& cell) {
   std::vector<double> method, game;
   for (const runs::MethodRow* row : cell.rows) {
-    if (!row->nrmse.value) continue;
+    if (!row->scores["nrmse"].value) continue;
     method.push_back(row->estimator_seconds);
     game.push_back(row->game_seconds);
   }
@@ -351,7 +352,7 @@ Table Leaderboard::unfinished() const {
       for (const runs::MethodRow* row : cell.rows) {
         if (!row->failure) continue;
         ++lost;
-        if (reason.empty()) reason = row->nrmse.why;
+        if (reason.empty()) reason = row->scores["nrmse"].why;
         if (std::find(endings.begin(), endings.end(), *row->failure) == endings.end()) endings.push_back(*row->failure);
       }
       if (lost == 0) continue;

@@ -32,9 +32,9 @@ Key run_key(const runs::MethodRow& row) { return {row.game, row.players, name_of
 
 /// The error of a run that has one.
 std::optional<double> error_of(const runs::MethodRow& row) {
-  if (!row.nrmse.value) return std::nullopt;
+  if (!row.scores["nrmse"].value) return std::nullopt;
   const double rounding = std::numeric_limits<double>::epsilon();
-  return row.exact.empty() ? std::max(*row.nrmse.value, rounding) : rounding;
+  return row.exact.empty() ? std::max(*row.scores["nrmse"].value, rounding) : rounding;
 }
 
 /// The pairs of one method.

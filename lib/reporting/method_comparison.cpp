@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "metrics/registry.hpp"
 #include "reporting/error_curves.hpp"
 #include "reporting/methods.hpp"
 
@@ -33,10 +34,10 @@ statistics::Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
 }
 
 /// Of the runs that have a score.
-std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, Measured runs::MethodRow::*score) {
+std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, std::string_view metric) {
   std::vector<double> values;
   for (const runs::MethodRow* row : cell.rows) {
-    if ((row->*score).value) values.push_back(*(row->*score).value);
+    if (const Measured& score = row->scores[metric]; score.value) values.push_back(*score.value);
   }
   if (values.empty()) return std::nullopt;
   return statistics::quartiles(std::move(values));
@@ -60,7 +61,7 @@ bool ranked(const MethodCell* cell) {
 statistics::Repeats errors_of(const MethodCell& cell) {
   statistics::Repeats errors;
   for (const runs::MethodRow* row : cell.rows)
-    errors.push_back(finished(*row) ? *row->nrmse.value : std::numeric_limits<double>::max());
+    errors.push_back(finished(*row) ? *row->scores["nrmse"].value : std::numeric_limits<double>::max());
   return errors;
 }
 
@@ -90,7 +91,7 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
     }
     place->rows.push_back(&row);
     std::string& why = finished(row) ? place->undefined : place->failure;
-    if (why.empty()) why = row.failure.value_or(row.nrmse.why);
+    if (why.empty()) why = row.failure.value_or(row.scores["nrmse"].why);
   }
   budgets_.assign(budgets.begin(), budgets.end());
   for (MethodCell& cell : cells_) {
@@ -161,7 +162,7 @@ std::vector<std::string> MethodComparison::less_exact_than_declared() const {
     if (found.exact != "guarantee" && found.exact != "all coalitions") continue;
     double largest = 0;
     for (const runs::MethodRow* row : found.rows) {
-      if (row->truth_error == 0 && row->nrmse.value) largest = std::max(largest, *row->nrmse.value);
+      if (row->truth_error == 0 && row->scores["nrmse"].value) largest = std::max(largest, *row->scores["nrmse"].value);
     }
     if (largest > not_exact)
       broken.push_back(
@@ -192,14 +193,10 @@ Table MethodComparison::errors() const {
           "here and are not ranked; their rows are checks. Where the draws of a method share coalitions, it spends "
           "less "
           "than its budget: the remark says how much of it.",
-      .columns = {{"method"},
-                  {"sees"},
-                  {"budget", true},
-                  {"runs", true},
-                  {"NRMSE", true},
-                  {"Pearson", true},
-                  {"efficiency gap", true},
-                  {"remark"}}};
+      .columns = {{"method"}, {"sees"}, {"budget", true}, {"runs", true}}};
+  for (const metrics::Metric& metric : metrics::in_tables())
+    if (!metric.needs_coalitions) table.columns.push_back({std::string(metric.symbol), true});
+  table.columns.push_back({"remark"});
   for (const MethodCell& found : cells_) {
     const auto lost =
         std::count_if(found.rows.begin(), found.rows.end(), [](const runs::MethodRow* row) { return !finished(*row); });
@@ -208,17 +205,18 @@ Table MethodComparison::errors() const {
                                    ? fmt::format("DNF ({}) {} of {}", found.failure, lost, found.rows.size())
                                : !found.exact.empty() ? "exact: " + found.exact
                                                       : "ranked" + of_its_budget(found);
-    const auto words = [&found](Measured runs::MethodRow::*score) {
+    std::vector<std::string> row = {found.method, access_label(found.access), show_budget(found.budget),
+                                    std::to_string(found.rows.size())};
+    for (const metrics::Metric& metric : metrics::in_tables()) {
+      if (metric.needs_coalitions) continue;
       const std::string otherwise = !found.undefined.empty() ? "undefined"
                                     : !found.failure.empty() ? "DNF"
-                                                             : (found.rows.front()->*score).why;
-      return show(scores_of(found, score), otherwise);
-    };
-    table.add({found.method, access_label(found.access), show_budget(found.budget), std::to_string(found.rows.size()),
-               words(&runs::MethodRow::nrmse), words(&runs::MethodRow::pearson),
-               words(&runs::MethodRow::efficiency_gap),
-               remark.starts_with("ranked") && found.access != "values" ? "not ranked: " + access_label(found.access)
-                                                                        : remark});
+                                                             : found.rows.front()->scores[metric.name].why;
+      row.push_back(show(scores_of(found, metric.name), otherwise));
+    }
+    row.push_back(remark.starts_with("ranked") && found.access != "values" ? "not ranked: " + access_label(found.access)
+                                                                           : remark);
+    table.add(std::move(row));
   }
   return table;
 }
@@ -305,7 +303,7 @@ Figure MethodComparison::budget_error() const {
     std::vector<ErrorPoint> points;
     std::size_t drawn = 0, left_out = 0;
     for (const MethodCell& found : cells_) {
-      const auto error = found.method == method ? scores_of(found, &runs::MethodRow::nrmse) : std::nullopt;
+      const auto error = found.method == method ? scores_of(found, "nrmse") : std::nullopt;
       if (!error) continue;
       figure.numbers.add({method, show_budget(found.budget), std::to_string(error->count), figures::digits(error->q25),
                           figures::digits(error->median), figures::digits(error->q75)});

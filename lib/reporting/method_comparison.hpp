@@ -57,8 +57,8 @@ class MethodComparison {
   std::vector<std::pair<std::string, std::string>> not_ranked() const;
   /// Budgets at which every ranked method is ranked.
   const std::vector<std::int64_t>& common_budgets() const { return common_budgets_; }
-  /// Methods that are declared to be exact on this game and are not: a bug in the method or in its declaration. Empty when the
-  /// truth itself has an error.
+  /// Methods that are declared to be exact on this game and are not: a bug in the method or in its declaration. Empty
+  /// when the truth itself has an error.
   std::vector<std::string> less_exact_than_declared() const;
 
   Table errors() const;

@@ -74,15 +74,15 @@ std::string verdict_header(const ReportContents& contents) {
           escape_markup(row.channels[i]), show(row.baseline_distances[i]));
     }
   }
+  if (!run.comparable_with_paper && run.imported_from.empty()) {
+    text += fmt::format(
+        "<p class=\"lead\"><strong>Not comparable with the paper's numbers:</strong> {} (<a href=\"#differences\">all "
+        "that differs</a>). The verdicts are about these networks.</p>\n",
+        escape_markup(why_not_comparable(run)));
+  }
   text += "<div class=\"first\">\n<div>\n<ol class=\"sentences\">\n";
   for (const std::string& sentence : summary(contents.scores, contents.claims)) text += "<li>" + sentence + "</li>\n";
   text += "</ol>\n";
-  if (!run.comparable_with_paper && run.imported_from.empty()) {
-    text += fmt::format(
-        "<p>This run is not comparable with the paper: {}. Its numbers are shown beside the paper's for orientation "
-        "only (<a href=\"#differences\">all that differs</a>).</p>\n",
-        escape_markup(why_not_comparable(run)));
-  }
   text += "</div>\n";
   for (const DrawnFigure& drawn : contents.figures) {
     if (drawn.name == leading_figure) text += figure_html(drawn);

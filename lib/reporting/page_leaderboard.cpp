@@ -25,16 +25,6 @@ std::string header(const LeaderboardContents& contents) {
   text += "<ol class=\"sentences\">\n";
   for (const AccessClass& of : contents.board.classes()) text += leaders(of);
   text += "</ol>\n";
-  std::string broken;
-  for (const LeaderboardGame& game : contents.board.games()) {
-    for (const std::string& promise : game.comparison->less_exact_than_declared())
-      broken += fmt::format("<li>{}: {}</li>\n", escape_markup(game.name), escape_markup(promise));
-  }
-  if (!broken.empty())
-    text +=
-        "<details><summary>Where a method is not as exact as it was declared here</summary>\n<p>The declaration of a "
-        "program is in its plugin.toml, which need not be by the author of the method.</p>\n<ul class=\"plain\">\n" +
-        broken + "</ul></details>\n";
   text += "<dl class=\"facts\">\n";
   for (const auto& [name, value] : contents.facts) text += fact(name, value);
   text += "</dl>\n<nav aria-label=\"Sections\"><a href=\"#ranks\">Ranks</a>";
@@ -42,6 +32,20 @@ std::string header(const LeaderboardContents& contents) {
   return text +
          "<a href=\"#curves\">Error against budget</a><a href=\"#cost\">Cost</a><a href=\"#lost\">Runs without an "
          "answer</a><a href=\"#versions\">Versions</a></nav>\n</header>\n";
+}
+
+/// Where a method misses what its declaration says.
+std::string declarations(const Leaderboard& board) {
+  std::string missed;
+  for (const LeaderboardGame& game : board.games()) {
+    for (const std::string& method : game.comparison->less_exact_than_declared())
+      missed += fmt::format("<li>{}: {}</li>\n", escape_markup(game.name), escape_markup(method));
+  }
+  if (missed.empty()) return "";
+  return "<h3>Less exact than declared</h3>\n<p>The declaration of a program is in its plugin.toml, which need not be "
+         "by "
+         "the author of the method.</p>\n<ul class=\"plain\">\n" +
+         missed + "</ul>\n";
 }
 
 std::string ranks_section(const Leaderboard& board) {
@@ -93,7 +97,7 @@ std::string leaderboard_page(const LeaderboardContents& contents) {
          "<section id=\"cost\">\n<h2>Cost</h2>\n" + board.cost().html_with_caption() +
          "</section>\n<section id=\"lost\">\n<h2>Runs without an answer</h2>\n<h3>Did not finish</h3>\n" +
          board.unfinished().html_with_caption() + "<h3>Refused</h3>\n" + board.refused().html_with_caption() +
-         "</section>\n<section id=\"versions\">\n<h2>Versions and settings</h2>\n" + versions +
+         declarations(board) + "</section>\n<section id=\"versions\">\n<h2>Versions and settings</h2>\n" + versions +
          "</section>\n</main>\n<footer><p>Written by <code>opshap compare --suite</code> from the rows of its games "
          "alone.</p></footer>\n</body>\n</html>\n";
 }

@@ -46,7 +46,7 @@ std::vector<PairedScores::Series> series_of(PairedScores::Cells cells, const Pai
 }
 
 PairedScores::Score by_metric(std::string_view metric) {
-  return [metric](const runs::AttributionRow& row) { return score(row, metric).value; };
+  return [metric](const runs::AttributionRow& row) { return row.scores[metric].value; };
 }
 
 }  // namespace

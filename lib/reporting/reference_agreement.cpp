@@ -87,7 +87,7 @@ std::vector<ReferenceAgreement> agreement_of_references(const runs::Results& the
                          .evaluations_then = old.reference_evaluations,
                          .evaluations_now = row.reference_evaluations,
                          .error_difference = change_of(old.reference_error, row.reference_error),
-                         .uniform_difference = change_of(old.nrmse, row.nrmse)});
+                         .uniform_difference = change_of(old.scores["nrmse"], row.scores["nrmse"])});
     before.erase(found);
   }
   require<DataError>(before.empty(), "references: ", before.empty() ? "" : input_in_words(before.begin()->first),

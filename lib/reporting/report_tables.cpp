@@ -21,7 +21,8 @@ std::string count_in_words(std::optional<double> median) { return median ? show_
 
 /// The method asked the game for nothing on these inputs: it said why it cannot answer.
 bool refused(const runs::AttributionRow& row) {
-  return row.evaluations == 0 && row.gradients == 0 && !row.nrmse.value && !row.efficiency_gap.value;
+  return row.evaluations == 0 && row.gradients == 0 && !row.scores["nrmse"].value &&
+         !row.scores["efficiency_gap"].value;
 }
 
 std::size_t refusals(const Cell& cell) {
@@ -46,12 +47,12 @@ void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::str
   const auto first =
       std::find_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); });
   if (first != cell.rows.end())
-    notes.push_back(
-        fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(), (*first)->nrmse.why));
+    notes.push_back(fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(),
+                                (*first)->scores["nrmse"].why));
   std::map<std::string, std::map<std::string, std::size_t>> metrics_of_reason;
   for (const metrics::Metric& metric : metrics::all()) {
     for (const runs::AttributionRow* row : cell.rows) {
-      const Measured& value = score(*row, metric.name);
+      const Measured& value = row->scores[metric.name];
       if (!value.value && !refused(*row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
     }
   }
@@ -89,15 +90,22 @@ std::vector<std::string> joined(const std::vector<std::string>& notes) {
   return all;
 }
 
-std::string largest_gap(const Cell& cell) {
+std::string largest_in_words(const Cell& cell, std::string_view metric) {
   double largest = 0;
   bool any = false;
   for (const runs::AttributionRow* row : cell.rows) {
-    if (!row->efficiency_gap.value) continue;
-    largest = std::max(largest, *row->efficiency_gap.value);
+    if (!row->scores[metric].value) continue;
+    largest = std::max(largest, *row->scores[metric].value);
     any = true;
   }
   return any ? show(largest) : refusals(cell) == cell.rows.size() ? "refused" : "undefined";
+}
+
+/// "NRMSE"; of an efficiency gap, of which the largest is shown, "largest gap".
+std::string heading(const metrics::Metric& metric) {
+  const std::string symbol(metric.symbol);
+  if (metric.shown == metrics::Shown::median) return symbol;
+  return "largest " + symbol.substr(symbol.rfind(' ') + 1);
 }
 
 }  // namespace
@@ -127,15 +135,8 @@ Table methods(const Scoreboard& scores) {
           "different things (coalition values, gradients, a trained network) are not rivals on equal terms. The last "
           "column is the largest efficiency gap |Σφ − (v(N) − v(∅))| / max(|v(N) − v(∅)|, Σ|φ|) of an input: how far "
           "its values are from adding up. Rounding leaves about 1e-15.",
-      .columns = {{"n", true},
-                  {"method"},
-                  {"sees"},
-                  {"budget", true},
-                  {"inputs", true},
-                  {"NRMSE", true},
-                  {"Pearson", true},
-                  {"R²", true},
-                  {"largest gap", true}}};
+      .columns = {{"n", true}, {"method"}, {"sees"}, {"budget", true}, {"inputs", true}}};
+  for (const metrics::Metric& metric : metrics::in_tables()) table.columns.push_back({heading(metric), true});
   std::vector<std::string> notes;
   bool marked = false;
   for (const Discretisation& on : scores.discretisations()) {
@@ -145,9 +146,15 @@ Table methods(const Scoreboard& scores) {
       const auto net = cell->net_nrmse();
       const bool below = net && !net->told;
       marked = marked || below;
-      table.add({on.label(), style_of(method).label, access_label(cell->access), budget_of(*cell), inputs_of(*cell),
-                 score_in_words(*cell, "nrmse") + (below ? " *" : ""), score_in_words(*cell, "pearson"),
-                 score_in_words(*cell, "r2"), largest_gap(*cell)});
+      std::vector<std::string> row = {on.label(), style_of(method).label, access_label(cell->access), budget_of(*cell),
+                                      inputs_of(*cell)};
+      for (const metrics::Metric& metric : metrics::in_tables()) {
+        const bool mark = below && metric.name == "nrmse";
+        row.push_back(metric.shown == metrics::Shown::largest
+                          ? largest_in_words(*cell, metric.name)
+                          : score_in_words(*cell, metric.name) + (mark ? " *" : ""));
+      }
+      table.add(std::move(row));
       add_notes(notes, *cell, on.label());
     }
   }

@@ -24,7 +24,7 @@ namespace {
 std::vector<double> defined(const Cell& cell, std::string_view metric) {
   std::vector<double> values;
   for (const runs::AttributionRow* row : cell.rows) {
-    if (score(*row, metric).value) values.push_back(*score(*row, metric).value);
+    if (row->scores[metric].value) values.push_back(*row->scores[metric].value);
   }
   return values;
 }
@@ -42,6 +42,14 @@ std::vector<double> costs(const Cell& cell, const Cost& cost) {
 std::optional<double> median_of(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   return statistics::quantile(std::move(values), 0.5);
+}
+
+/// Of the constant predictor. The values of coalitions are not kept.
+metrics::Scores constant_scores(const std::vector<double>& reference, const Attribution& attribution) {
+  metrics::Scores scores = metrics::no_scores("the values of coalitions are not kept", true);
+  for (const metrics::Metric& metric : metrics::all())
+    if (!metric.needs_coalitions) scores[metric.name] = metric.score({attribution, reference});
+  return scores;
 }
 
 constexpr double most_backbone_error = 0.1, most_missed_targets = 5;
@@ -69,8 +77,8 @@ std::string Cell::undefined(std::string_view metric) const {
   const std::size_t missing = rows.size() - defined(*this, metric).size();
   if (missing == 0) return "";
   const auto first = std::find_if(rows.begin(), rows.end(),
-                                  [metric](const runs::AttributionRow* row) { return !score(*row, metric).value; });
-  return message(missing, " of ", rows.size(), " undefined: ", score(**first, metric).why);
+                                  [metric](const runs::AttributionRow* row) { return !row->scores[metric].value; });
+  return message(missing, " of ", rows.size(), " undefined: ", (*first)->scores[metric].why);
 }
 
 std::optional<statistics::Quartiles> Cell::seconds() const {
@@ -90,7 +98,7 @@ std::optional<NetError> Cell::net_nrmse() const {
   if (scores.inputs() == 0) return std::nullopt;
   std::vector<double> errors;
   for (const runs::AttributionRow* row : rows) {
-    if (row->nrmse.value) errors.push_back(row->reference_error.value.value_or(0));
+    if (row->scores["nrmse"].value) errors.push_back(row->reference_error.value.value_or(0));
   }
   const double floor = statistics::quantile(std::move(errors), 0.5);
   return NetError{.value = scores.medians().front(),
@@ -161,10 +169,7 @@ void Scoreboard::add_constants() {
                         .method = std::string(constant_method),
                         .access = "none",
                         .seed = row->seed,
-                        .pearson = metrics::pearson(kept->values, others.values),
-                        .nrmse = metrics::nrmse(kept->values, others.values),
-                        .r2 = Measured::undefined("the values of coalitions are not kept"),
-                        .efficiency_gap = metrics::efficiency_gap(others),
+                        .scores = constant_scores(kept->values, others),
                         .reference = row->reference,
                         .reference_error = row->reference_error,
                         .reference_evaluations = row->reference_evaluations,

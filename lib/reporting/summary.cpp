@@ -65,7 +65,8 @@ std::string trained(const Scoreboard& scores) {
 std::string untrained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, untrained_methods());
   if (medians.empty()) return "";
-  std::string text = fmt::format("<strong>Without training.</strong> {}.", medians);
+  std::string text =
+      fmt::format("<strong>Without training</strong> (they evaluate the operator for each input). {}.", medians);
   const UntrainedLead lead = untrained_lead(scores);
   if (lead.grids > 0) {
     text += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.",
@@ -102,11 +103,14 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
   if (paper.judged() == 0) {
     text += "This run can judge no sentence of the paper.";
   } else {
-    text += fmt::format("{} of {} sentences of the paper that this run can judge hold, {} {}{}, {} {} undecided.",
-                        paper.reproduced, paper.judged(), paper.not_reproduced,
-                        paper.not_reproduced == 1 ? "does not" : "do not",
-                        paper.better > 0 ? fmt::format(" ({} because this run is better)", paper.better) : "",
-                        paper.undecided, paper.undecided == 1 ? "is" : "are");
+    text += fmt::format(
+        "{} of {} sentences of the paper that this run can judge hold, {} {}, {} {} undecided.{}", paper.reproduced,
+        paper.judged(), paper.not_reproduced, paper.not_reproduced == 1 ? "does not" : "do not", paper.undecided,
+        paper.undecided == 1 ? "is" : "are",
+        paper.better > 0 ? fmt::format(" Of those that do not, {} {} since this run's errors are smaller "
+                                       "than the paper's.",
+                                       paper.better, paper.better == 1 ? "fails" : "fail")
+                         : "");
   }
   if (const Tally rows = tally_of_table_rows(claims); rows.judged() > 0) {
     text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", rows.reproduced,

@@ -80,9 +80,9 @@ std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, 
     const auto row =
         std::find_if(cell->rows.begin(), cell->rows.end(),
                      [sample](const runs::AttributionRow* candidate) { return candidate->sample == sample; });
-    if (!quartiles || row == cell->rows.end() || !(*row)->nrmse.value) continue;
+    if (!quartiles || row == cell->rows.end() || !(*row)->scores["nrmse"].value) continue;
     ++others;
-    hard += *(*row)->nrmse.value > quartiles->q75;
+    hard += *(*row)->scores["nrmse"].value > quartiles->q75;
   }
   return fmt::format(
       "The rows do not hold these values. {} of {} other methods have this input in their upper quarter{}.", hard,
@@ -117,11 +117,11 @@ Table outliers(const Scoreboard& scores) {
       const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles("nrmse");
       if (!quartiles) continue;
       for (const runs::AttributionRow* row : cell->rows) {
-        if (!row->nrmse.value || *row->nrmse.value <= outlier * quartiles->median) continue;
+        if (!row->scores["nrmse"].value || *row->scores["nrmse"].value <= outlier * quartiles->median) continue;
         keep_largest(found, {.what = style_of(explainer).label + ", NRMSE",
                              .where = on.label(),
                              .sample = row->sample,
-                             .error = *row->nrmse.value,
+                             .error = *row->scores["nrmse"].value,
                              .median = quartiles->median,
                              .cause = cause_in_values(scores, on, explainer, row->sample)});
       }

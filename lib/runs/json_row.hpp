@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/measured.hpp"
+#include "metrics/registry.hpp"
 
 /// Rows of .jsonl files. Each row type has one list of its fields, which both writes and reads it:
 ///
@@ -43,6 +44,12 @@ class Writer {
   template <typename T>
   void optional(const char* key, const T& value) {
     if (!is_empty(value)) (*this)(key, value);
+  }
+  /// Each under the name of its metric, in the order of their registry.
+  void scores(const metrics::Scores& scores) {
+    for (const metrics::Metric& metric : metrics::all())
+      if (scores.contains(metric.name))
+        json_[std::string(metric.name)] = json_of(std::string(metric.name).c_str(), scores[metric.name]);
   }
   /// An object under a key; `fields` visits its fields.
   template <typename Fields>
@@ -102,6 +109,13 @@ class Reader {
   template <typename T>
   void optional(const char* key, T& value) const {
     if (json_.contains(key)) read(key, json_[key], value);
+  }
+  /// The scores that the row has; those of metrics that are newer than the row are not there. The NRMSE has to be.
+  void scores(metrics::Scores& scores) const {
+    for (const metrics::Metric& metric : metrics::all()) {
+      const std::string key(metric.name);
+      if (key == "nrmse" || json_.contains(key)) (*this)(key.c_str(), scores[key]);
+    }
   }
   /// The object under a key; `fields` visits its fields.
   template <typename Fields>

@@ -21,9 +21,7 @@ void method_fields(Visitor& visit, Row& row) {
   visit("distinct", row.distinct);
   visit("evaluations", row.evaluations);
   visit("gradients", row.gradients);
-  visit("nrmse", row.nrmse);
-  visit("pearson", row.pearson);
-  visit("efficiency_gap", row.efficiency_gap);
+  visit.scores(row.scores);
   visit("exact", row.exact);
   visit.optional("failure", row.failure);
   visit.nested("seconds", [&row](auto& seconds) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/measured.hpp"
+#include "metrics/scores.hpp"
 
 namespace opshap::runs {
 
@@ -26,7 +26,7 @@ struct MethodRow {
   std::int64_t repeat = 0;
   std::uint64_t seed = 0;
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
-  Measured nrmse, pearson, efficiency_gap;
+  metrics::Scores scores;  ///< by every metric that needs no coalitions
   /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of
   /// this interaction order), "all coalitions" (the budget allows every one), "rounding" (the error is no more than
   /// that). Empty otherwise.

@@ -48,10 +48,7 @@ void fields(Visitor& visit, Attribution& row) {
   visit("seed", row.seed);
   visit("game_seconds", row.game_seconds);
   visit("estimator_seconds", row.estimator_seconds);
-  visit("pearson", row.pearson);
-  visit("nrmse", row.nrmse);
-  visit("r2", row.r2);
-  visit("efficiency_gap", row.efficiency_gap);
+  visit.scores(row.scores);
   visit("reference", row.reference);
   visit("reference_error", row.reference_error);
   visit("reference_evaluations", row.reference_evaluations);
@@ -375,14 +372,6 @@ std::string schema_of(const std::string& line) {
   } catch (const DataError&) {
     return {};
   }
-}
-
-const Measured& score(const AttributionRow& row, std::string_view metric) {
-  if (metric == "pearson") return row.pearson;
-  if (metric == "nrmse") return row.nrmse;
-  if (metric == "r2") return row.r2;
-  if (metric == "efficiency_gap") return row.efficiency_gap;
-  throw_unknown_name("metric", metric, {"pearson", "nrmse", "r2", "efficiency_gap"});
 }
 
 Results read_results(const std::filesystem::path& run) {

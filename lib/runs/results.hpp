@@ -9,6 +9,7 @@
 
 #include "core/measured.hpp"
 #include "core/scenario.hpp"
+#include "metrics/scores.hpp"
 
 namespace opshap::runs {
 
@@ -42,7 +43,7 @@ struct AttributionRow {
   std::int64_t distinct = 0, evaluations = 0, gradients = 0;
   std::uint64_t seed = 0;
   double game_seconds = 0, estimator_seconds = 0;  ///< wall time
-  Measured pearson, nrmse, r2, efficiency_gap;     ///< efficiency_gap = |Σφ − Δ| / max(|Δ|, ‖φ‖₁)
+  metrics::Scores scores;                          ///< by every metric
   std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
   /// Standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact; undefined where φ_ref is 0.
   Measured reference_error = Measured::of(0);
@@ -191,10 +192,6 @@ std::string to_json_line(const GamesRow& row);
 
 /// What kind of row a line is: "opshap.values/1". Empty for a line that is no row.
 std::string schema_of(const std::string& line);
-
-/// The score of a row by a metric's registry name ("pearson", "nrmse", "r2", "efficiency_gap"). Throws InvalidArgument
-/// for another name.
-const Measured& score(const AttributionRow& row, std::string_view metric);
 
 /// Reads results.jsonl, training.jsonl, attributions.jsonl, references.jsonl and fields.jsonl of a run folder, packed
 /// or not (files that are not there are empty; any row may be in any of them). Rows that repeat a key keep the last

@@ -29,7 +29,7 @@ void change_rows(runs::Results& results, const std::string& method, const Change
 
 inline void set_nrmse(runs::Results& results, const std::string& method, double (*of_players)(int)) {
   change_rows(results, method,
-              [of_players](runs::AttributionRow& row) { row.nrmse = Measured::of(of_players(row.players)); });
+              [of_players](runs::AttributionRow& row) { row.scores["nrmse"] = Measured::of(of_players(row.players)); });
 }
 
 inline void scale_seconds(runs::Results& results, const std::string& method, double factor) {
@@ -46,9 +46,9 @@ inline void add_regression_msr(runs::Results& results) {
     if (row.budget != std::max<std::int64_t>(2 * row.players, 1024)) return;
     added.push_back(row);
     added.back().method = regression_msr;
-    added.back().nrmse = Measured::of(row.players <= 32 ? 0.05 : 1.1);
-    added.back().pearson = Measured::of(row.players <= 32 ? 0.999 : 0.3);
-    added.back().r2 = Measured::of(row.players <= 32 ? 0.9 : 0.5);
+    added.back().scores["nrmse"] = Measured::of(row.players <= 32 ? 0.05 : 1.1);
+    added.back().scores["pearson"] = Measured::of(row.players <= 32 ? 0.999 : 0.3);
+    added.back().scores["r2"] = Measured::of(row.players <= 32 ? 0.9 : 0.5);
   });
   results.attributions.insert(results.attributions.end(), added.begin(), added.end());
 }
@@ -60,7 +60,7 @@ inline void set_to_the_papers(runs::Results& results, const std::string& method,
   for (const reporting::PaperCell& cell : reporting::paper_quality()) {
     if (cell.pde != "burgers1d" || cell.metric != "nrmse" || cell.method != method) continue;
     change_rows(results, method, [&](runs::AttributionRow& row) {
-      if (row.players == cell.players) row.nrmse = Measured::of(factor * cell.quartiles.median);
+      if (row.players == cell.players) row.scores["nrmse"] = Measured::of(factor * cell.quartiles.median);
     });
   }
 }
@@ -81,7 +81,7 @@ inline void add_unseen(runs::Results& results, double worse) {
     if (row.players != 32) return false;
     row.players = 48;
     row.shape = {48};
-    row.nrmse = Measured::of(*row.nrmse.value + worse);
+    row.scores["nrmse"] = Measured::of(*row.scores["nrmse"].value + worse);
     return true;
   });
 }
@@ -92,7 +92,7 @@ inline void add_mean_field(runs::Results& results, double (*of_players)(int)) {
   add_rows_like(results, "operator_shap", [of_players](runs::AttributionRow& row) {
     row.method = "mean_field";
     row.access = "gradient";
-    row.nrmse = Measured::of(of_players(row.players));
+    row.scores["nrmse"] = Measured::of(of_players(row.players));
     return true;
   });
 }
@@ -101,7 +101,7 @@ inline void add_mean_field(runs::Results& results, double (*of_players)(int)) {
 inline void add_explainer_of_labels(runs::Results& results, double factor) {
   add_rows_like(results, "operator_shap", [factor](runs::AttributionRow& row) {
     row.explainer = "labels";
-    row.nrmse = Measured::of(factor * *row.nrmse.value);
+    row.scores["nrmse"] = Measured::of(factor * *row.scores["nrmse"].value);
     return true;
   });
 }
@@ -122,7 +122,7 @@ inline void set_training_evaluations(runs::Results& results, std::int64_t evalua
 inline void add_regression_msr_curve(runs::Results& results, double power) {
   add_rows_like(results, "kernel_shap", [power](runs::AttributionRow& row) {
     row.method = regression_msr;
-    row.nrmse = Measured::of(std::pow(static_cast<double>(*row.budget) / 1000, power));
+    row.scores["nrmse"] = Measured::of(std::pow(static_cast<double>(*row.budget) / 1000, power));
     return true;
   });
 }
@@ -162,11 +162,13 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
        {as_it_is, [](runs::Results& results) { set_to_the_papers(results, "integrated_gradients", 0.03); }}},
       {"consistent_across_resolutions",
        {[](runs::Results& results) {
-          change_rows(results, "operator_shap", [](runs::AttributionRow& row) { row.pearson = Measured::of(0.999); });
+          change_rows(results, "operator_shap",
+                      [](runs::AttributionRow& row) { row.scores["pearson"] = Measured::of(0.999); });
         },
         [](runs::Results& results) {
-          change_rows(results, "operator_shap",
-                      [](runs::AttributionRow& row) { row.pearson = Measured::of(row.players == 512 ? 0.8 : 0.999); });
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) {
+            row.scores["pearson"] = Measured::of(row.players == 512 ? 0.8 : 0.999);
+          });
         }}},
       {"transfers_to_unseen_resolutions",
        {[](runs::Results& results) { add_unseen(results, 0); },
@@ -179,13 +181,15 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"best_in_r2_and_pearson_from_64_players",
        {[](runs::Results& results) {
           add_regression_msr(results);
-          change_rows(results, "operator_shap",
-                      [](runs::AttributionRow& row) { row.r2 = row.pearson = Measured::of(0.99999); });
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) {
+            row.scores["r2"] = row.scores["pearson"] = Measured::of(0.99999);
+          });
         },
         [](runs::Results& results) {
           add_regression_msr(results);
-          change_rows(results, "integrated_gradients",
-                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 256 ? 0.99 : -0.1); });
+          change_rows(results, "integrated_gradients", [](runs::AttributionRow& row) {
+            row.scores["r2"] = Measured::of(row.players == 256 ? 0.99 : -0.1);
+          });
         }}},
       {"error_grows_while_r2_stays",
        {as_it_is,
@@ -210,14 +214,15 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"integrated_gradients_negative_r2",
        {as_it_is,
         [](runs::Results& results) {
-          change_rows(results, "integrated_gradients",
-                      [](runs::AttributionRow& row) { row.r2 = Measured::of(row.players == 64 ? 0.2 : -0.1); });
+          change_rows(results, "integrated_gradients", [](runs::AttributionRow& row) {
+            row.scores["r2"] = Measured::of(row.players == 64 ? 0.2 : -0.1);
+          });
         }}},
       {"integrated_gradients_are_complete",
        {as_it_is,
         [](runs::Results& results) {
           change_rows(results, "integrated_gradients", [](runs::AttributionRow& row) {
-            row.efficiency_gap = Measured::of(row.players == 64 ? 0.7 : 1e-5);
+            row.scores["efficiency_gap"] = Measured::of(row.players == 64 ? 0.7 : 1e-5);
           });
         }}},
       {"regression_msr_wins_at_32_players",
@@ -306,8 +311,9 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"normalisation_is_exact",
        {as_it_is,
         [](runs::Results& results) {
-          change_rows(results, "operator_shap",
-                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 3 ? 1e-9 : 0); });
+          change_rows(results, "operator_shap", [](runs::AttributionRow& row) {
+            row.scores["efficiency_gap"] = Measured::of(row.sample == 3 ? 1e-9 : 0);
+          });
         }}},
       {"exact_reference_at_16_players",
        {as_it_is,
@@ -319,8 +325,9 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
       {"efficiency_at_rounding_level",
        {as_it_is,
         [](runs::Results& results) {
-          change_rows(results, "kernel_shap",
-                      [](runs::AttributionRow& row) { row.efficiency_gap = Measured::of(row.sample == 1 ? 1e-6 : 0); });
+          change_rows(results, "kernel_shap", [](runs::AttributionRow& row) {
+            row.scores["efficiency_gap"] = Measured::of(row.sample == 1 ? 1e-6 : 0);
+          });
         }}},
       {"explainer_beats_uniform",
        {as_it_is,
@@ -352,7 +359,7 @@ inline const std::map<std::string, ClaimExample>& claim_examples() {
        {as_it_is,
         [](runs::Results& results) {
           change_rows(results, "permutation", [](runs::AttributionRow& row) {
-            row.nrmse = Measured::of(0.5 + 1e-3 * std::sqrt(static_cast<double>(*row.budget)));
+            row.scores["nrmse"] = Measured::of(0.5 + 1e-3 * std::sqrt(static_cast<double>(*row.budget)));
           });
         }}},
       {"pairing_matters",

@@ -133,13 +133,13 @@ inline runs::Results SyntheticRun::results() const {
     row.seed = seed;
     row.game_seconds = 0.9 * seconds;
     row.estimator_seconds = 0.1 * seconds;
-    row.pearson = metrics::pearson(reference, values);
-    row.nrmse = metrics::nrmse(reference, values);
-    row.r2 = Measured::of(r2);
+    row.scores["pearson"] = metrics::pearson(reference, values);
+    row.scores["nrmse"] = metrics::nrmse(reference, values);
+    row.scores["r2"] = Measured::of(r2);
     Attribution attribution;
     attribution.values = values;
     attribution.grand = synthetic::sum(reference);
-    row.efficiency_gap = metrics::efficiency_gap(attribution);
+    row.scores["efficiency_gap"] = metrics::efficiency_gap(attribution);
     row.reference = players <= 16 ? "exact" : "permutation_antithetic";
     row.reference_error = Measured::of(players <= 16 ? 0 : 0.01 * std::sqrt(players / 32.0));
     row.reference_evaluations = players <= 16 ? 65536 : 16384;

@@ -11,6 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/profile.hpp"
+#include "cli/profile_settings.hpp"
 #include "cli/studies.hpp"
 #include "cli/suite.hpp"
 #include "core/error.hpp"
@@ -191,14 +192,21 @@ Json list_suites() {
 struct Listing {
   std::string kind;
   Json (*entries)();
+  std::string (*page)() = nullptr;  ///< what people get instead of a line for each entry
 };
 
 const std::vector<Listing>& listings() {
-  static const std::vector<Listing> all = {
-      {"estimators", list_estimators}, {"games", list_games},     {"pdes", list_pdes},
-      {"operators", list_operators},   {"metrics", list_metrics}, {"studies", list_studies},
-      {"figures", list_figures},       {"claims", list_claims},   {"profiles", list_profiles},
-      {"suites", list_suites}};
+  static const std::vector<Listing> all = {{"estimators", list_estimators},
+                                           {"games", list_games},
+                                           {"pdes", list_pdes},
+                                           {"operators", list_operators},
+                                           {"metrics", list_metrics},
+                                           {"studies", list_studies},
+                                           {"figures", list_figures},
+                                           {"claims", list_claims},
+                                           {"profiles", list_profiles},
+                                           {"suites", list_suites},
+                                           {"keys", profile_keys, profile_keys_page}};
   return all;
 }
 
@@ -226,18 +234,21 @@ void print_for_people(const Json& entries) {
 void add_list(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand("list",
                                      "What there is, by kind: estimators, games, pdes, operators, metrics, studies, "
-                                     "figures, claims, profiles, suites");
+                                     "figures, claims, profiles, suites, keys (of profiles)");
   const auto kind = std::make_shared<std::string>();
-  command->add_option("KIND", *kind,
-                      "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles or suites");
+  command->add_option(
+      "KIND", *kind, "estimators, games, pdes, operators, metrics, studies, figures, claims, profiles, suites or keys");
   command->callback([kind, &globals] {
     if (kind->empty()) {
       for (const Listing& listing : listings()) std::cout << listing.kind << '\n';
       return;
     }
     const Json entries = find_listing(*kind).entries();
+    const auto page = find_listing(*kind).page;
     if (globals.json) {
       print_json({{"kind", *kind}, {"entries", entries}});
+    } else if (page != nullptr) {
+      std::cout << page();
     } else {
       print_for_people(entries);
     }
