@@ -183,8 +183,8 @@ TEST(LeaderboardPage, NamesWhatIsNotAsExactAsDeclaredBehindTheRanks) {
       reporting::leaderboard_page({.suite = "mine", .summary = "one game", .board = board, .peers = {}});
   const std::size_t place = page.find("liar at budget 16");
   ASSERT_NE(std::string::npos, place);
-  EXPECT_LT(place, page.find("<main>"));
   EXPECT_GT(place, page.find("leads with a mean rank"));
+  EXPECT_GT(place, page.find("Runs without an answer"));
 }
 
 TEST(LeaderboardPage, StandsAloneAndEscapesWhatIsNotOurs) {

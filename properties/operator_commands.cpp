@@ -230,15 +230,15 @@ TEST_F(ImportedOperators, AreRefusedWithAllThatDoesNotFit) {
     expect_refusal(import(without_norm), 3, name);
   const std::string other_sizes = R"({"n_modes": [8], "hidden_channels": 6, "in_channels": 2, "n_layers": 1, )"
                                   R"("norm": "batch_norm"})";
-  for (const char* name : {"fno_blocks.convs.0.weight.tensor=F32 [6, 6, 3, 2] where C64 [6, 6, 5] or F32 [6, 6, 5, 2]",
-                           "lifting.fcs.0.weight=F32 [12, 2, 1] where F32 [12, 3, 1]"})
+  for (const char* name : {"fno_blocks.convs.0.weight.tensor=F32 [6,6,3,2] where C64 [6,6,5] or F32 [6,6,5,2]",
+                           "lifting.fcs.0.weight=F32 [12,2,1] where F32 [12,3,1]"})
     expect_refusal(import(other_sizes), 3, name);
 }
 
 // A network of this config has 275 gigabytes of weights.
 TEST_F(ImportedOperators, AreRefusedBeforeMemoryIsTaken) {
   expect_refusal(import(R"({"n_modes": [4096], "hidden_channels": 4096, "n_layers": 1})"), 3,
-                 "fno_blocks.convs.0.weight.tensor=F32 [6, 6, 3, 2] where C64 [4096, 4096, 2049]");
+                 "fno_blocks.convs.0.weight.tensor=F32 [6,6,3,2] where C64 [4096,4096,2049]");
 }
 
 TEST_F(ImportedOperators, ThatGiveNoFiniteNumbersAreRefusedWhenTheyRun) {
@@ -261,12 +261,12 @@ TEST_F(ImportedOperators, AreRefusedForTensorsThatAreNoWeights) {
     write_bare("original.safetensors", change);
     expect_refusal(import(config), 3, why);
   };
-  refused(std::string(spectral) + "=F32 [6, 6, 3] where", [](data::Safetensors& content) {  // the real parts alone
+  refused(std::string(spectral) + "=F32 [6,6,3] where", [](data::Safetensors& content) {  // the real parts alone
     data::StoredTensor& tensor = content.tensors.at(spectral);
     tensor.shape.pop_back();
     tensor.bytes.resize(tensor.bytes.size() / 2);
   });
-  refused("lifting.fcs.1.weight=C64 [6, 6, 1] where F32 [6, 12, 1]", [](data::Safetensors& content) {
+  refused("lifting.fcs.1.weight=C64 [6,6,1] where F32 [6,12,1]", [](data::Safetensors& content) {
     data::StoredTensor& tensor = content.tensors.at("lifting.fcs.1.weight");
     tensor = {.shape = {6, 6, 1}, .dtype = "C64", .bytes = tensor.bytes};
   });

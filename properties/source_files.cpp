@@ -146,7 +146,7 @@ TEST(SourceFiles, HeadersIncludeWhatTheyName) {
     for (const std::string& type : header.types) declared[type].insert(name);
 
   static const std::regex of_std("std::(\\w+)"), ours("(?:^|[^:\\w])([A-Z]\\w+)"),
-      parameter("\\b(?:class|struct|enum|using|typename) (\\w+)");
+      parameter("\\b(?:enum )?(?:class|struct|enum|using|typename) (\\w+)");
   for (const auto& [name, header] : all) {
     const auto [reached, foreign] = reach(all, name);
     for (const std::string& word : all_matches(header.code, of_std)) {

@@ -32,8 +32,8 @@ using OperatorEntries = std::function<SuiteEntry(const SuiteGame& game)>;
 ///
 /// JSON keys: schema, suite, commit, games [{name, group, players, truth {method, error}}], classes [{access,
 /// conditions, ranks [{method, rank, low, high, groups {group: {rank, low, high}}, exact, refused, unfinished}],
-/// not_ranked}], peers [{name, version, checksum, citation}], less_exact_than_declared, against (with --against). Throws
-/// as run_compare(), and InvalidArgument for options of a single game.
+/// not_ranked}], peers [{name, version, checksum, citation}], less_exact_than_declared, against (with --against).
+/// Throws as run_compare(), and InvalidArgument for options of a single game.
 void run_suite(const CLI::App& command, const Globals& globals, const CompareOptions& options, const Suite& suite,
                const nlohmann::ordered_json& environment, const OperatorEntries& operators = {});
 
