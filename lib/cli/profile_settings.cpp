@@ -441,19 +441,17 @@ Json profile_keys() {
 
 std::string profile_keys_page() {
   std::string text =
-      "# Keys of a profile\n\nA profile is one TOML file. `opshap list profiles` names complete ones, `--profile "
-      "FILE.toml` "
-      "takes yours, and `--config FILE.toml` lays single keys over either. A key with * has to be there. This page is "
-      "what `opshap list keys` prints.\n\n"
+      "# Keys of a profile\n\n"
+      "A profile is one TOML file. `opshap list profiles` names complete ones, `--profile FILE.toml` takes yours, and "
+      "`--config FILE.toml` lays single keys over either. A key with * has to be there. This page is what `opshap list "
+      "keys` prints.\n\n"
       "- `summary`, a text, and `resolutions`, a list of n or [nx, ny], stand above the tables.\n"
       "- `[operator]` has `model` and the settings of that architecture. An overlay with another `model` replaces the "
-      "whole "
-      "table.\n"
+      "whole table.\n"
       "- `[explainers.NAME]` is a further explainer, which is scored too: its differences from `[explainer]`, or from "
       "another one with `like = \"OTHER\"`. `NAME = false` in `[explainers]` leaves one out.\n"
       "- `[plane]` and `[pde.NAME]`, with tables of the kinds below, are laid over the rest for a problem in the "
-      "plane, and "
-      "then for one problem.\n";
+      "plane, and then for one problem.\n";
   std::string last;
   for (const Json& entry : profile_keys()) {
     const std::string name = entry["name"], table = name.substr(0, name.find('.'));

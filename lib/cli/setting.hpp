@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,7 +46,7 @@ nlohmann::ordered_json json_of_member(const Value& value) {
 /// A setting that is a member: needed, or left out where it is as usual.
 template <typename Table, typename Value>
 Setting<Table> member_setting(std::string key, Value Table::*member, std::string range, std::string meaning,
-                              std::function<void(StrictObject&, Table&)> read) {
+                              std::type_identity_t<std::function<void(StrictObject&, Table&)>> read) {
   const auto write = [member](const Table& table, const Table&) { return json_of_member(table.*member); };
   return {.key = std::move(key),
           .range = std::move(range),
@@ -62,25 +61,23 @@ Setting<Table> whole_setting(std::string key, Whole Table::*member, Whole least,
                              Whole most = std::numeric_limits<Whole>::max()) {
   constexpr std::int64_t largest = std::int64_t{1} << 40;
   if (static_cast<std::int64_t>(most) > largest) most = static_cast<Whole>(largest);
-  return member_setting(key, member, message(least, " to ", most), std::move(meaning),
-                        std::function<void(StrictObject&, Table&)>([=](StrictObject& object, Table& table) {
-                          table.*member = object.whole<Whole>(key, least, most);
-                        }));
+  return member_setting(
+      key, member, message(least, " to ", most), std::move(meaning),
+      [=](StrictObject& object, Table& table) { table.*member = object.whole<Whole>(key, least, most); });
 }
 
 template <typename Table, typename Number>
 Setting<Table> number_setting(std::string key, Number Table::*member, bool zero_too, std::string meaning) {
   return member_setting(key, member, zero_too ? "a number, not negative" : "a positive number", std::move(meaning),
-                        std::function<void(StrictObject&, Table&)>([=](StrictObject& object, Table& table) {
+                        [=](StrictObject& object, Table& table) {
                           table.*member = zero_too ? object.not_negative(key) : object.positive(key);
-                        }));
+                        });
 }
 
 template <typename Table>
 Setting<Table> truth_setting(std::string key, bool Table::*member, std::string meaning) {
   return member_setting(key, member, "true or false", std::move(meaning),
-                        std::function<void(StrictObject&, Table&)>(
-                            [=](StrictObject& object, Table& table) { table.*member = object.get<bool>(key); }));
+                        [=](StrictObject& object, Table& table) { table.*member = object.get<bool>(key); });
 }
 
 /// A word, one of `choices`; any word without them.
@@ -90,10 +87,9 @@ Setting<Table> word_setting(std::string key, Word Table::*member, std::vector<st
   std::string range = choices.empty() ? "a word" : "";
   for (const std::string& choice : choices) range += message(range.empty() ? "" : ", ", '"', choice, '"');
   return member_setting(key, member, range, std::move(meaning),
-                        std::function<void(StrictObject&, Table&)>([key, member, choices = std::move(choices)](
-                                                                       StrictObject& object, Table& table) {
+                        [key, member, choices = std::move(choices)](StrictObject& object, Table& table) {
                           table.*member = choices.empty() ? object.get<std::string>(key) : object.word(key, choices);
-                        }));
+                        });
 }
 
 /// The same setting, which a profile may leave out, and which is written where it is not as usual.
