@@ -62,7 +62,7 @@ class EvaluateTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(run_); }
   void run() const {
     evaluation::evaluate({.backbone = backbone_,
-                          .explainers = {explainer_method_.get()},
+                          .explainers = {explainer_method_},
                           .data = data_,
                           .settings = small_settings(),
                           .seed = 5},
@@ -71,7 +71,7 @@ class EvaluateTest : public ::testing::Test {
 
   fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
   WeightedMeanOperator backbone_{0.5};
-  std::unique_ptr<methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
+  std::shared_ptr<const methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
   data::Dataset data_ = small_data();
 };
 
@@ -158,7 +158,7 @@ TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.unseen = {12};
   evaluation::evaluate(
-      {.backbone = backbone_, .explainers = {explainer_method_.get()}, .data = data_, .settings = settings, .seed = 5},
+      {.backbone = backbone_, .explainers = {explainer_method_}, .data = data_, .settings = settings, .seed = 5},
       run_);
   const runs::Results results = runs::read_results(run_);
   int unseen = 0;
@@ -204,7 +204,7 @@ TEST_F(EvaluateTest, DoesNotTakeOverUnitsOfAnotherIdentity) {
   const StoppingOperator stopping(70);
   const auto evaluate_with = [&](const Operator& backbone, std::uint64_t seed) {
     evaluation::evaluate({.backbone = backbone,
-                          .explainers = {explainer_method_.get()},
+                          .explainers = {explainer_method_},
                           .data = data_,
                           .settings = small_settings(),
                           .seed = seed,
@@ -227,7 +227,7 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const StoppingOperator stopping(70);
   EXPECT_THROW(evaluation::evaluate({.backbone = stopping,
-                                     .explainers = {explainer_method_.get()},
+                                     .explainers = {explainer_method_},
                                      .data = data_,
                                      .settings = small_settings(),
                                      .seed = 5},

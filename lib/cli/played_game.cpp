@@ -44,28 +44,20 @@ std::vector<std::string> wanted_names(const std::vector<std::string>& given) {
 }
 
 /// The methods that were named. An unknown name stops here.
-std::vector<std::shared_ptr<const methods::Method>> wanted_methods(const CompareOptions& options,
-                                                                   const methods::Kinds& kinds) {
-  std::vector<std::shared_ptr<const methods::Method>> wanted;
+evaluation::Contestants wanted_methods(const CompareOptions& options, const methods::Kinds& kinds) {
+  evaluation::Contestants wanted;
   std::vector<std::string> seen;
   bool solves_any = false;
   for (const std::string& name : wanted_names(options.methods)) {
     require(std::find(seen.begin(), seen.end(), name) == seen.end(), "compare: --methods=", name,
             " (given twice). Keep one.");
     seen.push_back(name);
-    std::unique_ptr<methods::Method> method = methods::resolve(name, kinds);
+    std::shared_ptr<const methods::Method> method = methods::resolve(name, kinds);
     if (const auto* solves = least_squares(name); solves != nullptr && options.minimum_norm) {
       solves_any = true;
       method = methods::of_estimator(solves->with_minimum_norm());
     }
-    for (const auto& other : wanted)
-      require(!method->explainer() || other->explainer() != method->explainer(), "compare: --methods=", name,
-              " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
-    for (const auto& other : wanted)
-      require(method->explainer() || other->name() != method->name(), "compare: --methods=", name,
-              " (another one has the name ", method->name(),
-              ", so rows could not tell them apart). Leave one out, or change its plugin.toml.");
-    wanted.push_back(std::move(method));
+    evaluation::add_contestant("compare: --methods", wanted, std::move(method), name);
   }
   require(!options.minimum_norm || solves_any,
           "compare: --minimum-norm (none of the methods solves a least-squares problem). Leave it out.");

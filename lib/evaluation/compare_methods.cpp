@@ -1,18 +1,19 @@
 #include "evaluation/compare_methods.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/progress.hpp"
 #include "core/scale.hpp"
-#include "core/stop.hpp"
-#include "evaluation/attempt.hpp"
 #include "metrics/registry.hpp"
 #include "peers/ending.hpp"
 
@@ -42,61 +43,27 @@ double relative_rounding(const Game& game, const std::vector<double>& values) {
          std::sqrt(static_cast<double>(values.size()) / squares);
 }
 
-class Contest {
- public:
-  Contest(const ComparisonPlan& plan, const Truth& truth) : plan_(plan), truth_(truth) {}
-
-  runs::MethodRow row(const methods::Method& method, std::optional<std::int64_t> budget, std::int64_t repeat) const {
-    runs::MethodRow row;
-    row.game = plan_.name;
-    row.players = plan_.game.players();
-    row.truth = truth_.method;
-    row.truth_error = truth_.error;
-    row.method = method.name();
-    row.explainer = method.explainer();
-    row.access = method.access();
-    row.budget = budget;
-    row.repeat = repeat;
-    row.seed = Rng(plan_.seed, method.name(), static_cast<std::uint32_t>(repeat),
-                   static_cast<std::uint64_t>(budget.value_or(0)))
-                   .bits64();
-    const Attempt attempt = attempted(method, {plan_.game, plan_.scenario, {budget.value_or(0)}, row.seed});
-    if (!attempt.failure.empty()) row.failure = attempt.failure;
-    if (attempt.found) {
-      score(row, *attempt.found, method);
-    } else {
-      row.scores = metrics::no_scores(attempt.why, false);
-    }
-    return row;
+/// What is said of an reply beside its scores: how its program ended, and why it cannot but be right.
+void judge(runs::MethodRow& row, const Reply& reply, const methods::Method& method, const ComparisonPlan& plan,
+           const Truth& truth) {
+  row.failure = reply.failure;
+  if (!reply.attribution) return;
+  const Attribution& attribution = *reply.attribution;
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  const bool has_size = std::ranges::any_of(truth.values, [](double value) { return value != 0; });
+  if (!row.scores["nrmse"].value && has_size && std::ranges::all_of(attribution.values, is_finite)) {
+    // Its values are numbers, but its error is beyond all of them. It ranks last, as one without values does.
+    row.failure = to_string(peers::Ending::invalid);
+    row.scores["nrmse"] = Measured::undefined("its error is larger than any number");
   }
-
- private:
-  void score(runs::MethodRow& row, const Attribution& attribution, const methods::Method& method) const {
-    row.distinct = attribution.distinct;
-    row.evaluations = attribution.evaluations;
-    row.gradients = attribution.gradients;
-    row.estimator_seconds = attribution.estimator_seconds;
-    row.game_seconds = attribution.game_seconds;
-    row.scores = metrics::score({attribution, truth_.values});
-    const auto is_finite = [](double value) { return std::isfinite(value); };
-    const bool has_size = std::ranges::any_of(truth_.values, [](double value) { return value != 0; });
-    if (!row.scores["nrmse"].value && has_size && std::ranges::all_of(attribution.values, is_finite)) {
-      // Its values are numbers, but its error is beyond all of them. It ranks last, as one without values does.
-      row.failure = to_string(peers::Ending::invalid);
-      row.scores["nrmse"] = Measured::undefined("its error is larger than any number");
-    }
-    if (promises_exactness(method, plan_.interaction_order)) {
-      row.exact = "guarantee";
-    } else if (attribution.exact) {
-      row.exact = "all coalitions";
-    } else if (truth_.error == 0 && row.scores["nrmse"].value && *row.scores["nrmse"].value <= truth_.rounding) {
-      row.exact = "rounding";
-    }
+  if (promises_exactness(method, plan.interaction_order)) {
+    row.exact = "guarantee";
+  } else if (attribution.exact) {
+    row.exact = "all coalitions";
+  } else if (truth.error == 0 && row.scores["nrmse"].value && *row.scores["nrmse"].value <= truth.rounding) {
+    row.exact = "rounding";
   }
-
-  const ComparisonPlan& plan_;
-  const Truth& truth_;
-};
+}
 
 }  // namespace
 
@@ -126,43 +93,37 @@ std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const T
                                              const std::function<void(const runs::MethodRow&)>& store,
                                              const runs::Part& part) {
   require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
-  std::map<Key, const runs::MethodRow*> known;
-  for (const runs::MethodRow& row : done) known.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
-  // Runs are numbered through, and no list is made of them: there may be billions of repeats.
-  struct Runs {
-    const methods::Method& method;
-    std::optional<std::int64_t> budget;
-    std::int64_t first;
-  };
-  std::vector<Runs> runs;
-  std::int64_t all = 0;
-  for (const auto& method : plan.methods) {
-    if (!method->uses_budget()) {
-      runs.push_back({*method, std::nullopt, all++});
-      continue;
-    }
-    for (const std::int64_t budget : plan.budgets) {
-      runs.push_back({*method, budget, all});
-      all += plan.repeats;
-    }
-  }
-  const Contest contest(plan, truth);
-  Progress progress("compare", (all - part.index + part.of - 1) / part.of, "runs");
+  std::map<Key, const runs::MethodRow*> stored;
+  for (const runs::MethodRow& row : done) stored.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
+  static constexpr std::array<std::int64_t, 1> no_budget = {0};
+  Schedule schedule;
+  for (const auto& method : plan.methods)
+    schedule.add(*method, method->uses_budget() ? std::span(plan.budgets) : std::span<const std::int64_t>(no_budget),
+                 plan.repeats);
+  Progress progress("compare", (schedule.size() - part.index + part.of - 1) / part.of, "runs");
   std::vector<runs::MethodRow> rows;
-  for (std::int64_t number = part.index; number < all; number += part.of) {
-    const auto& [method, budget, first] = *std::prev(std::ranges::upper_bound(runs, number, {}, &Runs::first));
-    const std::int64_t repeat = number - first;
-    throw_if_stopped("compare");
-    const auto found = known.find({std::string(method.name()), method.explainer(), budget, repeat});
-    if (found != known.end()) {
-      rows.push_back(*found->second);
-      progress.skip(1);
-      continue;
-    }
-    rows.push_back(contest.row(method, budget, repeat));
-    store(rows.back());
-    progress.advance(1, std::string(method.name()));
-  }
+  const auto known = [&](const Turn& turn) {
+    const auto budget = turn.method.uses_budget() ? std::optional(turn.budget) : std::nullopt;
+    const auto found = stored.find({std::string(turn.method.name()), turn.method.explainer(), budget, turn.repeat});
+    if (found == stored.end()) return false;
+    rows.push_back(*found->second);
+    progress.skip(1);
+    return true;
+  };
+  const auto keep = [&](const Turn& turn, const Reply& reply) {
+    runs::MethodRow row{reply.answer};
+    row.game = plan.name;
+    row.players = plan.game.players();
+    row.truth = truth.method;
+    row.truth_error = truth.error;
+    row.repeat = turn.repeat;
+    judge(row, reply, turn.method, plan, truth);
+    store(row);
+    progress.advance(1, row.method);
+    rows.push_back(std::move(row));
+  };
+  play({.who = "compare", .game = plan.game, .scenario = plan.scenario, .seed = plan.seed, .truth = truth.values},
+       schedule, keep, part, known);
   return rows;
 }
 

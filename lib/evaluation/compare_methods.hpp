@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
+#include "evaluation/contest.hpp"
 #include "methods/method.hpp"
 #include "runs/method_rows.hpp"
 #include "runs/part.hpp"
@@ -32,7 +32,7 @@ struct ComparisonPlan {
   const Game& game;
   std::string name;           ///< of the game, for the rows
   int interaction_order = 0;  ///< no interaction of the game involves more players; 0 when no bound is known
-  std::vector<std::shared_ptr<const methods::Method>> methods;
+  Contestants methods;
   std::vector<std::int64_t> budgets;
   int repeats = 10;
   std::uint64_t seed = 42;

@@ -1,12 +1,12 @@
 #include "evaluation/evaluate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -20,8 +20,8 @@
 #include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "core/stop.hpp"
-#include "evaluation/attempt.hpp"
 #include "evaluation/certified_reference.hpp"
+#include "evaluation/contest.hpp"
 #include "evaluation/drift.hpp"
 #include "evaluation/hidden_fields.hpp"
 #include "evaluation/own_share.hpp"
@@ -60,28 +60,16 @@ std::vector<Resolution> all_resolutions(const EvaluationSettings& settings) {
 }
 
 /// What is scored: the run's explainers, the uniform attribution, and the methods of the settings.
-class Contestants {
- public:
-  explicit Contestants(const Evaluation& evaluation) {
-    for (const methods::Method* explainer : evaluation.explainers) all_.push_back(explainer);
-    own(methods::uniform());
-    for (const std::string& name : evaluation.settings.methods) own(methods::resolve(name));
-  }
-
-  const std::vector<const methods::Method*>& all() const { return all_; }
-
- private:
-  void own(std::unique_ptr<methods::Method> method) {
-    for (const auto& other : owned_)
-      require(method->checksum().empty() || other->name() != method->name(), "evaluation: methods=", method->name(),
-              " (two programs have this name, so rows could not tell them apart). Change the name in one plugin.toml.");
-    all_.push_back(method.get());
-    owned_.push_back(std::move(method));
-  }
-
-  std::vector<std::unique_ptr<methods::Method>> owned_;
-  std::vector<const methods::Method*> all_;
-};
+Contestants contestants_of(const Evaluation& evaluation) {
+  Contestants contestants;
+  const auto add = [&](std::shared_ptr<const methods::Method> method, const std::string& name) {
+    add_contestant("evaluation: methods", contestants, std::move(method), name);
+  };
+  for (const auto& explainer : evaluation.explainers) add(explainer, std::string(explainer->name()));
+  add(methods::uniform(), "uniform");
+  for (const std::string& name : evaluation.settings.methods) add(methods::resolve(name), name);
+  return contestants;
+}
 
 /// One test input at one resolution: its game, and everything that its rows share.
 class Unit {
@@ -102,19 +90,14 @@ class Unit {
                                      Rng(evaluation_.seed, "evaluation", reference_stream, item()).bits64());
     add_values("reference", {}, {}, reference_.attribution);
     draw_faithfulness_coalitions();
-    const std::int64_t table_budget = std::max<std::int64_t>(2 * players_, evaluation_.settings.minimum_budget);
-    const bool all = !unseen(evaluation_, resolution_);
-    for (const methods::Method* method : contestants_.all()) {
-      if (all || !method->guarantees()) score(*method, table_budget);
-    }
-    if (!all) return results_ + attributions_;
-    for (const BudgetCurve& curve : evaluation_.settings.curves) {
-      if (curve.players != players_ || !in_curve(curve)) continue;
-      for (const methods::Method* method : contestants_.all()) {
-        if (!method->uses_budget()) continue;
-        for (const std::int64_t budget : curve.budgets) score(*method, budget);
-      }
-    }
+    const Contest contest{.who = "evaluation",
+                          .game = *game_,
+                          .scenario = &scenario_,
+                          .seed = seed_,
+                          .truth = reference_.attribution.values,
+                          .coalitions = &*coalitions_,
+                          .gains = gains_};
+    play(contest, schedule(), [this](const Turn&, const Reply& reply) { add_rows(reply); });
     return results_ + attributions_;
   }
 
@@ -144,44 +127,32 @@ class Unit {
     for (double& gain : gains_) gain -= reference_.attribution.empty;
   }
 
-  /// Adds the method's rows at that budget, once.
-  void score(const methods::Method& method, std::int64_t budget) {
-    throw_if_stopped("evaluation");
-    const bool takes_budget = method.uses_budget();
-    if (!done_.emplace(message(method.name(), ":", method.explainer().value_or("")), takes_budget ? budget : 0).second)
-      return;
-    const std::uint64_t seed =
-        method.uses_seed() ? Rng(seed_, method.name(), 0, static_cast<std::uint64_t>(budget)).bits64() : 0;
-    runs::AttributionRow row = row_of(method, takes_budget ? std::optional(budget) : std::nullopt, seed);
-    const Attempt attempt = attempted(method, {*game_, &scenario_, {budget}, seed});
-    if (attempt.found) {
-      const Attribution& attribution = *attempt.found;
-      row.distinct = attribution.distinct;
-      row.evaluations = attribution.evaluations;
-      row.gradients = attribution.gradients;
-      row.game_seconds = attribution.game_seconds;
-      row.estimator_seconds = attribution.estimator_seconds;
-      row.scores = metrics::score({attribution, reference_.attribution.values, &*coalitions_, gains_});
-      add_values(row.method, row.explainer, row.budget, attribution);
-    } else {
-      row.scores = metrics::no_scores(
-          attempt.failure.empty() ? attempt.why : message("DNF (", attempt.failure, "): ", attempt.why), true);
+  /// At a resolution that no training input had, those that know nothing of the budget: explainers, and the uniform
+  /// attribution.
+  Schedule schedule() const {
+    const std::array<std::int64_t, 1> table_budget = {
+        std::max<std::int64_t>(2 * players_, evaluation_.settings.minimum_budget)};
+    const bool all = !unseen(evaluation_, resolution_);
+    Schedule schedule;
+    for (const auto& method : contestants_) {
+      if (all || !method->guarantees()) schedule.add(*method, table_budget);
     }
-    results_ += runs::to_json_line(row) + '\n';
+    if (!all) return schedule;
+    for (const BudgetCurve& curve : evaluation_.settings.curves) {
+      if (curve.players != players_ || !in_curve(curve)) continue;
+      for (const auto& method : contestants_) schedule.add(*method, curve.budgets);
+    }
+    return schedule;
   }
 
-  runs::AttributionRow row_of(const methods::Method& method, std::optional<std::int64_t> budget,
-                              std::uint64_t seed) const {
-    runs::AttributionRow row;
+  void add_rows(const Reply& reply) {
+    runs::AttributionRow row{reply.answer};
+    if (reply.failure) row.scores = metrics::no_scores(message("DNF (", *reply.failure, "): ", reply.why), true);
+    if (reply.attribution) add_values(row.method, row.explainer, row.budget, *reply.attribution);
     row.pde = evaluation_.data.pde;
     row.shape = shape_of(scenario_.input.domain);
     row.players = players_;
     row.sample = sample_;
-    row.method = method.name();
-    row.explainer = method.explainer();
-    row.access = method.access();
-    row.budget = budget;
-    row.seed = seed;
     row.reference = reference_.method;
     row.reference_error = reference_.error;
     row.reference_evaluations = reference_.attribution.evaluations;
@@ -193,7 +164,7 @@ class Unit {
       row.reference_part_errors.push_back(norm(*part.attribution.standard_errors) / size);
     }
     if (reference_.cross_check) row.reference_check = reference_.cross_check->p_value;
-    return row;
+    results_ += runs::to_json_line(row) + '\n';
   }
 
   void add_values(const std::string& method, const std::optional<std::string>& explainer,
@@ -222,8 +193,7 @@ class Unit {
   std::uint64_t seed_;
   CertifiedReference reference_;
   std::optional<Coalitions> coalitions_;
-  std::vector<double> gains_;                            ///< v(S) − v(∅) of the faithfulness coalitions
-  std::set<std::pair<std::string, std::int64_t>> done_;  ///< method and budget
+  std::vector<double> gains_;  ///< v(S) − v(∅) of the faithfulness coalitions
   std::string results_, attributions_;
 };
 
@@ -336,7 +306,7 @@ void evaluate(const Evaluation& evaluation, const std::filesystem::path& run, co
   const std::filesystem::path folder = run / "units";
   if (is_there(run / "results.jsonl") && !is_there(folder)) return;
   const std::vector<std::int64_t> samples = test_inputs(evaluation);
-  const Contestants contestants(evaluation);  // an unknown name stops here, not after an hour
+  const Contestants contestants = contestants_of(evaluation);  // an unknown name stops here, not after an hour
 
   std::string identity = evaluation.identity;
   for (const auto& [name, checksum] : programs(evaluation.settings)) identity += message(" ", name, "=", checksum);

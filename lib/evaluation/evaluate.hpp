@@ -8,6 +8,7 @@
 
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
+#include "evaluation/contest.hpp"
 #include "evaluation/settings.hpp"
 #include "methods/method.hpp"
 #include "runs/part.hpp"
@@ -18,7 +19,7 @@ namespace opshap::evaluation {
 /// What is to be scored against what.
 struct Evaluation {
   const Operator& backbone;
-  std::vector<const methods::Method*> explainers;  ///< trained for this backbone
+  Contestants explainers;  ///< trained for this backbone
   const data::Dataset& data;
   EvaluationSettings settings;
   std::uint64_t seed = 42;

@@ -163,21 +163,12 @@ void Scoreboard::add_constants() {
       Attribution others{.values = sum, .empty = kept->empty, .grand = kept->grand};
       for (std::size_t i = 0; i < sum.size(); ++i)
         others.values[i] = (sum[i] - kept->values[i]) / static_cast<double>(inputs.size() - 1);
-      found->push_back({.pde = run_.pde,
-                        .players = on.players,
-                        .sample = row->sample,
-                        .method = std::string(constant_method),
-                        .access = "none",
-                        .seed = row->seed,
-                        .scores = constant_scores(kept->values, others),
-                        .reference = row->reference,
-                        .reference_error = row->reference_error,
-                        .reference_evaluations = row->reference_evaluations,
-                        .shape = on.shape,
-                        .own_share = row->own_share,
-                        .reference_parts = row->reference_parts,
-                        .reference_part_errors = row->reference_part_errors,
-                        .reference_check = row->reference_check});
+      runs::AttributionRow constant = *row;  // the same input and reference
+      static_cast<runs::Answer&>(constant) = {.method = std::string(constant_method),
+                                              .access = "none",
+                                              .seed = row->seed,
+                                              .scores = constant_scores(kept->values, others)};
+      found->push_back(std::move(constant));
     }
   }
   if (found->empty()) return;

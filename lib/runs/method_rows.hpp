@@ -7,34 +7,26 @@
 #include <string_view>
 #include <vector>
 
-#include "metrics/scores.hpp"
+#include "runs/answer.hpp"
 
 namespace opshap::runs {
 
-/// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1).
-struct MethodRow {
+/// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1). Scores are
+/// those of every metric that needs no coalitions.
+struct MethodRow : Answer {
   static constexpr std::string_view schema = "opshap.method/1";
 
   std::string game;  ///< "unanimity_sum", "game.json"
   int players = 0;
   std::string truth;       ///< "closed form", "exact", "certified", "permutation_antithetic"
   double truth_error = 0;  ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two
-  std::string method;      ///< registry name
-  std::optional<std::string> explainer = std::nullopt;  ///< which one, where the method is a trained explainer
-  std::string access;                                   ///< "values", "gradient", "amortised", "none"
-  std::optional<std::int64_t> budget;                   ///< distinct coalitions allowed; none for methods without one
   std::int64_t repeat = 0;
-  std::uint64_t seed = 0;
-  std::int64_t distinct = 0, evaluations = 0, gradients = 0;
-  metrics::Scores scores;  ///< by every metric that needs no coalitions
   /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of
   /// this interaction order), "all coalitions" (the budget allows every one), "rounding" (the error is no more than
   /// that). Empty otherwise.
   std::string exact;
   /// How a program ended that has no attribution to give ("timeout", "crash"); its run did not finish.
   std::optional<std::string> failure = std::nullopt;
-  double estimator_seconds = 0;  ///< sampling and solving
-  double game_seconds = 0;       ///< inside the game
 };
 
 /// One line of JSON without the newline. Throws NumericalError for a number that is not finite.

@@ -9,7 +9,7 @@
 
 #include "core/measured.hpp"
 #include "core/scenario.hpp"
-#include "metrics/scores.hpp"
+#include "runs/answer.hpp"
 
 namespace opshap::runs {
 
@@ -29,28 +29,18 @@ namespace opshap::runs {
 /// Each line of a .jsonl file is one JSON object with a "schema" key ("opshap.<row>/1"). Rows of runs made before a
 /// field existed are read with the default that the field's comment names.
 
-/// One attribution of one input by one method, scored (schema opshap.attribution/1).
-struct AttributionRow {
+/// One attribution of one input by one method, scored by every metric (schema opshap.attribution/1).
+struct AttributionRow : Answer {
   static constexpr std::string_view schema = "opshap.attribution/1";
 
   std::string pde;          ///< "burgers1d"
   int players = 0;          ///< n
   std::int64_t sample = 0;  ///< index in the data set
-  std::string
-      method;  ///< registry name, or "operator_shap", "uniform" (the constant attribution (v(N)−v(∅))·volume share)
-  std::string access;                  ///< "values", "gradient", "amortised", "none"
-  std::optional<std::int64_t> budget;  ///< distinct coalitions allowed, where the method has a budget
-  std::int64_t distinct = 0, evaluations = 0, gradients = 0;
-  std::uint64_t seed = 0;
-  double game_seconds = 0, estimator_seconds = 0;  ///< wall time
-  metrics::Scores scores;                          ///< by every metric
-  std::string reference;                           ///< "exact", "certified", or "permutation_antithetic"
+  std::string reference;    ///< "exact", "certified", or "permutation_antithetic"
   /// Standard error of the reference, ‖se‖₂/‖φ_ref‖₂; 0 for exact; undefined where φ_ref is 0.
   Measured reference_error = Measured::of(0);
-  std::int64_t reference_evaluations = 0;  ///< forward equivalents
-  std::vector<int> shape = {};             ///< points per axis; rows of before: {players}
-  std::optional<std::string> explainer =
-      std::nullopt;                                ///< the name of its weights, where the method is a trained explainer
+  std::int64_t reference_evaluations = 0;          ///< forward equivalents
+  std::vector<int> shape = {};                     ///< points per axis; rows of before: {players}
   std::optional<double> own_share = std::nullopt;  ///< evaluation::own_share of the reference; rows of before: nothing
   /// The two estimates that a sampled reference is made of, with the error of each as reference_error has it, and the
   /// p-value of their comparison (evaluation::CrossCheck); rows of before, and exact references: nothing.

@@ -33,23 +33,21 @@ struct EvaluateOptions {
 };
 
 /// By its own name where there is one alone, else by those of the files, which then must differ.
-std::vector<std::unique_ptr<methods::Method>> trained_explainers(const EvaluateOptions& options,
-                                                                 const Operator& backbone, const Globals& globals) {
-  std::vector<std::unique_ptr<methods::Method>> explainers;
+evaluation::Contestants trained_explainers(const EvaluateOptions& options, const Operator& backbone,
+                                           const Globals& globals) {
+  evaluation::Contestants explainers;
   for (const std::filesystem::path& file : options.explainers) {
     std::optional<std::string> name;
     if (options.explainers.size() > 1) name = file.stem();
-    for (const auto& other : explainers)
-      require(other->explainer() != name, "evaluate: --explainer=", file.string(),
-              " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
-    explainers.push_back(trained_explainer(file, backbone, globals.device, name));
+    evaluation::add_contestant("evaluate: --explainer", explainers,
+                               trained_explainer(file, backbone, globals.device, name), file.string());
   }
   return explainers;
 }
 
 /// What decides the rows: settings, and files by their contents.
 nlohmann::ordered_json settings_of(const EvaluateOptions& options, const Profile& profile, const data::Dataset& data,
-                                   const std::vector<std::unique_ptr<methods::Method>>& explainers) {
+                                   const evaluation::Contestants& explainers) {
   nlohmann::ordered_json settings = {{"toml", identity(profile)},
                                      {"data", data.content_hash},
                                      {"operator", xxh64(read_file(options.operator_file))},
@@ -77,13 +75,12 @@ void run(const EvaluateOptions& options, const Globals& globals) {
                           beginning("evaluate", "opshap.evaluation/1", globals, network_environment(globals),
                                     {{"pde", data.pde}, {"settings", settings}}),
                           runs::equal_to(settings));
-  evaluation::Evaluation evaluation{.backbone = *backbone,
-                                    .explainers = {},
-                                    .data = data,
-                                    .settings = profile.evaluation,
-                                    .seed = globals.seed,
-                                    .identity = message(settings.dump(), "seed=", globals.seed)};
-  for (const auto& explainer : explainers) evaluation.explainers.push_back(explainer.get());
+  const evaluation::Evaluation evaluation{.backbone = *backbone,
+                                          .explainers = explainers,
+                                          .data = data,
+                                          .settings = profile.evaluation,
+                                          .seed = globals.seed,
+                                          .identity = message(settings.dump(), "seed=", globals.seed)};
   const std::filesystem::path folder = part.folder(globals.out);
   manifest.stage("evaluation", [&] { evaluation::evaluate(evaluation, folder, part); });
   manifest.finish();

@@ -198,18 +198,16 @@ fs::path reproduce(const Profile& profile, const Globals& globals, const fs::pat
 
   // Trainings run on the CPU. What they made is judged on the device.
   if (globals.device != "cpu") backbone = trained_backbone(globals.device);
-  std::vector<std::unique_ptr<methods::Method>> explainers;
-  std::vector<const methods::Method*> contestants;
+  evaluation::Contestants explainers;
   const auto judge = [&](const fs::path& folder, const std::optional<std::string>& name) {
     explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, globals.device, name));
-    contestants.push_back(explainers.back().get());
   };
   judge("explainer", std::nullopt);
   for (const auto& [name, recipe] : profile.explainers) judge(fs::path("explainers") / name, name);
 
   manifest.stage("evaluation", [&] {
     evaluation::evaluate({.backbone = *backbone,
-                          .explainers = contestants,
+                          .explainers = explainers,
                           .data = data,
                           .settings = profile.evaluation,
                           .seed = globals.seed,
