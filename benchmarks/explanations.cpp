@@ -41,7 +41,7 @@ struct Explained {
     }
   }
 
-  static operators::NetworkConfig paper(const operators::NetworkSettings& settings) {
+  static networks::NetworkConfig paper(const networks::NetworkSettings& settings) {
     return operators::fitted(settings, {.dimension = 1});
   }
 };
@@ -77,7 +77,7 @@ void by_explainer(benchmark::State& state, bool paper, bool known_baseline) {
     config.network = inner;
   }
   const auto network = operators::make_network(
-      paper ? Explained::paper(operators::architecture("fno")->of_the_paper()) : operators::NetworkConfig(config),
+      paper ? Explained::paper(operators::architecture("fno")->of_the_paper()) : networks::NetworkConfig(config),
       torch::kFloat32);
   operators::initialise(*network, 2);
   const auto file =

@@ -63,7 +63,7 @@ struct Subject {
   bool on_mesh = false;  ///< then it has two channels, like the paper's fields on meshes
   int channels() const { return on_mesh ? 2 : 1; }
 
-  operators::NetworkConfig config() const {
+  networks::NetworkConfig config() const {
     return operators::fitted(operators::architecture(name)->of_the_paper(),
                              {.dimension = dimension, .in_channels = channels(), .out_channels = channels()});
   }
@@ -239,7 +239,7 @@ void explainer_training(benchmark::State& state, const Subject& subject) {
                      .resolutions = {static_cast<int>(state.range(0))},
                      .content_hash = "random"};
   data.split.back() = data::Split::validation;
-  const training::ExplainerRecipe recipe{.model = operators::architecture(subject.name)->of_the_paper(),
+  const networks::ExplainerRecipe recipe{.model = operators::architecture(subject.name)->of_the_paper(),
                                          .resolutions = data.resolutions,
                                          .epochs = 1,
                                          .batch = batch,

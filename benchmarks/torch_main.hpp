@@ -9,7 +9,7 @@
 
 namespace opshap {
 
-/// The main function of benchmarks of networks: as opshap-networks starts, and with what their numbers depend on beside
+/// The main function of benchmarks of networks: as opshap loads them, and with what their numbers depend on beside
 /// them.
 template <typename Register>
 void run_torch_benchmarks(int argc, char** argv, const Register& register_all) {

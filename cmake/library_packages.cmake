@@ -29,6 +29,7 @@ target_include_directories(opshap::random123 SYSTEM INTERFACE ${RANDOM123_INCLUD
 # Not by the package's own configuration file: Debian's asks for the xgboost program, which libxgboost-dev does not bring.
 find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
 find_library(XGBOOST_LIBRARY xgboost REQUIRED)
+# Estimators load it when they need it; tests link it.
 add_library(opshap::xgboost INTERFACE IMPORTED GLOBAL)
 target_include_directories(opshap::xgboost SYSTEM INTERFACE ${XGBOOST_INCLUDE_DIR})
 target_link_libraries(opshap::xgboost INTERFACE ${XGBOOST_LIBRARY})

@@ -1,4 +1,5 @@
-# Writes version.cpp with the current commit; run at every build, touches the file only when the commit changed.
+# Writes what a library was built from: the commit, and what two libraries of one build have in common. Run at every build, touches the files only when
+# that has changed.
 execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)
   set(commit unknown)
@@ -9,10 +10,26 @@ if(changes)
 else()
   set(dirty false)
 endif()
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#include \"cli/version.hpp\"
+file(GLOB headers ${SOURCE_DIR}/lib/*/*.hpp)
+set(sums "")
+foreach(header IN LISTS headers)
+  file(MD5 ${header} sum)
+  string(APPEND sums ${sum})
+endforeach()
+string(MD5 sum "${sums}")
+string(SUBSTRING ${sum} 0 12 sum)
+set(build "${commit}, headers ${sum}, ${COMPILER}")
+file(CONFIGURE OUTPUT ${OUTPUT}/build.cpp CONTENT "#include \"networks/build.hpp\"
 
-namespace opshap::cli::version {
+namespace opshap::networks {
 const char* const commit = \"${commit}\";
 const bool dirty = ${dirty};
-}  // namespace opshap::cli::version
+const char* const build = \"${build}\";
+}  // namespace opshap::networks
+")
+# The other library's own copy, which the loader compares with the first.
+file(CONFIGURE OUTPUT ${OUTPUT}/networks_build.cpp CONTENT "namespace opshap::training {
+extern const char* const build;
+const char* const build = \"${build}\";
+}  // namespace opshap::training
 ")

@@ -66,7 +66,7 @@ Subject load(const std::string& pde, const fs::path& run) {
   const fs::path weights = run / "backbone" / "model.safetensors", explainer = run / "explainer" / "model.safetensors";
   Subject subject{.pde = pde,
                   .op = operators::load_operator(weights),
-                  .precise = operators::load_operator(weights, "cpu", operators::Precision::float64),
+                  .precise = operators::load_operator(weights, "cpu", networks::Precision::float64),
                   .explainer = nullptr};
   if (fs::exists(explainer))
     subject.explainer = methods::of_explainer(explainers::load_explainer(explainer, *subject.op));

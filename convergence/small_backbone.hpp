@@ -18,7 +18,7 @@ inline void train_small_backbone(const std::string& pde, const std::filesystem::
                   .parameters = {},
                   .layout = {.samples = 136, .train = 112, .validation = 16, .test = 8, .resolutions = {16, 32, 64}}},
                  file);
-  training::BackboneRecipe recipe;
+  networks::BackboneRecipe recipe;
   recipe.model.json = R"({"modes": 16, "width": 16, "layers": 4, "padding": 0.5, "padding_mode": "symmetric"})";
   recipe.resolutions = {16, 32, 64};
   recipe.epochs = recipe.patience = 40;

@@ -24,7 +24,7 @@ namespace {
 
 /// Untrained networks hardly answer to a mask; twice the weights do, and magnify the rounding of every layer.
 std::unique_ptr<operators::Network> doubled_network(const operators::FnoConfig& config, std::uint64_t seed,
-                                                    operators::Precision precision) {
+                                                    networks::Precision precision) {
   auto network = operators::make_network(config, operators::tensor_options(precision, "cpu"));
   operators::initialise(*network, seed);
   for (operators::Parameter& parameter : network->parameters()) parameter.value.mul_(2);
@@ -88,9 +88,9 @@ struct Trial {
       config.domain_padding =
           std::vector{0.25 * static_cast<double>(rng.below(4)), 0.25 * static_cast<double>(rng.below(4))};
     const std::uint64_t seed = rng.bits64();
-    engine = operators::as_operator(doubled_network(config, seed, operators::Precision::float32));
-    plain = operators::as_operator(doubled_network(config, seed, operators::Precision::float32), false);
-    precise = operators::as_operator(doubled_network(config, seed, operators::Precision::float64));
+    engine = operators::as_operator(doubled_network(config, seed, networks::Precision::float32));
+    plain = operators::as_operator(doubled_network(config, seed, networks::Precision::float32), false);
+    precise = operators::as_operator(doubled_network(config, seed, networks::Precision::float64));
     input = random_field(shape, config.in_channels, 0, 2, rng);
     baseline = random_field(shape, config.in_channels, -1, 0, rng);
   }
@@ -107,7 +107,7 @@ struct Trial {
     return Readout(terms);
   }
   std::string describe() const {
-    return message(operators::NetworkConfig(config).json, ", ", input.domain.points(), " points; ", replay());
+    return message(networks::NetworkConfig(config).json, ", ", input.domain.points(), " points; ", replay());
   }
 };
 
@@ -165,9 +165,9 @@ TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
 TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
   const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
   EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
-  EXPECT_NE(operators::untrained_operator(config, 1, operators::Precision::float64)->coalition_path().find("float32"),
+  EXPECT_NE(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path().find("float32"),
             std::string::npos);
-  const auto off = operators::as_operator(doubled_network(config, 1, operators::Precision::float32), false);
+  const auto off = operators::as_operator(doubled_network(config, 1, networks::Precision::float32), false);
   EXPECT_NE(off->coalition_path().find("switched off"), std::string::npos);
   const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
   const Partition cells = Partition::one_player_per_point(field.domain);

@@ -52,10 +52,8 @@ TEST_F(CommandTables, BashCompletesCommandsOptionsAndValues) {
   EXPECT_FALSE(has(completed("opshap list --o"), "--out")) << "one that does not";
   file("fields.npy", "");
   EXPECT_EQ("fields.npy\n", completed("opshap data import npy --input fie"));
-#ifdef OPSHAP_WITH_NETWORKS
-  EXPECT_EQ("backbone\n", completed("opshap train b")) << "a command of the other program";
+  EXPECT_EQ("backbone\n", completed("opshap train b"));
   EXPECT_TRUE(has(completed("opshap reproduce --"), "--dry-run"));
-#endif
 }
 
 TEST_F(CommandTables, EveryShellLearnsEveryCommandAndOption) {

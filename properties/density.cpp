@@ -44,7 +44,7 @@ DensityConfig config(const std::string& coordinates, bool atom, double padding,
 }
 
 std::unique_ptr<Operator> network(const DensityConfig& config) {
-  return operators::untrained_operator(config, 7, operators::Precision::float64);
+  return operators::untrained_operator(config, 7, networks::Precision::float64);
 }
 
 FieldBatch wave(const Domain& domain) {

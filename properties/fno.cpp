@@ -45,8 +45,8 @@ TEST(Fno, GivesTheGoldenValues) {
     const operators::FnoConfig config = config_of(row);
     std::vector<std::int64_t> shape = {row.number("batch"), 1};
     shape.insert(shape.end(), config.n_modes.size(), row.number("points"));
-    const FieldBatch exact = operators::golden_output(config, shape, operators::Precision::float64);
-    const FieldBatch single = operators::golden_output(config, shape, operators::Precision::float32);
+    const FieldBatch exact = operators::golden_output(config, shape, networks::Precision::float64);
+    const FieldBatch single = operators::golden_output(config, shape, networks::Precision::float32);
     EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
         << row.columns.at("id");  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
@@ -76,7 +76,7 @@ TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
   const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {8}, {16}, {33}, {3, 5}, {4, 4}, {8, 6}};
   for (const auto& shape : shapes) {
     const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
-                                                  operators::Precision::float64);
+                                                  networks::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 3, 2);
     const FieldBatch outputs = op->apply(inputs);
     for (std::int64_t point = 0; point < inputs.domain.points(); ++point) {
@@ -97,7 +97,7 @@ TEST(Fno, GradientIsTheOneOfCentralDifferences) {
   const std::vector<std::vector<int>> shapes = {{8}, {5}, {4, 4}};
   for (const std::vector<int>& shape : shapes) {
     const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
-                                                  operators::Precision::float64);
+                                                  networks::Precision::float64);
     const FieldBatch inputs = random_fields(shape, 2, 2);
     const Query query{.point = inputs.domain.centre(), .channel = 1};
     const Operator::Gradient found = op->gradient_at(inputs, query);
@@ -130,7 +130,7 @@ TEST(Fno, WithoutPaddingAndPlacesCommutesWithShifts) {
     config.domain_padding = 0;
     for (const char* places : {"none", "grid"}) {
       config.positional_embedding = places;
-      const auto op = operators::untrained_operator(config, 1, operators::Precision::float64);
+      const auto op = operators::untrained_operator(config, 1, networks::Precision::float64);
       const FieldBatch inputs = random_fields(shape, 2, 2);
       const double apart = l2_distance(shifted(op->apply(inputs)).values, op->apply(shifted(inputs)).values);
       if (config.knows_places())

@@ -26,7 +26,7 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-using operators::Precision;
+using networks::Precision;
 
 // A dozen layers of a few roundings each, in float32 on both sides.
 constexpr double float32_layers = 1e-5;
@@ -37,7 +37,7 @@ struct Subject {
 
   static fs::path folder() { return fs::path(OPSHAP_SOURCE_DIR) / "reference_data" / "fno_options"; }
   fs::path file() const { return folder() / (name + ".safetensors"); }
-  std::unique_ptr<Operator> op(Precision precision = Precision::float32, bool engine = true) const {
+  std::unique_ptr<Operator> op(networks::Precision precision = networks::Precision::float32, bool engine = true) const {
     return operators::load_operator(file(), "cpu", precision, engine);
   }
   std::vector<double> output() const { return data::read_npy(folder() / (name + "_output.npy")).reals(name); }
@@ -90,7 +90,7 @@ TEST(FnoOptions, ChangeWhatANetworkComputes) {
 
 TEST(FnoOptions, HaveAtAPointTheValuesOfTheWholeField) {
   for (const Subject& subject : subjects()) {
-    const auto op = subject.op(Precision::float64);
+    const auto op = subject.op(networks::Precision::float64);
     const FieldBatch inputs = subject.input(), outputs = op->apply(inputs);
     for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
       const std::vector<double> values = op->values_at(inputs, Query{.point = point});
@@ -129,7 +129,7 @@ TEST(FnoOptions, PlayGamesByTheEngineWhereItHasThem) {
   const std::vector<std::string> covered = {"batch_norm", "cp",     "gates",        "no_embedding",
                                             "no_skips",   "ratios", "tensor_train", "tucker"};
   for (const Subject& subject : subjects()) {
-    const auto with = subject.op(), without = subject.op(Precision::float32, false);
+    const auto with = subject.op(), without = subject.op(networks::Precision::float32, false);
     const std::string path = with->coalition_path();
     const bool by_engine = std::ranges::find(covered, subject.name) != covered.end();
     EXPECT_EQ(by_engine, path.starts_with("engine")) << subject.name << ": " << path;
@@ -181,7 +181,7 @@ TEST(FnoOptions, AreReadBackAsWritten) {
     const auto config = operators::FnoConfig::parse(operators::load_network(subject.file(), torch::kFloat32)->config());
     EXPECT_EQ(config, operators::FnoConfig::parse(config)) << subject.name;
   }
-  EXPECT_EQ(std::string::npos, operators::NetworkConfig(operators::FnoConfig{}).json.find("norm"));
+  EXPECT_EQ(std::string::npos, networks::NetworkConfig(operators::FnoConfig{}).json.find("norm"));
 }
 
 TEST(FnoOptions, AreNamedWithTheirValueWhereTheyAreRefused) {
@@ -214,7 +214,7 @@ TEST(FnoOptions, AreNamedWithTheirValueWhereTheyAreRefused) {
 
 TEST(FnoOptions, AreSettingsOfAProfileToo) {
   const auto architecture = operators::architecture("fno");
-  const auto settings = [&](const std::string& extra) -> operators::NetworkSettings {
+  const auto settings = [&](const std::string& extra) -> networks::NetworkSettings {
     const std::string papers = architecture->of_the_paper().json;
     return {.model = "fno", .json = papers.substr(0, papers.rfind('}')) + ", " + extra + "}"};
   };

@@ -190,15 +190,15 @@ std::vector<double> golden_row(const std::string& id) {
 
 // Single entries of the output differ by roundings of the waves and of the reference's coordinates.
 void expect_golden(const std::string& id, const FieldBatch& found) {
-  const operators::GoldenValues values = operators::golden_values(found);
+  const networks::GoldenValues values = operators::golden_values(found);
   const std::vector<double> five = {values.first, values.middle, values.last, values.mean, values.l2},
                             expected = golden_row(id);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(1, five[i] / expected[i], 1e-6) << id << " number " << i;
 }
 
 TEST(Gino, GivesTheGoldenValues) {
-  const FieldBatch exact = operators::golden_output(golden_config(), {1, 2, 1900}, operators::Precision::float64),
-                   single = operators::golden_output(golden_config(), {1, 2, 1900}, operators::Precision::float32);
+  const FieldBatch exact = operators::golden_output(golden_config(), {1, 2, 1900}, networks::Precision::float64),
+                   single = operators::golden_output(golden_config(), {1, 2, 1900}, networks::Precision::float32);
   expect_golden("G2", exact);
   EXPECT_LT(l2_distance(exact.values, single.values), float32_layers);
 }
@@ -254,7 +254,7 @@ TEST(Gino, ComputesWhatNeuraloperatorComputes) {
         data::read_npy(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + name + "_output.npy");  // [2, 150, C]
     const std::vector<double> stored = output.reals(name);
     const FieldBatch found =
-        operators::golden_output(config, {2, config.in_channels, 150}, operators::Precision::float32);
+        operators::golden_output(config, {2, config.in_channels, 150}, networks::Precision::float32);
     std::vector<double> expected(stored.size());
     const auto channels = static_cast<std::size_t>(config.out_channels);
     for (std::size_t b = 0; b < 2; ++b)
@@ -336,7 +336,7 @@ TEST(Gino, FusedLayersAreThoseOfLibTorchAndSoAreTheirDerivatives) {
 
 TEST(Gino, GradientIsTheOneOfCentralDifferences) {
   constexpr double h = 1e-5;
-  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 1);
   for (const std::int64_t point : {0, 7}) {
     const Query query{.point = point, .channel = 1};
@@ -353,7 +353,7 @@ TEST(Gino, GradientIsTheOneOfCentralDifferences) {
 }
 
 TEST(Gino, SharesOneMeshInABatch) {
-  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
   const FieldBatch inputs = random_fields(small_mesh(), 5, 2), outputs = op->apply(inputs);
   const auto third = outputs.field(3);
   EXPECT_EQ("", mismatch({third.begin(), third.end()}, op->apply(inputs.one(3)).values, rounding(1e4, 1)));
@@ -391,7 +391,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
 }
 
 TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
-  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 5), baseline = random_fields(small_mesh(), 1, 6);
   EXPECT_NE(std::string::npos, op->coalition_path().find("sparse")) << op->coalition_path();
   for (const int players : {12, 4}) {
@@ -415,7 +415,7 @@ TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
 }
 
 TEST(Gino, MeanFieldEndsAtTheInputAndAtTheBaseline) {
-  const auto op = operators::untrained_operator(small_config(), 3, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 3, networks::Precision::float64);
   const FieldBatch input = random_fields(small_mesh(), 1, 7), baseline = random_fields(small_mesh(), 1, 8);
   const Query query{.point = 4, .channel = 1};
   FieldBatch levels = FieldBatch::zeros(input.domain, 2, 1);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "data/npy.hpp"
 #include "support/program.hpp"
 
 namespace opshap {
@@ -49,6 +50,42 @@ TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
   EXPECT_EQ(0, outcome.code) << outcome.err;
 #endif
 }
+
+#ifdef OPSHAP_WITH_NETWORKS
+TEST_F(Installation, MayBeMovedAndItsThreeFilesToo) {
+  const std::string installed = path("installed"), moved = path("moved"), flat = path("flat");
+  ASSERT_EQ(0, shell("cmake --install " OPSHAP_BINARY_DIR " --prefix " + installed + " && mv " + installed + " " +
+                     moved + " && mkdir " + flat + " && cp " + moved + "/bin/opshap $(find " + moved +
+                     "/lib -name 'libopshap*.so') " + flat)
+                   .code);
+  data::write_npy(path("u.npy"),
+                  {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
+  const std::string asked = " attribute --operator " + moved +
+                            "/share/opshap/operators/burgers1d.safetensors --query 8 --json --input " + path("u.npy");
+  const Outcome of_tree = shell(moved + "/bin/opshap" + asked), of_copy = shell(flat + "/opshap" + asked);
+  EXPECT_EQ(0, of_tree.code) << of_tree.err;
+  EXPECT_EQ(0, of_copy.code) << of_copy.err;
+
+  // A library of another build, one that is none, and none at all.
+  const std::string library = flat + "/libopshap-networks.so";
+  file("other.cpp",
+       "extern \"C\" struct Entry { const char* build; const void* networks; } opshap_networks() {\n"
+       "  return {\"0123456789ab\", nullptr};\n}\n");
+  ASSERT_EQ(0, shell("g++ -w -shared -fPIC -o " + library + " " + path("other.cpp")).code);
+  const auto refused = [&](const std::string& why) {
+    const Outcome outcome = shell(flat + "/opshap" + asked);
+    EXPECT_EQ(4, outcome.code) << outcome.out;
+    EXPECT_NE(std::string::npos, outcome.err.find(why)) << outcome.err;
+    EXPECT_NE(std::string::npos, outcome.err.find("opshap: library=" + library + " (")) << outcome.err;
+  };
+  refused("is of another build, 0123456789ab, not ");
+  write_file(library, "no library");
+  refused("file too short");
+  std::filesystem::remove(library);
+  refused("cannot open shared object file");
+  EXPECT_EQ(0, shell(flat + "/opshap attribute --game unanimity_sum --players 4").code) << "what needs no network";
+}
+#endif
 
 TEST(Readme, ShowsTheLinesOfTheConsumer) {
   const std::string page = read_file(OPSHAP_SOURCE_DIR "/docs/build.md"),

@@ -71,7 +71,7 @@ TEST_F(KeptProgram, RefusesWhatCannotWork) {
   served(request(1, R"("attribute","--game=caller","--method=exact")") +
              request(2, R"("attribute","--operator=a.safetensors","--input=u.npy","--query=1","--method=exact")"),
          answers);
-  EXPECT_EQ((std::vector<std::int64_t>{2, 2}), codes(answers));
+  EXPECT_EQ((std::vector<std::int64_t>{2, 3}), codes(answers)) << "no caller's game, and no file of a field";
   for (const char* bytes : {"nonsense\n", "{\"type\":\"run\",\"id\":1}\n", "{\"type\":\"run\",\"words\":[1]}\n"}) {
     const Outcome outcome = served(bytes, answers);
     EXPECT_EQ(3, outcome.code) << bytes << outcome.err;

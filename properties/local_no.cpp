@@ -76,9 +76,9 @@ TEST(LocalNo, GivesTheGoldenValues) {
                                  {"disco_layers", row.at(2) == "true"},
                                  {"diff_layers", row.at(3) == "true"}};
     const std::vector<std::int64_t> shape = {std::stoi(row.at(4)), 1, std::stoi(row.at(5)), std::stoi(row.at(5))};
-    const FieldBatch exact = operators::golden_output({config.dump()}, shape, operators::Precision::float64),
-                     single = operators::golden_output({config.dump()}, shape, operators::Precision::float32);
-    const operators::GoldenValues found = operators::golden_values(exact);
+    const FieldBatch exact = operators::golden_output({config.dump()}, shape, networks::Precision::float64),
+                     single = operators::golden_output({config.dump()}, shape, networks::Precision::float32);
+    const networks::GoldenValues found = operators::golden_values(exact);
     const std::vector<double> five = {found.first, found.middle, found.last, found.mean, found.l2};
     // The table has ten digits, the last one rounded.
     for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(1, five[i] / std::stod(row.at(6 + i)), 1e-8) << row.at(0) << i;
@@ -184,7 +184,7 @@ TEST(Disco, SeesZerosBeyondTheEdges) {
 }
 
 /// A small network whose layers have both branches, one of them, or none.
-operators::NetworkConfig small_config(const std::string& padding_mode = "symmetric") {
+networks::NetworkConfig small_config(const std::string& padding_mode = "symmetric") {
   const ordered_json config = {{"model", "local_no"},
                                {"n_modes", {6, 4}},
                                {"hidden_channels", 6},
@@ -206,7 +206,7 @@ FieldBatch random_fields(const std::vector<int>& shape, std::int64_t batch, std:
   return fields;
 }
 
-std::unique_ptr<operators::Network> small_network(const operators::NetworkConfig& config) {
+std::unique_ptr<operators::Network> small_network(const networks::NetworkConfig& config) {
   auto network = operators::make_network(config, torch::kFloat64);
   operators::initialise(*network, 2);
   for (operators::Parameter& parameter : network->parameters()) {
@@ -253,7 +253,7 @@ TEST(LocalNo, FusedLayersAreThoseOfLibTorchAndSoAreTheirDerivatives) {
 
 TEST(LocalNo, ValuesAndGradientsAreThoseOfTheWholeFieldAndOfCentralDifferences) {
   constexpr double h = 1e-5;
-  const auto op = operators::untrained_operator(small_config(), 1, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
   const FieldBatch inputs = random_fields({4, 5}, 1, 1), outputs = op->apply(inputs);
   for (const std::int64_t point : {0, 7, 19}) {
     const Query query{.point = point, .channel = 1};
@@ -273,7 +273,7 @@ TEST(LocalNo, ValuesAndGradientsAreThoseOfTheWholeFieldAndOfCentralDifferences) 
 
 TEST(LocalNo, MeanFieldEndsAtTheInputAndAtTheBaselineAndHasTheSlopeOfItsValue) {
   constexpr double step = 1e-4;
-  const auto op = operators::untrained_operator(small_config(), 3, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_config(), 3, networks::Precision::float64);
   const FieldBatch input = random_fields({4, 6}, 1, 2), baseline = random_fields({4, 6}, 1, 3);
   const Query query{.point = 9, .channel = 1};
   FieldBatch levels = FieldBatch::zeros(input.domain, 3, 1);
@@ -294,7 +294,7 @@ TEST(LocalNo, MeanFieldEndsAtTheInputAndAtTheBaselineAndHasTheSlopeOfItsValue) {
   }
 }
 
-std::int64_t count(const operators::NetworkConfig& config) {
+std::int64_t count(const networks::NetworkConfig& config) {
   std::int64_t found = 0;
   for (const operators::Parameter& parameter : operators::make_network(config, torch::kFloat32)->parameters())
     found += parameter.value.numel() / (parameter.complex ? 2 : 1);

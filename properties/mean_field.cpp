@@ -53,7 +53,7 @@ TEST(MeanField, EndsAtTheInputAndAtTheBaseline) {
   for (const std::vector<int>& shape : std::vector<std::vector<int>>{{9}, {16}, {6, 8}}) {
     for (const char* padding : {"symmetric", "one-sided"}) {
       const auto op = operators::untrained_operator(small_fno(static_cast<int>(shape.size()), padding), 3,
-                                                    operators::Precision::float64);
+                                                    networks::Precision::float64);
       const FieldBatch input = random_fields(shape, 1, 2, 0), baseline = random_fields(shape, 1, 2, 1);
       for (const std::int64_t point : {std::int64_t{0}, input.domain.centre(), input.domain.points() - 1}) {
         const Query query{.point = point, .channel = 1};
@@ -68,7 +68,7 @@ TEST(MeanField, EndsAtTheInputAndAtTheBaseline) {
 TEST(MeanField, TheGradientIsTheSlopeOfTheValue) {
   for (const std::vector<int>& shape : std::vector<std::vector<int>>{{8}, {4, 6}}) {
     const auto op =
-        operators::untrained_operator(small_fno(static_cast<int>(shape.size())), 3, operators::Precision::float64);
+        operators::untrained_operator(small_fno(static_cast<int>(shape.size())), 3, networks::Precision::float64);
     const FieldBatch input = random_fields(shape, 1, 2, 2), baseline = random_fields(shape, 1, 2, 3);
     const Query query{.point = input.domain.centre(), .channel = 0};
     FieldBatch t = constant(shape, {0.4});
@@ -87,7 +87,7 @@ TEST(MeanField, TheGradientIsTheSlopeOfTheValue) {
 }
 
 TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
-  const auto op = operators::untrained_operator(small_fno(1), 3, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_fno(1), 3, networks::Precision::float64);
   const FieldBatch input = random_fields({64}, 1, 2, 2), baseline = random_fields({64}, 1, 2, 3);
   const FieldBatch inclusion = random_fields({64}, 300, 1, 4);
   const Query query{.point = 7};
@@ -106,7 +106,7 @@ TEST(MeanField, DoesNotDependOnTheBatchOrOnThreads) {
 TEST(MeanField, IsTheMeanOverRandomMasksOfManyCellsAndTheScaledInputIsNot) {
   constexpr int points = 512, masks = 4000;
   const double t = 0.3;
-  const auto op = operators::untrained_operator(small_fno(1), 3, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_fno(1), 3, networks::Precision::float64);
   FieldBatch input = FieldBatch::zeros(Domain::unit({points}), 1, 2);
   for (int x = 0; x < points; ++x) {
     input.values[static_cast<std::size_t>(x)] = 3 * std::cos(6.28318530718 * x / points);
@@ -161,7 +161,7 @@ TEST(MeanField, MissesTheCubicFunctionalOfALinearOperatorByItsKnownConstant) {
 }
 
 TEST(MeanField, IsEfficientAndGivesNullPlayersNothing) {
-  const auto op = operators::untrained_operator(small_fno(1), 3, operators::Precision::float64);
+  const auto op = operators::untrained_operator(small_fno(1), 3, networks::Precision::float64);
   FieldBatch input = random_fields({16}, 1, 2, 2);
   const FieldBatch baseline = random_fields({16}, 1, 2, 3);
   input.values[5] = baseline.values[5];

@@ -31,18 +31,18 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
+using networks::NetworkConfig;
 using operators::Multiwavelets;
-using operators::NetworkConfig;
 
-const NetworkConfig papers = {R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
+const networks::NetworkConfig papers = {R"({"model": "mwt", "c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
 
 TEST(Mwt, GivesTheGoldenValues) {
   const auto table = operator_golden_rows("mwt_golden");
   ASSERT_EQ(2U, table.size());
   for (const OperatorGoldenRow& row : table) {
     const std::vector<std::int64_t> shape = {row.number("batch"), 1, row.number("points")};
-    const FieldBatch exact = operators::golden_output(papers, shape, operators::Precision::float64);
-    const FieldBatch single = operators::golden_output(papers, shape, operators::Precision::float32);
+    const FieldBatch exact = operators::golden_output(papers, shape, networks::Precision::float64);
+    const FieldBatch single = operators::golden_output(papers, shape, networks::Precision::float32);
     EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
         << row.columns.at("id");  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
@@ -96,7 +96,7 @@ FieldBatch random_fields(int points, std::int64_t batch, int channels) {
 
 /// A network in float64 whose parameters are zero but for those that are given: name to row-major values, complex ones
 /// as pairs.
-std::unique_ptr<operators::Network> network_of(const NetworkConfig& config,
+std::unique_ptr<operators::Network> network_of(const networks::NetworkConfig& config,
                                                const std::map<std::string, std::vector<double>>& given) {
   const torch::NoGradGuard no_grad;
   auto network = operators::make_network(config, torch::kFloat64);
@@ -133,7 +133,7 @@ std::vector<double> identity(int k) {
   return values;
 }
 
-NetworkConfig one_channel(int k, int alpha) {
+networks::NetworkConfig one_channel(int k, int alpha) {
   return {message(R"({"model": "mwt", "c": 1, "k": )", k, R"(, "alpha": )", alpha,
                   R"(, "n_cz": 1, "positional_embedding": null})")};
 }

@@ -41,12 +41,12 @@ constexpr int in_channels = 2, out_channels = 3;
 
 class EveryOperator : public ::testing::TestWithParam<Case> {
  protected:
-  operators::NetworkConfig config() const {
+  networks::NetworkConfig config() const {
     return operators::fitted(
         operators::architecture(GetParam().name)->of_the_paper(),
         {.dimension = GetParam().dimension, .in_channels = in_channels, .out_channels = out_channels});
   }
-  std::unique_ptr<Operator> op(operators::Precision precision) const {
+  std::unique_ptr<Operator> op(networks::Precision precision) const {
     return operators::untrained_operator(config(), 1, precision);
   }
   std::vector<int> shape(int points) const {
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryOperator, ::testing::ValuesIn(cases())
                          [](const auto& of) { return of.param.name + std::to_string(of.param.dimension) + "d"; });
 
 TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
-  const auto found = op(operators::Precision::float32);
+  const auto found = op(networks::Precision::float32);
   EXPECT_EQ(GetParam().dimension, found->dimension());
   EXPECT_EQ(in_channels, found->input_channels());
   EXPECT_EQ(out_channels, found->output_channels());
@@ -72,7 +72,7 @@ TEST_P(EveryOperator, SaysItsDimensionAndItsChannels) {
 }
 
 TEST_P(EveryOperator, WorksAtAnyResolution) {
-  const auto found = op(operators::Precision::float32);
+  const auto found = op(networks::Precision::float32);
   for (const int points : {4, 8, 16}) {
     const FieldBatch inputs = random_fields(points, 2), outputs = found->apply(inputs);
     EXPECT_EQ(inputs.domain, outputs.domain);
@@ -85,7 +85,7 @@ TEST_P(EveryOperator, WorksAtAnyResolution) {
 
 TEST_P(EveryOperator, GivesAFieldWhatItGivesItInABatch) {
   SCOPED_TRACE(replay());
-  const auto found = op(operators::Precision::float64);
+  const auto found = op(networks::Precision::float64);
   const FieldBatch inputs = random_fields(8, 5), outputs = found->apply(inputs);
   for (const std::int64_t index : {0, 4}) {
     const auto whole = outputs.field(index);
@@ -96,7 +96,7 @@ TEST_P(EveryOperator, GivesAFieldWhatItGivesItInABatch) {
 
 TEST_P(EveryOperator, HasAtAPointTheValuesOfTheWholeField) {
   SCOPED_TRACE(replay());
-  const auto found = op(operators::Precision::float64);
+  const auto found = op(networks::Precision::float64);
   const FieldBatch inputs = random_fields(8, 2), outputs = found->apply(inputs);
   for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
     const std::vector<double> values = found->values_at(inputs, Query{.point = point, .channel = 1});
@@ -122,7 +122,7 @@ std::vector<double> added_up(const Readout& readout, const At& at) {
 // Of several numbers everything goes through the whole output; of more than 64 games do so too.
 TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
   SCOPED_TRACE(replay());
-  const auto found = op(operators::Precision::float64), with = op(operators::Precision::float32);
+  const auto found = op(networks::Precision::float64), with = op(networks::Precision::float32);
   const FieldBatch inputs = random_fields(8, 1), hidden = FieldBatch::zeros(inputs.domain, 1, in_channels);
   const std::int64_t last = inputs.domain.points() - 1;
   Rng rng(test_seed(), "readouts");
@@ -163,7 +163,7 @@ TEST_P(EveryOperator, ReadsAWeightedSumOfItsOutputAsTheSumOfItsQueries) {
 TEST_P(EveryOperator, HasTheGradientOfCentralDifferences) {
   SCOPED_TRACE(replay());
   constexpr double h = 1e-5;
-  const auto found = op(operators::Precision::float64);
+  const auto found = op(networks::Precision::float64);
   const FieldBatch input = random_fields(4, 1);
   const Query query{.point = input.domain.centre(), .channel = 2};
   std::vector<double> expected;
@@ -180,7 +180,7 @@ TEST_P(EveryOperator, HasTheGradientOfCentralDifferences) {
 
 TEST_P(EveryOperator, PlaysTheGameOfItsMaskedInputsWithAndWithoutItsEngine) {
   SCOPED_TRACE(replay());
-  const auto with = op(operators::Precision::float32), exact = op(operators::Precision::float64);
+  const auto with = op(networks::Precision::float32), exact = op(networks::Precision::float64);
   ScenarioRule rule;
   rule.players = ScenarioRule::Players::blocks;
   rule.blocks = 4;
@@ -217,7 +217,7 @@ TEST_P(EveryOperator, TakesItsDomainAndItsConfigThroughAFile) {
 }
 
 TEST_P(EveryOperator, NamesWhatItDoesNotKnow) {
-  operators::NetworkSettings settings = operators::architecture(GetParam().name)->of_the_paper();
+  networks::NetworkSettings settings = operators::architecture(GetParam().name)->of_the_paper();
   const auto refusal = [&](const std::string& extra) -> std::string {
     settings.json = settings.json.substr(0, settings.json.rfind('}')) + extra + "}";
     try {
@@ -242,7 +242,7 @@ TEST(FastBlas, IsKnownByItsNameAndNotByTheSpeedOfABusyMachine) {
   EXPECT_NO_THROW(operators::require_fast({.name = "OpenBLAS 0.3.21 (OpenMP)", .gflops = 0.5, .fast = true}));
   EXPECT_THROW(operators::require_fast({.name = "reference BLAS", .gflops = 100, .fast = false, .fix = "none"}),
                EnvironmentError);
-  const operators::Blas blas = operators::examine_blas();
+  const networks::Blas blas = operators::examine_blas();
   EXPECT_EQ(blas.name != "reference BLAS", blas.fast) << blas.gflops;
 }
 

@@ -39,7 +39,7 @@ Question random_question(const std::vector<int>& shape) {
   config.n_modes.assign(shape.size(), 6);
   const Domain domain = Domain::unit(shape);
   Rng rng(9, "partition of unity", static_cast<std::uint32_t>(shape.size()));
-  return {.op = operators::untrained_operator(config, 3, operators::Precision::float64),
+  return {.op = operators::untrained_operator(config, 3, networks::Precision::float64),
           .input = random_field(domain, 2, rng),
           .baseline = random_field(domain, 2, rng),
           .query = {.point = domain.centre()}};

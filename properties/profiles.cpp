@@ -203,10 +203,10 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
   write_file(file, new_keys);
   const cli::Profile profile = cli::load_profile("smoke", file);
   ASSERT_EQ(2u, profile.explainers.size());
-  const training::ExplainerRecipe& other = profile.explainers.at("other");
+  const networks::ExplainerRecipe& other = profile.explainers.at("other");
   EXPECT_EQ("mean_field", other.target);
   EXPECT_EQ(24, other.label_evaluations);
-  EXPECT_EQ((std::vector<training::LabelRule>{{16, "permutation_pairs", 122}, {32, "two_level", 0}}), other.mixture);
+  EXPECT_EQ((std::vector<networks::LabelRule>{{16, "permutation_pairs", 122}, {32, "two_level", 0}}), other.mixture);
   EXPECT_TRUE(other.relative && other.atom && other.any_query);
   EXPECT_EQ(64, other.fine_from);
   EXPECT_EQ("equal", other.cells);

@@ -50,7 +50,7 @@ class TorchScript : public testing::Test {
 
   /// The message of the error that loading ends with.
   template <typename Failure>
-  std::string refusal(const fs::path& path, operators::Precision precision = operators::Precision::float32) const {
+  std::string refusal(const fs::path& path, networks::Precision precision = networks::Precision::float32) const {
     try {
       operators::load_operator(path, "cpu", precision);
     } catch (const Failure& failure) {
@@ -99,7 +99,7 @@ TEST_F(TorchScript, IsTheModelThatWasWritten) {
 }
 
 TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
-  const auto op = operators::load_operator(archive(line_model), "cpu", operators::Precision::float64);
+  const auto op = operators::load_operator(archive(line_model), "cpu", networks::Precision::float64);
   const Domain domain = Domain::unit({8});
   const FieldBatch field = random_field(domain, 1);
   const auto game = games::cell_mask_game(
@@ -129,7 +129,7 @@ def forward(self, x: Tensor) -> Tensor:
   const fs::path path = folder_ / "complex.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
   const FieldBatch field = random_field(Domain::unit({5}), 1);
-  const auto output = operators::load_operator(path, "cpu", operators::Precision::float64)->apply(field).values;
+  const auto output = operators::load_operator(path, "cpu", networks::Precision::float64)->apply(field).values;
   for (std::size_t point = 0; point < 5; ++point)
     EXPECT_EQ("", mismatch(2 * field.values[point], output[point], rounding(5, 4)));
 }
@@ -216,7 +216,7 @@ TEST_F(TorchScript, LearnsItsAxesAndChannelsFromTheInput) {
   const fs::path path = folder_ / "plane.pt";
   const auto loaded = [&](int channels, const std::vector<std::int64_t>& input) {
     plane_module(channels).save(path.string());
-    return operators::load_operator(path, "cpu", operators::Precision::float32, true, input)->describe();
+    return operators::load_operator(path, "cpu", networks::Precision::float32, true, input)->describe();
   };
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {16, 16}));
   EXPECT_EQ("TorchScript plane.pt 2D, 1 to 1 channels", loaded(1, {1, 16, 12}));
@@ -230,7 +230,7 @@ def forward(self, x: Tensor) -> Tensor:
 )",
                                 20);
   const auto channels = [&](const std::vector<std::int64_t>& input) {
-    return operators::load_operator(line, "cpu", operators::Precision::float32, true, input)->input_channels();
+    return operators::load_operator(line, "cpu", networks::Precision::float32, true, input)->input_channels();
   };
   EXPECT_EQ(20, channels({20, 24}));
   EXPECT_EQ(20, channels({})) << "its weights suggest them";
@@ -239,7 +239,7 @@ def forward(self, x: Tensor) -> Tensor:
 // It multiplies the last axis but one, of a line's channels or of a plane's points alike.
 TEST_F(TorchScript, RefusesAnInputThatCouldBeOfTwoKinds) {
   try {
-    operators::load_operator(archive(line_model, 20), "cpu", operators::Precision::float32, true, {20, 24});
+    operators::load_operator(archive(line_model, 20), "cpu", networks::Precision::float32, true, {20, 24});
     FAIL();
   } catch (const DataError& error) {
     const std::string text = error.what();
@@ -254,7 +254,7 @@ def forward(self, x: Tensor) -> Tensor:
     assert x.size(2) == 40, "not 40 points"
     return torch.matmul(self.weight, x.reshape([1, 1, 40]))
 )";
-  const auto op = operators::load_operator(archive(model), "cpu", operators::Precision::float32, true, {40});
+  const auto op = operators::load_operator(archive(model), "cpu", networks::Precision::float32, true, {40});
   FieldBatch fields = FieldBatch::zeros(Domain::unit({40}), 3, 1);
   for (std::size_t i = 0; i < fields.values.size(); ++i) fields.values[i] = static_cast<double>(i);
   const FieldBatch found = op->apply(fields);
@@ -279,7 +279,7 @@ TEST_F(TorchScript, IsComputedInDoubleWhereItsWeightsAreDouble) {
   EXPECT_NE(std::string::npos, op->coalition_path().find("float64")) << op->coalition_path();
   const FieldBatch field = random_field(Domain::unit({6, 6}), 1);
   plane_module(1).save(path.string());
-  const auto in_double = operators::load_operator(path, "cpu", operators::Precision::float64);
+  const auto in_double = operators::load_operator(path, "cpu", networks::Precision::float64);
   EXPECT_EQ("", mismatch(in_double->apply(field).values, op->apply(field).values, single_rounding(20, 1)));
 }
 
@@ -288,7 +288,7 @@ TEST_F(TorchScript, HasTheGradientOfGeluInThePlane) {
   const fs::path path = folder_ / "plane.pt";
   plane_module(2).save(path.string());
   const auto single = operators::load_operator(path),
-             exact = operators::load_operator(path, "cpu", operators::Precision::float64);
+             exact = operators::load_operator(path, "cpu", networks::Precision::float64);
   const FieldBatch field = random_field(Domain::unit({8, 9}), 2);
   const Query query{.point = 3 * 9 + 2, .channel = 1};
   FieldBatch nodes = FieldBatch::zeros(field.domain, 50, 2);  // as on the way from a baseline of zeros to the field
@@ -395,7 +395,7 @@ TEST_F(TorchScript, RefusesDoubleOfAFrozenModel) {
   module.define("def forward(self, x: Tensor) -> Tensor:\n    return 2 * x[:, 0:1]\n");
   const fs::path path = folder_ / "frozen.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
-  EXPECT_NE(std::string::npos, refusal<InvalidArgument>(path, operators::Precision::float64).find("is a frozen model"));
+  EXPECT_NE(std::string::npos, refusal<InvalidArgument>(path, networks::Precision::float64).find("is a frozen model"));
 }
 
 }  // namespace

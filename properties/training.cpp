@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr int native_points = 32;
 
-operators::NetworkSettings small_model() {
+networks::NetworkSettings small_model() {
   return {.model = "fno",
           .json = R"({"modes": 6, "width": 12, "layers": 2, "padding": 0.5, "padding_mode": "symmetric"})"};
 }
@@ -63,7 +63,7 @@ data::Dataset small_data(int train, int validation) {
   return data;
 }
 
-training::BackboneRecipe small_backbone(int epochs) {
+networks::BackboneRecipe small_backbone(int epochs) {
   return {.model = small_model(),
           .resolutions = {16, 32},
           .epochs = epochs,
@@ -73,7 +73,7 @@ training::BackboneRecipe small_backbone(int epochs) {
           .patience = 100};
 }
 
-training::ExplainerRecipe small_explainer(int epochs) {
+networks::ExplainerRecipe small_explainer(int epochs) {
   return {.model = small_model(),
           .resolutions = {16, 32},
           .epochs = epochs,
@@ -96,7 +96,7 @@ class Training : public ::testing::Test {
 };
 
 TEST_F(Training, OfABackboneLowersItsLossTenfold) {
-  const training::TrainingSummary summary =
+  const networks::TrainingSummary summary =
       training::train_backbone(small_backbone(30), small_data(32, 8), 1, folder_ / "a");
   const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
   const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
@@ -114,8 +114,8 @@ TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
 }
 
 /// With all that the paper's recipe does not have, but for labels.
-training::ExplainerRecipe other_explainer(int epochs) {
-  training::ExplainerRecipe recipe = small_explainer(epochs);
+networks::ExplainerRecipe other_explainer(int epochs) {
+  networks::ExplainerRecipe recipe = small_explainer(epochs);
   recipe.patience = 0;
   recipe.relative = recipe.atom = true;
   recipe.coordinates = "query_angle";
@@ -128,9 +128,9 @@ training::ExplainerRecipe other_explainer(int epochs) {
 TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
   const data::Dataset data = small_data(16, 4);
   const WeightedMeanOperator backbone(0.5);
-  for (const training::ExplainerRecipe& recipe : {small_explainer(6), other_explainer(6)}) {
+  for (const networks::ExplainerRecipe& recipe : {small_explainer(6), other_explainer(6)}) {
     const fs::path one = folder_ / recipe.coordinates / "whole", parts = folder_ / recipe.coordinates / "parts";
-    const training::TrainingSummary whole = training::train_explainer(recipe, backbone, data, 1, one);
+    const networks::TrainingSummary whole = training::train_explainer(recipe, backbone, data, 1, one);
 
     // Stopped in the middle of some epoch, then in a later one, then left to finish. Before the first epoch there are 1
     // call for the identity, 8 for v(∅) and v(N) of 4 groups, and 4 for the validation; an epoch has a call for each of
@@ -142,7 +142,7 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
     }
     // A kill after the metrics line and before the checkpoint leaves a line too many.
     write_file(parts / "metrics.jsonl", read_file(parts / "metrics.jsonl") + "{\"epoch\":99}\n");
-    const training::TrainingSummary resumed = training::train_explainer(recipe, backbone, data, 1, parts);
+    const networks::TrainingSummary resumed = training::train_explainer(recipe, backbone, data, 1, parts);
     EXPECT_EQ(read_file(one / "model.safetensors"), read_file(parts / "model.safetensors"));
     EXPECT_EQ(whole.operator_evaluations, resumed.operator_evaluations);
     EXPECT_EQ(whole.best_validation, resumed.best_validation);
@@ -153,7 +153,7 @@ TEST_F(Training, OfAnExplainerResumesToTheBitsOfAnUninterruptedRun) {
 
 TEST_F(Training, AsksForLabelsThatItKeepsOnlyOnce) {
   const data::Dataset data = small_data(16, 4);
-  training::ExplainerRecipe recipe = other_explainer(3);
+  networks::ExplainerRecipe recipe = other_explainer(3);
   for (const char* target : {"fastshap_reused", "mean_field"}) {
     recipe.target = target;
     recipe.epochs = 3;
@@ -178,7 +178,7 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
   training::train_backbone(small_backbone(4), data, 1, folder_ / "backbone");
   const fs::path weights = folder_ / "backbone" / "model.safetensors";
   const auto engine = operators::load_operator(weights),
-             plain = operators::load_operator(weights, "cpu", operators::Precision::float32, false);
+             plain = operators::load_operator(weights, "cpu", networks::Precision::float32, false);
   ASSERT_TRUE(engine->coalition_path().starts_with("engine")) << engine->coalition_path();
   // Four batches of two resolutions an epoch: 52 steps.
   training::train_explainer(small_explainer(13), *engine, data, 1, folder_ / "engine");
@@ -196,7 +196,7 @@ TEST_F(Training, OfAnExplainerHasTheLossesOfThePlainPathWithTheEngine) {
 
 TEST_F(Training, CountsTheOperatorEvaluationsOfItsCoalitions) {
   // 3 epochs × 16 samples × 16 coalitions, v(N) of 20 samples, v(∅) of 2 + 2 groups, 4 × 32 validation coalitions.
-  const training::TrainingSummary summary =
+  const networks::TrainingSummary summary =
       training::train_explainer(small_explainer(3), WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(3 * 16 * 16 + 20 + 4 + 4 * 32, summary.operator_evaluations);
 }
@@ -218,7 +218,7 @@ data::Dataset plane_data() {
 
 TEST_F(Training, ChoosesCoordinatesByTheDomain) {
   data::Dataset data = small_data(16, 4);
-  training::ExplainerRecipe recipe = small_explainer(1);
+  networks::ExplainerRecipe recipe = small_explainer(1);
   recipe.coordinates = "query";
   const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
   EXPECT_EQ("query_angle", config().at("coordinates"));
@@ -240,7 +240,7 @@ TEST_F(Training, ChoosesCoordinatesByTheDomain) {
 TEST_F(Training, CountsThePointsOfThePapersRecipeAlikeWhereItIsTold) {
   data::Dataset data = small_data(16, 4);
   data.inputs.domain = Domain::grid({Axis::nodes(native_points)});
-  training::ExplainerRecipe recipe = small_explainer(1);
+  networks::ExplainerRecipe recipe = small_explainer(1);
   const auto config = [&] { return nlohmann::json::parse(training::explainer_config(recipe, data).json); };
   const nlohmann::json papers = config();
   recipe.cells = "equal";
@@ -250,7 +250,7 @@ TEST_F(Training, CountsThePointsOfThePapersRecipeAlikeWhereItIsTold) {
 
 TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   const data::Dataset data = plane_data();
-  training::BackboneRecipe recipe = small_backbone(1);
+  networks::BackboneRecipe recipe = small_backbone(1);
   recipe.resolutions = {4, 8};
   training::train_backbone(recipe, data, 1, folder_ / "backbone");
   const auto backbone = operators::load_operator(folder_ / "backbone" / "model.safetensors");
@@ -262,7 +262,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
 
   // Blocks as players, another query and a channel that is always shown: the explainer is trained on the games of that
   // rule.
-  training::ExplainerRecipe explainer = small_explainer(1);
+  networks::ExplainerRecipe explainer = small_explainer(1);
   explainer.resolutions = {4, 8};
   explainer.scenario.players = ScenarioRule::Players::blocks;
   explainer.scenario.blocks = 4;
@@ -270,7 +270,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
   explainer.scenario.position = {0.3, 1.2};
   explainer.scenario.channel = 2;
   explainer.scenario.masked = {1};
-  const training::TrainingSummary summary =
+  const networks::TrainingSummary summary =
       training::train_explainer(explainer, *backbone, data, 1, folder_ / "explainer");
   // Each sample has a v(∅) of its own, since the channel that is always shown is in it.
   EXPECT_EQ(4 * 16 + 2 * 6 + 2 * 32, summary.operator_evaluations);
@@ -282,7 +282,7 @@ TEST_F(Training, TakesDimensionChannelsAndDomainFromTheData) {
 TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
   EXPECT_THROW(training::train_explainer(small_explainer(1), WeightedMeanOperator(0), plane_data(), 1, folder_ / "a"),
                InvalidArgument);
-  training::ExplainerRecipe recipe = small_explainer(1);
+  networks::ExplainerRecipe recipe = small_explainer(1);
   recipe.scenario.players = ScenarioRule::Players::blocks;
   recipe.scenario.blocks = 17;
   EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
@@ -291,7 +291,7 @@ TEST_F(Training, RefusesAnOperatorAndARuleThatDoNotFitTheData) {
   recipe.target = "fastshapp";
   EXPECT_THROW(training::train_explainer(recipe, WeightedMeanOperator(0), small_data(16, 4), 1, folder_ / "a"),
                InvalidArgument);
-  training::BackboneRecipe unknown = small_backbone(1);
+  networks::BackboneRecipe unknown = small_backbone(1);
   unknown.model.json =
       R"({"modes": 6, "widht": 12, "width": 12, "layers": 2, "padding": 0, "padding_mode": "symmetric"})";
   EXPECT_THROW(training::train_backbone(unknown, small_data(16, 4), 1, folder_ / "a"), InvalidArgument);
@@ -314,9 +314,9 @@ TEST_F(Training, OfOneProcessAtATimeGoesIntoAFolder) {
 
 TEST_F(Training, ReturnsAtOnceWhenFinishedAndRefusesAnotherRecipe) {
   const data::Dataset data = small_data(16, 4);
-  const training::TrainingSummary first = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  const networks::TrainingSummary first = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
   const auto written = fs::last_write_time(folder_ / "a" / "model.safetensors");
-  const training::TrainingSummary again = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
+  const networks::TrainingSummary again = training::train_backbone(small_backbone(2), data, 1, folder_ / "a");
   EXPECT_EQ(first.best_validation, again.best_validation);
   EXPECT_EQ(written, fs::last_write_time(folder_ / "a" / "model.safetensors"));
   EXPECT_THROW(training::train_backbone(small_backbone(3), data, 1, folder_ / "a"), InvalidArgument);
@@ -348,10 +348,10 @@ TEST_F(Training, AFinishedExplainerIsRecognisedOnAnotherProcessor) {
 }
 
 TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
-  training::BackboneRecipe recipe = small_backbone(50);
+  networks::BackboneRecipe recipe = small_backbone(50);
   recipe.patience = 3;
   recipe.learning_rate = 0.5;  // far too high: the first epochs are the best ones
-  const training::TrainingSummary summary = training::train_backbone(recipe, small_data(16, 4), 1, folder_ / "a");
+  const networks::TrainingSummary summary = training::train_backbone(recipe, small_data(16, 4), 1, folder_ / "a");
   EXPECT_EQ(summary.best_epoch + 3, summary.epochs);
   EXPECT_LT(summary.epochs, 50);
 }
@@ -389,7 +389,7 @@ TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
 
 TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
   const WeightedMeanOperator backbone(0);
-  training::ExplainerRecipe recipe = other_explainer(60);
+  networks::ExplainerRecipe recipe = other_explainer(60);
   recipe.target = "mean_field";
   recipe.any_query = true;
   training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / "a");
@@ -400,14 +400,14 @@ TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
     EXPECT_LT(error_beside_uniform(*explainer, points, {0, 3, 15, 7, 9, 11, 14, 1}), 0.2) << points << " points";
 }
 
-operators::NetworkSettings small_multiwavelet_model() {
+networks::NetworkSettings small_multiwavelet_model() {
   return {.model = "mwt", .json = R"({"c": 4, "k": 3, "alpha": 5, "n_cz": 2})"};
 }
 
 TEST_F(Training, OfAMultiwaveletBackboneLowersItsLossTenfold) {
-  training::BackboneRecipe recipe = small_backbone(30);
+  networks::BackboneRecipe recipe = small_backbone(30);
   recipe.model = small_multiwavelet_model();
-  const training::TrainingSummary summary = training::train_backbone(recipe, small_data(32, 8), 1, folder_ / "a");
+  const networks::TrainingSummary summary = training::train_backbone(recipe, small_data(32, 8), 1, folder_ / "a");
   const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
   const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
   EXPECT_LT(summary.best_validation, first / 10);
@@ -417,7 +417,7 @@ TEST_F(Training, OfAMultiwaveletBackboneLowersItsLossTenfold) {
 TEST_F(Training, OfAMultiwaveletExplainerFindsTheShapleyValuesOfALinearOperator) {
   const WeightedMeanOperator backbone(0);
   for (const auto& [coordinates, epochs] : {std::pair("grid", 30), std::pair("query", 60)}) {
-    training::ExplainerRecipe recipe = small_explainer(epochs);
+    networks::ExplainerRecipe recipe = small_explainer(epochs);
     recipe.model = small_multiwavelet_model();
     recipe.coordinates = coordinates;
     training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / coordinates);
@@ -490,18 +490,18 @@ data::Dataset cloud_data(int train, int validation) {
   return data;
 }
 
-operators::NetworkSettings small_gino() {
+networks::NetworkSettings small_gino() {
   return {.model = "gino",
           .json = R"({"modes": 4, "width": 12, "layers": 2, "in_radius": 0.3, "out_radius": 0.3, )"
                   R"("in_transform": "nonlinear", "out_transform": "linear", "latent_shape": [6, 6]})"};
 }
 
 TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
-  training::BackboneRecipe recipe = small_backbone(20);
+  networks::BackboneRecipe recipe = small_backbone(20);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   const data::Dataset data = cloud_data(32, 8);
-  const training::TrainingSummary summary = training::train_backbone(recipe, data, 1, folder_ / "a");
+  const networks::TrainingSummary summary = training::train_backbone(recipe, data, 1, folder_ / "a");
   const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
   const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
   EXPECT_LT(summary.best_validation, first / 4);  // what does not learn stays where it is
@@ -511,7 +511,7 @@ TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
 }
 
 TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
-  training::ExplainerRecipe recipe = small_explainer(25);
+  networks::ExplainerRecipe recipe = small_explainer(25);
   recipe.model = small_gino();
   recipe.resolutions = {cloud_points};
   recipe.scenario = {.players = ScenarioRule::Players::blocks, .blocks = 16};
@@ -540,7 +540,7 @@ TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
 }
 
 TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
-  const auto refusal = [&](const training::ExplainerRecipe& recipe, const Operator& backbone) -> std::string {
+  const auto refusal = [&](const networks::ExplainerRecipe& recipe, const Operator& backbone) -> std::string {
     try {
       training::train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
     } catch (const InvalidArgument& error) {
@@ -549,7 +549,7 @@ TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
     return "";
   };
   const WeightedMeanOperator backbone(0);
-  training::ExplainerRecipe recipe = other_explainer(1);
+  networks::ExplainerRecipe recipe = other_explainer(1);
   recipe.target = "exact";
   EXPECT_EQ(refusal(recipe, backbone),
             "explainer: target=exact, players=32 (a label takes 2^n evaluations, n <= 16). Use it in a mixture with "

@@ -100,7 +100,7 @@ struct Subject {
 };
 
 std::unique_ptr<Target> make(const std::string& name) {
-  training::ExplainerRecipe recipe;
+  networks::ExplainerRecipe recipe;
   recipe.target = name;
   recipe.coalitions = 16;
   return training::targets::make(recipe);
@@ -190,7 +190,7 @@ TEST(Targets, HaveIdentitiesOfTheirOwn) {
   std::set<std::string> identities;
   for (const std::string& name : training::targets::names())
     EXPECT_TRUE(identities.insert(make(name)->identity()).second) << name;
-  training::ExplainerRecipe more;
+  networks::ExplainerRecipe more;
   more.coalitions = 18;
   EXPECT_TRUE(identities.insert(training::targets::make(more)->identity()).second);
 }

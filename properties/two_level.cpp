@@ -156,7 +156,7 @@ TEST(TwoLevel, InterpolatesPolynomialsBetweenItsNodes) {
 TEST(TwoLevel, SlopesAreTheDerivativesOfTheExtensionAtTheMask) {
   const auto op = operators::untrained_operator(
       operators::FnoConfig{.n_modes = {5}, .hidden_channels = 8, .n_layers = 3, .domain_padding = 0.25}, 3,
-      operators::Precision::float64);
+      networks::Precision::float64);
   constexpr int points = 12;
   const FieldBatch input = wave(points), baseline = FieldBatch::zeros(input.domain, 1, 1);
   const auto game = cells_of(*op, points);

@@ -61,7 +61,7 @@ class WeightFiles : public ::testing::Test {
 
 TEST_F(WeightFiles, AreReadBackToTheBit) {
   const auto loaded = operators::load_network(file_, torch::kFloat32);
-  EXPECT_EQ(operators::NetworkConfig(small_config()), loaded->config());
+  EXPECT_EQ(networks::NetworkConfig(small_config()), loaded->config());
   const auto original = operators::make_network(small_config(), torch::kFloat32);
   operators::initialise(*original, 3);
   ASSERT_EQ(original->parameters().size(), loaded->parameters().size());
@@ -178,7 +178,7 @@ TEST(OddAxes, AreThoseOfNeuraloperatorWithEitherShift) {
     const auto name = each["name"].get<std::string>();
     const auto output_of = [&](nlohmann::ordered_json config) {
       const FieldBatch output = operators::golden_output(
-          {config.dump()}, each["shape"].get<std::vector<std::int64_t>>(), operators::Precision::float64);
+          {config.dump()}, each["shape"].get<std::vector<std::int64_t>>(), networks::Precision::float64);
       return output.values;  // one field of one channel, so the order is the reference's
     };
     const auto with = [&](const char* shift) {
@@ -230,7 +230,7 @@ TEST_F(WeightFiles, OfModelsThatAreNotHereAreNamedForWhatTheyAre) {
 }
 
 /// The first config with a shift in it: of the network, or of the one inside of a density.
-std::string shift_of(const operators::NetworkConfig& config) {
+std::string shift_of(const networks::NetworkConfig& config) {
   const auto json = nlohmann::ordered_json::parse(config.json);
   return (json.contains("network") ? json["network"] : json).value("inverse_shift", "");
 }
@@ -247,7 +247,7 @@ TEST_F(WeightFiles, SayWhichShiftTheyHave) {
 
 // A training here has always had ifftshift, and has written its domain; whatever else says nothing is neuraloperator's.
 TEST_F(WeightFiles, OfBeforeHaveTheShiftOfThoseWhoTrainedThem) {
-  const auto shift_without_key = [&](const operators::NetworkConfig& config, bool domain) {
+  const auto shift_without_key = [&](const networks::NetworkConfig& config, bool domain) {
     const auto network = operators::make_network(config, torch::kFloat32);
     if (domain) network->set_native_domain(Domain::unit({8, 8}));
     operators::save_network(*network, file_);
@@ -260,7 +260,7 @@ TEST_F(WeightFiles, OfBeforeHaveTheShiftOfThoseWhoTrainedThem) {
   };
   EXPECT_EQ("fftshift", shift_without_key(small_config(), false));
   EXPECT_EQ("ifftshift", shift_without_key(small_config(), true));
-  const operators::NetworkConfig explainer =
+  const networks::NetworkConfig explainer =
       operators::fitted({.model = "density", .json = R"({"network": {"modes": 4, "width": 4, "layers": 1, "padding": 0,
                                                    "padding_mode": "symmetric"}})"},
                         {.dimension = 2});
@@ -314,7 +314,7 @@ TEST(FnoConfig, NamesWhatItRefuses) {
   for (const std::string& text : texts)
     EXPECT_THROW(operators::FnoConfig::parse({text}), DataError) << text.substr(0, 50);
   EXPECT_THROW(operators::untrained_operator({R"({"model": "fnoo"})"}, 1), InvalidArgument);
-  EXPECT_THROW(operators::untrained_operator({}, 1, operators::Precision::float32, "gpu"), InvalidArgument);
+  EXPECT_THROW(operators::untrained_operator({}, 1, networks::Precision::float32, "gpu"), InvalidArgument);
 }
 
 }  // namespace

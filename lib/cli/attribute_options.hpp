@@ -13,7 +13,7 @@
 
 namespace opshap::cli {
 
-/// What `opshap attribute` can be told; the same options in both programs.
+/// What `opshap attribute` can be told.
 struct AttributeOptions : GameOptions {
   std::string method;               ///< --method; empty where --explainer is the method
   std::filesystem::path explainer;  ///< --explainer: trained weights that explain in place of a method

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,12 +26,6 @@ struct CommandTable {
 
 /// The table of an application and all its subcommands, but for hidden ones.
 CommandTable table_of(const CLI::App& app);
-
-/// The table of `opshap` with what opshap-networks knows of its commands, where it is there. `app` is the application
-/// of `opshap` itself. Cost: a start of opshap-networks. Throws EnvironmentError where it is there and does not answer.
-CommandTable whole_table(const CLI::App& app);
-
-nlohmann::ordered_json to_json(const CommandTable& table);
 
 /// All commands of a table with their paths ("data import npy"; empty for the application), each before its
 /// subcommands.

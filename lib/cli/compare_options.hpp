@@ -11,7 +11,7 @@
 
 namespace opshap::cli {
 
-/// What `opshap compare` can be told; the same options in both programs.
+/// What `opshap compare` can be told.
 struct CompareOptions : GameOptions {
   std::string suite;                        ///< --suite, instead of a game
   std::vector<std::string> methods;         ///< --methods; "all" stands for every registered estimator

@@ -30,10 +30,10 @@ std::string curves_in_words(const std::vector<evaluation::BudgetCurve>& curves) 
 }
 
 /// The settings of a recipe that only the suite has, where they differ from the paper's.
-std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe,
-                                         const training::ExplainerRecipe& paper) {
+std::vector<std::string> settings_beyond(const networks::ExplainerRecipe& recipe,
+                                         const networks::ExplainerRecipe& paper) {
   std::vector<std::string> words;
-  for (const Setting<training::ExplainerRecipe>& setting : explainer_settings()) {
+  for (const Setting<networks::ExplainerRecipe>& setting : explainer_settings()) {
     if (!setting.optional) continue;
     const auto value = setting.write(recipe, paper);
     if (!value.is_null()) words.push_back(message(setting.key, " = ", value));
@@ -42,8 +42,8 @@ std::vector<std::string> settings_beyond(const training::ExplainerRecipe& recipe
 }
 
 /// How an operator differs from the paper's. The settings of two architectures cannot be compared one by one.
-std::vector<std::string> operator_departures(const operators::NetworkSettings& ours,
-                                             const operators::NetworkSettings& theirs) {
+std::vector<std::string> operator_departures(const networks::NetworkSettings& ours,
+                                             const networks::NetworkSettings& theirs) {
   const auto settings = nlohmann::ordered_json::parse(ours.json), papers = nlohmann::ordered_json::parse(theirs.json);
   if (ours.model != theirs.model) {
     std::string with;

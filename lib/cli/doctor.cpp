@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -98,6 +101,21 @@ std::vector<Finding> examine_machine(const fs::path& out) {
   findings.push_back({"gnuplot", gnuplot ? "found" : "not found (figures need it)", gnuplot,
                       gnuplot ? "" : "apt-get install -y gnuplot-nox"});
   return findings;
+}
+
+Finding openmp_runtimes() {
+  std::set<std::string> files;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const std::string file = fs::path(line).filename().string();
+    if (file.starts_with("libgomp") || file.starts_with("libomp") || file.starts_with("libiomp")) files.insert(file);
+  }
+  const bool of_the_system =
+      std::ranges::any_of(files, [](const std::string& file) { return file.starts_with("libgomp.so"); });
+  return {"openmp",
+          fmt::format("{}{}", fmt::join(files, ", "),
+                      of_the_system ? "" : "; tree proxies bring the system's libgomp, with threads of its own"),
+          true, ""};
 }
 
 void report_findings(const std::vector<Finding>& findings, const Globals& globals) {

@@ -16,9 +16,13 @@ struct Finding {
   std::string fix;  ///< the command that repairs it; empty when fit
 };
 
-/// What can be said without LibTorch: processor, threads, memory, disk, gnuplot, whether the network program is there.
+/// What can be said without LibTorch: processor, threads, memory, disk, gnuplot.
 /// Takes milliseconds.
 std::vector<Finding> examine_machine(const std::filesystem::path& out);
+
+/// Which OpenMP runtime LibTorch has brought into this process. XGBoost, which the tree proxies load, brings the
+/// system's: of a wheel with one of its own there are then two, each with threads of its own.
+Finding openmp_runtimes();
 
 /// Prints the findings and throws EnvironmentError with the fixes when one is unfit.
 void report_findings(const std::vector<Finding>& findings, const Globals& globals);

@@ -1,5 +1,6 @@
 #include "cli/environment.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -7,9 +8,11 @@
 #include <utility>
 
 #include "cli/doctor.hpp"
-#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "engines/kernels.hpp"
+#include "networks/build.hpp"
+#include "networks/networks.hpp"
 
 namespace opshap::cli {
 
@@ -23,14 +26,27 @@ nlohmann::ordered_json environment() {
           {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
 }
 
+nlohmann::ordered_json network_environment(const Globals& globals) {
+  const networks::Blas blas = networks::library().blas();
+  nlohmann::ordered_json found = environment();
+  found["device"] = globals.device;
+  found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
+  const networks::Torch torch = networks::library().torch();
+  found["libtorch"] = torch.compiled;
+  const bool on_cpu = globals.device == "cpu";
+  found["engine"] = !globals.engine ? "off" : on_cpu ? engines::kernels().name : "LibTorch on " + globals.device;
+  if (!on_cpu) found["gpu"] = torch.gpu;
+  return found;
+}
+
 runs::Beginning beginning(const std::string& who, std::string_view schema, const Globals& globals,
                           nlohmann::ordered_json environment, nlohmann::ordered_json subject) {
   return {.who = who,
           .schema = std::string(schema),
           .command = globals.arguments,
           .seed = globals.seed,
-          .commit = version::commit,
-          .dirty = version::dirty,
+          .commit = networks::commit,
+          .dirty = networks::dirty,
           .environment = std::move(environment),
           .subject = std::move(subject)};
 }

@@ -12,7 +12,7 @@ namespace opshap::cli {
 /// What a reported time needs beside it: processor and how many there are, threads, compiler, system.
 nlohmann::ordered_json environment();
 
-/// The same with the device, BLAS, LibTorch and the engine's instruction set; in opshap-networks only.
+/// The same with the device, BLAS, LibTorch and the engine's instruction set. Loads LibTorch.
 nlohmann::ordered_json network_environment(const Globals& globals);
 
 /// How a run of this program begins: the command's name, its manifest's schema, what it runs on and what it runs

@@ -14,8 +14,7 @@
 
 namespace opshap::cli {
 
-/// Which game a command is about: a file, a family of the games registry, or an operator's prediction; the same options
-/// in both programs.
+/// Which game a command is about: a file, a family of the games registry, or an operator's prediction.
 struct GameOptions {
   std::string game;                  ///< --game: a game file, or the name of a family
   std::uint64_t game_seed = 0;       ///< --game-seed: which member of the family

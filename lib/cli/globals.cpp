@@ -17,9 +17,7 @@
 #include "cli/help.hpp"
 #include "cli/kept_program.hpp"
 #include "cli/option_uses.hpp"
-#include "cli/program_folder.hpp"
 #include "core/error.hpp"
-#include "core/fast_blas.hpp"
 #include "core/names.hpp"
 #include "core/progress.hpp"
 #include "core/shortage.hpp"
@@ -159,20 +157,6 @@ int answer(CLI::App& app, Globals& globals, int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(7, message("opshap: ", error.what(), " (this is a bug). Please report it with the command line."));
   }
-}
-
-void run_networks(const Globals& globals) {
-  require(!is_kept(), "opshap: --operator (this process is kept for games). Ask one that is kept for operators.");
-  const std::filesystem::path program = program_folder() / "opshap-networks";
-  std::vector<char*> arguments;
-  for (const std::string& argument : globals.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  if (std::strlen(fast_blas_core_type()) > 0)
-    setenv("OPENBLAS_CORETYPE", fast_blas_core_type(), 0);  // saves opshap-networks a restart
-  ::execv(program.c_str(), arguments.data());
-  throw EnvironmentError(
-      message("opshap: program=", program.string(), " (", std::strerror(errno),
-              "; this command needs LibTorch). Build with OPSHAP_NETWORKS=ON and keep both programs in one folder."));
 }
 
 nlohmann::ordered_json json_number(double value, const std::string& why) {

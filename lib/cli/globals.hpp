@@ -19,7 +19,7 @@ struct Globals {
   std::filesystem::path config;        ///< --config: a TOML file over the profile
   std::filesystem::path out;           ///< --out; empty when not given
   bool json = false;                   ///< --json: results as one JSON object on standard output
-  std::vector<std::string> arguments;  ///< argv, for the manifest and for handing over to opshap-networks
+  std::vector<std::string> arguments;  ///< argv, for the manifest
 };
 
 /// Adds --config, --seed, --threads, --device, --no-engine, --out, --trust, --json, -q, -v to the application. Values
@@ -36,10 +36,6 @@ int answer(CLI::App& app, Globals& globals, int argc, char** argv);
 
 /// A check failed: the subcommand has printed its results and wants exit code 1.
 struct CheckFailed {};
-
-/// Replaces this process by opshap-networks (beside this program) with the same arguments. Returns only by throwing
-/// EnvironmentError.
-[[noreturn]] void run_networks(const Globals& globals);
 
 /// Numbers of JSON that may be absent: NaN and infinity are written as {"value":null,"why":why}.
 nlohmann::ordered_json json_number(double value, const std::string& why);

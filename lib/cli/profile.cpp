@@ -140,7 +140,7 @@ Profile read(const Json& table, const std::string& name, Places places) {
   profile.resolutions = read_resolutions(root, "resolutions");
 
   read_settings(data_settings(), root.object("data"), profile.data);
-  const operators::NetworkSettings model = read_operator(root.object("operator"));
+  const networks::NetworkSettings model = read_operator(root.object("operator"));
   profile.backbone.model = model;
   profile.backbone.resolutions = profile.resolutions;
   read_settings(backbone_settings(), root.object("backbone"), profile.backbone);

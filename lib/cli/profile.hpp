@@ -11,8 +11,8 @@
 #include "core/resolution.hpp"
 #include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
+#include "networks/recipe.hpp"
 #include "pde/problem.hpp"
-#include "training/recipe.hpp"
 
 namespace opshap::cli {
 
@@ -65,11 +65,11 @@ struct Profile {
   std::string summary;
   DataSettings data;
   std::vector<Resolution> resolutions;  ///< for training and evaluation; with scattered points their number
-  training::BackboneRecipe backbone;
-  training::ExplainerRecipe explainer;
+  networks::BackboneRecipe backbone;
+  networks::ExplainerRecipe explainer;
   /// Further explainers by name, which are scored beside it: tables [explainers.NAME], each laid over [explainer], or
   /// over the explainer that its key `like` names. `NAME = false` in an overlay's [explainers] leaves one out.
-  std::map<std::string, training::ExplainerRecipe> explainers;
+  std::map<std::string, networks::ExplainerRecipe> explainers;
   evaluation::EvaluationSettings evaluation;
 };
 

@@ -62,8 +62,8 @@ DataFile read_file_of_data(StrictObject object) {
   return file;
 }
 
-std::vector<training::LabelRule> read_mixture(StrictObject& object) {
-  std::vector<training::LabelRule> mixture;
+std::vector<networks::LabelRule> read_mixture(StrictObject& object) {
+  std::vector<networks::LabelRule> mixture;
   for (StrictObject& rule : object.objects("mixture")) {
     mixture.push_back({.players = rule.whole("players", 2), .target = rule.get<std::string>("target")});
     if (rule.has("evaluations")) mixture.back().evaluations = rule.whole<std::int64_t>("evaluations");
@@ -72,9 +72,9 @@ std::vector<training::LabelRule> read_mixture(StrictObject& object) {
   return mixture;
 }
 
-Json written_mixture(const std::vector<training::LabelRule>& mixture) {
+Json written_mixture(const std::vector<networks::LabelRule>& mixture) {
   Json list = Json::array();
-  for (const training::LabelRule& rule : mixture) {
+  for (const networks::LabelRule& rule : mixture) {
     list.push_back({{"players", rule.players}, {"target", rule.target}});
     if (rule.evaluations > 0) list.back()["evaluations"] = rule.evaluations;
   }
@@ -194,8 +194,8 @@ const Settings<DataSettings>& data_settings() {
   return all;
 }
 
-const Settings<training::BackboneRecipe>& backbone_settings() {
-  using T = training::BackboneRecipe;
+const Settings<networks::BackboneRecipe>& backbone_settings() {
+  using T = networks::BackboneRecipe;
   static const Settings<T> all = {
       of_the_paper(whole_setting("epochs", &T::epochs, 1, "Passes over the training data at most"), "epochs"),
       of_the_paper(whole_setting("batch", &T::batch, 1, "Samples of a step", most_batch), "batch size"),
@@ -207,8 +207,8 @@ const Settings<training::BackboneRecipe>& backbone_settings() {
   return all;
 }
 
-const Settings<training::ExplainerRecipe>& explainer_settings() {
-  using T = training::ExplainerRecipe;
+const Settings<networks::ExplainerRecipe>& explainer_settings() {
+  using T = networks::ExplainerRecipe;
   static const Settings<T> all = {
       of_the_paper(whole_setting("epochs", &T::epochs, 1, "Passes over the training data at most"), "epochs"),
       of_the_paper(whole_setting("batch", &T::batch, 1, "Samples of a step", most_batch), "batch size"),
@@ -391,9 +391,9 @@ const Settings<ScenarioRule>& scenario_settings() {
   return all;
 }
 
-training::ExplainerRecipe read_explainer(StrictObject object, const operators::NetworkSettings& model,
+networks::ExplainerRecipe read_explainer(StrictObject object, const networks::NetworkSettings& model,
                                          const std::vector<Resolution>& resolutions) {
-  training::ExplainerRecipe recipe;
+  networks::ExplainerRecipe recipe;
   recipe.model = model;
   recipe.resolutions = resolutions;
   const StrictObject messages = object;
@@ -404,8 +404,8 @@ training::ExplainerRecipe read_explainer(StrictObject object, const operators::N
   return recipe;
 }
 
-operators::NetworkSettings read_operator(StrictObject object) {
-  operators::NetworkSettings settings;
+networks::NetworkSettings read_operator(StrictObject object) {
+  networks::NetworkSettings settings;
   settings.model = object.get<std::string>("model");
   const Json rest = object.rest();
   for (const auto& [key, value] : rest.items()) {
@@ -415,7 +415,7 @@ operators::NetworkSettings read_operator(StrictObject object) {
   return settings;
 }
 
-Json written_operator(const operators::NetworkSettings& settings) {
+Json written_operator(const networks::NetworkSettings& settings) {
   Json object = {{"model", settings.model}};
   object.update(Json::parse(settings.json));
   return object;

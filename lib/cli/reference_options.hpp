@@ -9,7 +9,7 @@
 
 namespace opshap::cli {
 
-/// What `opshap reference` can be told; the same options in both programs.
+/// What `opshap reference` can be told.
 struct ReferenceOptions : GameOptions {
   evaluation::ReferenceSettings settings;  ///< --relative-error, --max-evaluations, --exact-players
   std::filesystem::path attribution;       ///< --certify

@@ -1,5 +1,6 @@
 #include "estimators/boosted_trees.hpp"
 
+#include <dlfcn.h>
 #include <xgboost/c_api.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -19,9 +23,51 @@ using Json = nlohmann::json;
 
 namespace {
 
+/// What is used of libxgboost. It brings an OpenMP runtime, which LibTorch may have another one of, so it is loaded by
+/// the first fit and not with the program, for nobody else.
+struct Xgboost {
+  decltype(&::XGBGetLastError) XGBGetLastError;
+  decltype(&::XGDMatrixCreateFromMat_omp) XGDMatrixCreateFromMat_omp;
+  decltype(&::XGDMatrixSetFloatInfo) XGDMatrixSetFloatInfo;
+  decltype(&::XGDMatrixFree) XGDMatrixFree;
+  decltype(&::XGBoosterCreate) XGBoosterCreate;
+  decltype(&::XGBoosterSetParam) XGBoosterSetParam;
+  decltype(&::XGBoosterUpdateOneIter) XGBoosterUpdateOneIter;
+  decltype(&::XGBoosterSaveModelToBuffer) XGBoosterSaveModelToBuffer;
+  decltype(&::XGBoosterFree) XGBoosterFree;
+};
+
+const Xgboost& xgboost() {
+  static const Xgboost loaded = [] {
+    void* library = nullptr;
+    for (const char* name : {"libxgboost.so.0", "libxgboost.so"}) {
+      if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    require<EnvironmentError>(library != nullptr, "xgboost: library=libxgboost.so (", ::dlerror(),
+                              "; trees are fitted by it). Run: apt-get install libxgboost-dev");
+    Xgboost found{};
+    const auto find = [library](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+      require<EnvironmentError>(function != nullptr, "xgboost: ", name,
+                                " (the library has no such function). Install XGBoost 1.6 or later.");
+    };
+    find(found.XGBGetLastError, "XGBGetLastError");
+    find(found.XGDMatrixCreateFromMat_omp, "XGDMatrixCreateFromMat_omp");
+    find(found.XGDMatrixSetFloatInfo, "XGDMatrixSetFloatInfo");
+    find(found.XGDMatrixFree, "XGDMatrixFree");
+    find(found.XGBoosterCreate, "XGBoosterCreate");
+    find(found.XGBoosterSetParam, "XGBoosterSetParam");
+    find(found.XGBoosterUpdateOneIter, "XGBoosterUpdateOneIter");
+    find(found.XGBoosterSaveModelToBuffer, "XGBoosterSaveModelToBuffer");
+    find(found.XGBoosterFree, "XGBoosterFree");
+    return found;
+  }();
+  return loaded;
+}
+
 /// The first line of what XGBoost says, without its time stamp and source line; a stack trace follows it.
 std::string xgboost_words() {
-  std::string words = XGBGetLastError();
+  std::string words = xgboost().XGBGetLastError();
   words.erase(std::min(words.find('\n'), words.size()));
   if (const auto place = words.find("Check failed: "); place != std::string::npos) words.erase(0, place);
   return words;
@@ -38,10 +84,10 @@ void check(int status) {
 }
 
 struct FreeMatrix {
-  void operator()(void* matrix) const { XGDMatrixFree(matrix); }
+  void operator()(void* matrix) const { xgboost().XGDMatrixFree(matrix); }
 };
 struct FreeBooster {
-  void operator()(void* booster) const { XGBoosterFree(booster); }
+  void operator()(void* booster) const { xgboost().XGBoosterFree(booster); }
 };
 using MatrixOwner = std::unique_ptr<void, FreeMatrix>;
 using BoosterOwner = std::unique_ptr<void, FreeBooster>;
@@ -56,12 +102,12 @@ MatrixOwner make_matrix(const Coalitions& coalitions, std::span<const double> ta
       members[row * n + player] = coalitions.contains(row, static_cast<int>(player)) ? 1.0F : 0.0F;
   }
   DMatrixHandle handle = nullptr;
-  check(XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n, std::numeric_limits<float>::quiet_NaN(),
-                                   &handle, 1));
+  check(xgboost().XGDMatrixCreateFromMat_omp(members.data(), coalitions.size(), n,
+                                             std::numeric_limits<float>::quiet_NaN(), &handle, 1));
   MatrixOwner matrix(handle);
   std::vector<float> labels(targets.size());
   std::ranges::transform(targets, labels.begin(), [](double target) { return static_cast<float>(target); });
-  check(XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
+  check(xgboost().XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
   return matrix;
 }
 
@@ -84,7 +130,7 @@ std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> ta
   const MatrixOwner matrix = make_matrix(coalitions, targets);
   const DMatrixHandle training = matrix.get();
   BoosterHandle handle = nullptr;
-  check(XGBoosterCreate(&training, 1, &handle));
+  check(xgboost().XGBoosterCreate(&training, 1, &handle));
   const BoosterOwner booster(handle);
   const std::pair<const char*, std::string> parameters[] = {{"verbosity", "0"},
                                                             {"nthread", "1"},
@@ -95,11 +141,12 @@ std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> ta
                                                             {"max_depth", std::to_string(boosting.depth)},
                                                             {"eta", in_full(boosting.learning_rate)},
                                                             {"lambda", in_full(boosting.lambda)}};
-  for (const auto& [name, value] : parameters) check(XGBoosterSetParam(handle, name, value.c_str()));
-  for (int round = 0; round < boosting.rounds; ++round) check(XGBoosterUpdateOneIter(handle, round, training));
+  for (const auto& [name, value] : parameters) check(xgboost().XGBoosterSetParam(handle, name, value.c_str()));
+  for (int round = 0; round < boosting.rounds; ++round)
+    check(xgboost().XGBoosterUpdateOneIter(handle, round, training));
   bst_ulong length = 0;
   const char* model = nullptr;
-  check(XGBoosterSaveModelToBuffer(handle, R"({"format":"json"})", &length, &model));
+  check(xgboost().XGBoosterSaveModelToBuffer(handle, R"({"format":"json"})", &length, &model));
   return {model, length};
 }
 

@@ -25,7 +25,7 @@ struct Boosting {
 ///
 /// Deterministic. The targets are fitted as they are, rounded to float32. Memory: 13 bytes per coalition and player,
 /// most of them the library's. Throws InvalidArgument without coalitions, NumericalError with XGBoost's own words when
-/// it cannot fit them.
+/// it cannot fit them, EnvironmentError where libxgboost is not there.
 std::string fit_xgboost(const Coalitions& coalitions, std::span<const double> targets, const Boosting& boosting = {});
 
 /// A sum of regression trees that ask which players are in: a game with known Shapley values.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "networks/network_config.hpp"
 #include "operators/network.hpp"
-#include "operators/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -25,18 +25,20 @@ class Architecture {
   virtual bool shifts_spectra() const { return false; }
   /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value
   /// that cannot work, naming it. An absent key has the default of the reference's constructor.
-  virtual std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const = 0;
+  virtual std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                        const torch::TensorOptions& options) const = 0;
   /// The CONFIG for these spaces of a network with a profile's settings. Throws InvalidArgument for a setting that is
   /// unknown or cannot work, naming it.
-  virtual NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const = 0;
+  virtual networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                         networks::NetworkSpaces spaces) const = 0;
   /// The name that a tensor of a weight file has among the parameters of the network with this CONFIG. An architecture
   /// knows the names of older versions of its reference, and further names for one tensor. Throws DataError for a name
   /// of a version whose networks compute something else.
-  virtual std::string parameter_name(const std::string& stored, const NetworkConfig& /*config*/) const {
+  virtual std::string parameter_name(const std::string& stored, const networks::NetworkConfig& /*config*/) const {
     return stored;
   }
   /// The paper's settings: those of profile `paper`.
-  virtual NetworkSettings of_the_paper() const = 0;
+  virtual networks::NetworkSettings of_the_paper() const = 0;
 };
 
 }  // namespace opshap::operators

@@ -63,8 +63,8 @@ double measure_gflops() {
 
 }  // namespace
 
-Blas examine_blas() {
-  Blas blas;
+networks::Blas examine_blas() {
+  networks::Blas blas;
   blas.path = provider("sgemm_");
   const std::string openblas = call("openblas_get_config"), core = call("openblas_get_corename");
   const bool inside_torch = blas.path.find("libtorch") != std::string::npos || blas.path.empty();
@@ -88,7 +88,7 @@ Blas examine_blas() {
 
 void require_fast_blas() { require_fast(examine_blas()); }
 
-void require_fast(const Blas& blas) {
+void require_fast(const networks::Blas& blas) {
   require<EnvironmentError>(blas.fast, "blas: name=", blas.name, " (", blas.gflops,
                             " GFLOP/s a thread, so no timing taken here means anything). Run: ", blas.fix);
   constexpr double usual = 8;  // of the slowest processors that are in use, alone
@@ -97,8 +97,8 @@ void require_fast(const Blas& blas) {
                          " GFLOP/s a thread. The machine is busy or old, so times taken now say little.\n");
 }
 
-Torch examine_torch() {
-  Torch torch;
+networks::Torch examine_torch() {
+  networks::Torch torch;
   torch.compiled = message(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR, ".", TORCH_VERSION_PATCH);
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) != 0) torch.library = info.dli_fname;

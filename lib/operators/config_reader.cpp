@@ -37,10 +37,10 @@ bool is_fraction(const Json& number, double most) {
 ConfigReader::ConfigReader(const std::string& json, StrictObject::Voice voice)
     : object_(std::make_shared<const Json>(parsed_config(json))), reader_(*object_, std::move(voice)) {}
 
-ConfigReader::ConfigReader(const NetworkConfig& config)
+ConfigReader::ConfigReader(const networks::NetworkConfig& config)
     : ConfigReader(config.json, {.who = "operator config: ", .advice = "Correct the config.", .of_a_file = true}) {}
 
-ConfigReader::ConfigReader(const NetworkSettings& settings)
+ConfigReader::ConfigReader(const networks::NetworkSettings& settings)
     : ConfigReader(settings.json, {.who = "profile: operator.", .advice = "Correct the profile."}) {}
 
 int ConfigReader::whole(const std::string& key, int absent, Range range) {

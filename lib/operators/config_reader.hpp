@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/strict_object.hpp"
-#include "operators/network_config.hpp"
+#include "networks/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -22,8 +22,8 @@ inline const std::vector<std::string> padding_modes = {"symmetric", "one-sided"}
 class ConfigReader {
  public:
   /// Refuses a text that is no JSON object, or that is nested deeper than a configuration can be.
-  explicit ConfigReader(const NetworkConfig& config);
-  explicit ConfigReader(const NetworkSettings& settings);
+  explicit ConfigReader(const networks::NetworkConfig& config);
+  explicit ConfigReader(const networks::NetworkSettings& settings);
 
   struct Range {
     int least = 1;

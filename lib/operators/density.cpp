@@ -43,13 +43,13 @@ class DensityNetwork final : public Network {
  public:
   DensityNetwork(DensityConfig config, const torch::TensorOptions& options)
       : Network(options), config_(std::move(config)) {
-    const NetworkConfig network = of_own_training(config_.network);  // there are no others
+    const networks::NetworkConfig network = of_own_training(config_.network);  // there are no others
     inner_ = make_network(network, options);
     if (inner_->dimension() == 2) config_.network = network;
     adopt(*inner_);
   }
 
-  NetworkConfig config() const override { return config_; }
+  networks::NetworkConfig config() const override { return config_; }
   std::string describe() const override {
     const char* const queries[] = {"the centre", "one query", "any query"};
     return message("density at ", queries[static_cast<int>(config_.query)], ", coordinates ", config_.coordinates,
@@ -159,11 +159,13 @@ class DensityArchitecture final : public Architecture {
  public:
   std::vector<int> dimensions() const override { return {1, 2}; }
 
-  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                const torch::TensorOptions& options) const override {
     return std::make_unique<DensityNetwork>(DensityConfig::parse(config), options);
   }
 
-  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                 networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     DensityConfig config;
     config.coordinates = reader.choice("coordinates", config.coordinates, kinds_of_coordinates);
@@ -175,7 +177,7 @@ class DensityArchitecture final : public Architecture {
     if (!inner.is_object() || !inner.value("model", ordered_json("fno")).is_string())
       reader.reject("network", "needs a table with the settings of an architecture");
     reader.finish();
-    NetworkSettings of_network{.model = inner.value("model", "fno"), .json = {}};
+    networks::NetworkSettings of_network{.model = inner.value("model", "fno"), .json = {}};
     inner.erase("model");
     if (config.coordinates != "grid") inner["positional_embedding"] = "none";
     of_network.json = inner.dump();
@@ -185,8 +187,8 @@ class DensityArchitecture final : public Architecture {
     return config;
   }
 
-  NetworkSettings of_the_paper() const override {
-    const NetworkSettings network = architecture("fno")->of_the_paper();
+  networks::NetworkSettings of_the_paper() const override {
+    const networks::NetworkSettings network = architecture("fno")->of_the_paper();
     return {.model = "density", .json = R"({"coordinates": "grid", "atom": false, "network": )" + network.json + "}"};
   }
 
@@ -230,7 +232,7 @@ int DensityConfig::place_channels(int dimension) const {
   return (coordinates == "grid" ? 0 : of_place) + (query == Query::any ? of_place : 0) + (fine_from > 0 ? 1 : 0);
 }
 
-DensityConfig DensityConfig::parse(const NetworkConfig& json) {
+DensityConfig DensityConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "density", {"density"});
   DensityConfig config;
@@ -244,7 +246,7 @@ DensityConfig DensityConfig::parse(const NetworkConfig& json) {
   return config;
 }
 
-DensityConfig::operator NetworkConfig() const {
+DensityConfig::operator networks::NetworkConfig() const {
   ordered_json object = {{"model", "density"}, {"coordinates", coordinates}, {"atom", atom}};
   object["query"] = query == Query::centre ? ordered_json("centre")
                     : query == Query::any  ? ordered_json("any")
@@ -258,17 +260,17 @@ DensityConfig::operator NetworkConfig() const {
 
 namespace {
 
-bool is_density(const NetworkConfig& config) {
+bool is_density(const networks::NetworkConfig& config) {
   return ordered_json::parse(config.json).value("model", "fno") == "density";
 }
 
 }  // namespace
 
-bool takes_any_query(const NetworkConfig& config) {
+bool takes_any_query(const networks::NetworkConfig& config) {
   return is_density(config) && DensityConfig::parse(config).query == DensityConfig::Query::any;
 }
 
-std::vector<Resolution> trained_at(const NetworkConfig& config) {
+std::vector<Resolution> trained_at(const networks::NetworkConfig& config) {
   return is_density(config) ? DensityConfig::parse(config).trained_at : std::vector<Resolution>{};
 }
 

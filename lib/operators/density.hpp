@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "core/resolution.hpp"
-#include "operators/network_config.hpp"
+#include "networks/network_config.hpp"
 
 namespace opshap::operators {
 
 /// The configuration of an explainer's network: another network that sees the field together with where its points lie
 /// as seen from the query.
 struct DensityConfig {
-  NetworkConfig network;  ///< its inputs are the field's channels and those of the places
+  networks::NetworkConfig network;  ///< its inputs are the field's channels and those of the places
   /// What says where a point is: "grid", what the network itself makes of its grid; "query_offset", the distance from
   /// the query on each axis in units of the axis; "query_angle", sine and cosine of that distance, for periodic axes.
   std::string coordinates = "query_angle";
@@ -36,9 +36,9 @@ struct DensityConfig {
   std::vector<Resolution> trained_at = {};  ///< the grids it was trained on; for those who ask elsewhere
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
-  static DensityConfig parse(const NetworkConfig& config);
+  static DensityConfig parse(const networks::NetworkConfig& config);
   /// Every key with its value. Implicit: a DensityConfig is one kind of CONFIG.
-  operator NetworkConfig() const;
+  operator networks::NetworkConfig() const;
 
   /// Channels that the network gets beside the field's: the places of points, and of a query that is not fixed.
   int place_channels(int dimension) const;
@@ -47,8 +47,8 @@ struct DensityConfig {
 };
 
 /// Whether a CONFIG is that of such a network, whose fields bring their own query.
-bool takes_any_query(const NetworkConfig& config);
+bool takes_any_query(const networks::NetworkConfig& config);
 /// DensityConfig::trained_at; empty for another network.
-std::vector<Resolution> trained_at(const NetworkConfig& config);
+std::vector<Resolution> trained_at(const networks::NetworkConfig& config);
 
 }  // namespace opshap::operators

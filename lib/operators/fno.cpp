@@ -136,7 +136,7 @@ class Fno final : public Network {
     std::tie(projection_.weight1, projection_.bias1) = add_linear("projection.fcs.1", projection, config.out_channels);
   }
 
-  NetworkConfig config() const override { return config_; }
+  networks::NetworkConfig config() const override { return config_; }
   std::string describe() const override {
     std::string modes;
     for (const int count : config_.n_modes) modes += message(modes.empty() ? "" : "x", count);
@@ -366,11 +366,13 @@ class FnoArchitecture final : public Architecture {
   std::vector<int> dimensions() const override { return {1, 2}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                const torch::TensorOptions& options) const override {
     return std::make_unique<Fno>(FnoConfig::parse(config), options);
   }
 
-  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                 networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     for (const char* key : {"modes", "width", "layers", "padding", "padding_mode"})
       if (!reader.has(key)) reader.reject(key, "is missing");
@@ -395,7 +397,7 @@ class FnoArchitecture final : public Architecture {
     return config;
   }
 
-  NetworkSettings of_the_paper() const override {
+  networks::NetworkSettings of_the_paper() const override {
     return {.model = "fno",
             .json = R"({"modes": 16, "width": 64, "layers": 4, "padding": 0.5, "padding_mode": "symmetric"})"};
   }
@@ -403,7 +405,7 @@ class FnoArchitecture final : public Architecture {
 
 }  // namespace
 
-FnoConfig FnoConfig::parse(const NetworkConfig& json) {
+FnoConfig FnoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "fno", {"fno"});
   FnoConfig config;
@@ -424,7 +426,7 @@ FnoConfig FnoConfig::parse(const NetworkConfig& json) {
   return config;
 }
 
-FnoConfig::operator NetworkConfig() const {
+FnoConfig::operator networks::NetworkConfig() const {
   nlohmann::ordered_json object = {{"model", "fno"},
                                    {"n_modes", n_modes},
                                    {"hidden_channels", hidden_channels},

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "engines/padded_grid.hpp"
+#include "networks/network_config.hpp"
 #include "operators/fno_options.hpp"
 #include "operators/inverse_shift.hpp"
-#include "operators/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -34,10 +34,10 @@ struct FnoConfig {
   bool knows_volumes() const { return quadrature == "volumes"; }
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
-  static FnoConfig parse(const NetworkConfig& config);
+  static FnoConfig parse(const networks::NetworkConfig& config);
   /// Every key with its value; InverseShift alone where it matters, on two axes. Implicit: a FnoConfig is one kind of
   /// CONFIG.
-  operator NetworkConfig() const;
+  operator networks::NetworkConfig() const;
 
   bool operator==(const FnoConfig&) const = default;
 };

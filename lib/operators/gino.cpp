@@ -110,11 +110,13 @@ class GinoArchitecture final : public Architecture {
   bool on_meshes() const override { return true; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                const torch::TensorOptions& options) const override {
     return std::make_unique<Gino>(GinoConfig::parse(config), options);
   }
 
-  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                 networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     for (const char* key : {"modes", "width", "layers", "in_radius", "out_radius", "in_transform", "out_transform"})
       if (!reader.has(key)) reader.reject(key, "is missing");
@@ -132,7 +134,7 @@ class GinoArchitecture final : public Architecture {
     return config;
   }
 
-  std::string parameter_name(const std::string& stored, const NetworkConfig& /*config*/) const override {
+  std::string parameter_name(const std::string& stored, const networks::NetworkConfig& /*config*/) const override {
     const bool old = stored.starts_with("gno_in.channel_mlp.") || stored.starts_with("gno_out.channel_mlp.") ||
                      stored.starts_with("lifting.fcs.2.");
     require<DataError>(!old, "weights: ", stored,
@@ -141,7 +143,7 @@ class GinoArchitecture final : public Architecture {
     return stored;
   }
 
-  NetworkSettings of_the_paper() const override {
+  networks::NetworkSettings of_the_paper() const override {
     return {.model = "gino",
             .json = R"({"modes": 16, "width": 64, "layers": 4, "in_radius": 0.05, "out_radius": 0.05, )"
                     R"("in_transform": "nonlinear", "out_transform": "nonlinear"})"};
@@ -150,7 +152,7 @@ class GinoArchitecture final : public Architecture {
 
 }  // namespace
 
-GinoConfig GinoConfig::parse(const NetworkConfig& json) {
+GinoConfig GinoConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "gino", {"gino"});
   GinoConfig config;
@@ -167,7 +169,7 @@ GinoConfig GinoConfig::parse(const NetworkConfig& json) {
   return config;
 }
 
-GinoConfig::operator NetworkConfig() const {
+GinoConfig::operator networks::NetworkConfig() const {
   const nlohmann::ordered_json object = {{"model", "gino"},
                                          {"n_modes", n_modes},
                                          {"hidden_channels", hidden_channels},

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "core/domain.hpp"
+#include "networks/network_config.hpp"
 #include "operators/channel_perceptron.hpp"
 #include "operators/fno_blocks.hpp"
 #include "operators/inverse_shift.hpp"
 #include "operators/kernel_integral.hpp"
 #include "operators/neighbour_lists.hpp"
 #include "operators/network.hpp"
-#include "operators/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -43,9 +43,9 @@ struct GinoConfig {
   int latent_channels() const { return in_transform == "nonlinear" ? in_channels : fno_in_channels; }
 
   /// Throws DataError for a key that is unknown and for a value that cannot work, naming it.
-  static GinoConfig parse(const NetworkConfig& config);
+  static GinoConfig parse(const networks::NetworkConfig& config);
   /// Every key with its value.
-  operator NetworkConfig() const;
+  operator networks::NetworkConfig() const;
 
   bool operator==(const GinoConfig&) const = default;
 };
@@ -66,7 +66,7 @@ class Gino final : public Network {
  public:
   Gino(const GinoConfig& config, const torch::TensorOptions& options);
 
-  NetworkConfig config() const override { return config_; }
+  networks::NetworkConfig config() const override { return config_; }
   std::string describe() const override;
   int dimension() const override { return 2; }
   int input_channels() const override { return config_.in_channels; }

@@ -44,7 +44,7 @@ Domain golden_mesh(std::int64_t points) {
 }
 
 /// The domain of the golden input of these sizes. Networks on meshes have one size, the number of points.
-Domain golden_domain(const NetworkConfig& config, const std::vector<std::int64_t>& sizes, int axes) {
+Domain golden_domain(const networks::NetworkConfig& config, const std::vector<std::int64_t>& sizes, int axes) {
   const bool on_meshes = architecture_of(config)->on_meshes();
   const int wanted = on_meshes ? 1 : axes;
   require(static_cast<int>(sizes.size()) == wanted, "golden: --input-shape has ", sizes.size() + 2,
@@ -76,8 +76,8 @@ double golden_number(std::uint64_t tensor, std::uint64_t index) {
   return static_cast<double>(split_mix((tensor << 32) + index) >> 11) * 0x1p-53 * 2 - 1;
 }
 
-FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape, Precision precision,
-                         const std::string& device) {
+FieldBatch golden_output(const networks::NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
+                         networks::Precision precision, const std::string& device) {
   const torch::NoGradGuard no_grad;
   const torch::TensorOptions options = tensor_options(precision, device);
   const auto network = make_network(config, options);
@@ -119,9 +119,9 @@ void set_golden_parameters(Network& network) {
   }
 }
 
-GoldenValues golden_values(const FieldBatch& output) {
+networks::GoldenValues golden_values(const FieldBatch& output) {
   const std::size_t count = output.values.size();
-  GoldenValues golden;
+  networks::GoldenValues golden;
   in_reference_order(output, [&](std::size_t index, double value) {
     if (index == 0) golden.first = value;
     if (index == count / 2) golden.middle = value;

@@ -5,19 +5,12 @@
 #include <vector>
 
 #include "core/field.hpp"
-#include "operators/network_config.hpp"
+#include "networks/network_config.hpp"
+#include "networks/networks.hpp"
 
 namespace opshap::operators {
 
 class Network;
-
-/// An operator with prescribed parameters on a prescribed input, as numbers that any other implementation can be
-/// compared with.
-struct GoldenValues {
-  /// Entries 0, size/2 and size−1 of the output [B, Cout, points], on a mesh of the output [B, points, Cout].
-  double first = 0, middle = 0, last = 0;
-  double mean = 0, l2 = 0;
-};
 
 /// The output of an operator whose parameters and input are made from integers alone, rounded to float32: with sm the
 /// SplitMix64 finaliser, U(t, j) = (sm(t·2^32 + j) >> 11)·2^-53·2 − 1; tensor t (in byte order of the names) has
@@ -26,9 +19,9 @@ struct GoldenValues {
 /// network on meshes it is [B, C, N]: the points 1..N are at frac(½ + i·0.7548776662466927) and
 /// frac(½ + i·0.5698402909980532), rounded to float32, and the input's index j runs over [B, N, C]. Throws
 /// InvalidArgument when it does not fit the config, and as tensor_options for the device.
-FieldBatch golden_output(const NetworkConfig& config, const std::vector<std::int64_t>& input_shape, Precision precision,
-                         const std::string& device = "cpu");
-GoldenValues golden_values(const FieldBatch& output);
+FieldBatch golden_output(const networks::NetworkConfig& config, const std::vector<std::int64_t>& input_shape,
+                         networks::Precision precision, const std::string& device = "cpu");
+networks::GoldenValues golden_values(const FieldBatch& output);
 
 /// Gives a network the parameters described above.
 void set_golden_parameters(Network& network);

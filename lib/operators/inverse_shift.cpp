@@ -14,7 +14,7 @@ InverseShift read_inverse_shift(ConfigReader& reader, InverseShift absent) {
   return found == to_string(InverseShift::fftshift) ? InverseShift::fftshift : InverseShift::ifftshift;
 }
 
-NetworkConfig of_own_training(const NetworkConfig& config) {
+networks::NetworkConfig of_own_training(const networks::NetworkConfig& config) {
   if (ConfigReader(config).has(inverse_shift_key) || !architecture_of(config)->shifts_spectra()) return config;
   auto object = nlohmann::ordered_json::parse(config.json);
   object[inverse_shift_key] = to_string(InverseShift::ifftshift);

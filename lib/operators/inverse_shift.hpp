@@ -24,6 +24,6 @@ InverseShift read_inverse_shift(ConfigReader& reader, InverseShift absent);
 
 /// The CONFIG of a network that was trained here, where only ifftshift has ever been. It is said where the CONFIG does
 /// not say it and its architecture has such a shift.
-NetworkConfig of_own_training(const NetworkConfig& config);
+networks::NetworkConfig of_own_training(const networks::NetworkConfig& config);
 
 }  // namespace opshap::operators

@@ -69,7 +69,7 @@ struct LocalNoConfig {
                     "for powers of two alone");
   }
 
-  static LocalNoConfig parse(const NetworkConfig& json) {
+  static LocalNoConfig parse(const networks::NetworkConfig& json) {
     ConfigReader reader(json);
     reader.choice("model", "local_no", {"local_no"});
     LocalNoConfig config;
@@ -95,7 +95,7 @@ struct LocalNoConfig {
     check(reader);
   }
 
-  operator NetworkConfig() const {
+  operator networks::NetworkConfig() const {
     nlohmann::ordered_json object = {{"model", "local_no"},
                                      {"n_modes", n_modes},
                                      {"hidden_channels", hidden_channels},
@@ -162,7 +162,7 @@ class LocalNo final : public Network {
     projection_ = add_perceptron("projection", width, config.out_channels);
   }
 
-  NetworkConfig config() const override { return config_; }
+  networks::NetworkConfig config() const override { return config_; }
   std::string describe() const override {
     const auto branch = [](const std::vector<bool>& layers, const char* name) -> std::string {
       const auto count = std::count(layers.begin(), layers.end(), true);
@@ -328,11 +328,13 @@ class LocalNoArchitecture final : public Architecture {
   std::vector<int> dimensions() const override { return {plane_axes}; }
   bool shifts_spectra() const override { return true; }
 
-  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                const torch::TensorOptions& options) const override {
     return std::make_unique<LocalNo>(LocalNoConfig::parse(config), options);
   }
 
-  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                 networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     for (const char* key : {"modes", "width", "layers", "padding", "default_in_shape"})
       if (!reader.has(key)) reader.reject(key, "is missing");
@@ -354,7 +356,7 @@ class LocalNoArchitecture final : public Architecture {
   }
 
   /// The reference has each difference under two names. Version 1.0.2 has its blocks and skips under FNO's names.
-  std::string parameter_name(const std::string& stored, const NetworkConfig& config) const override {
+  std::string parameter_name(const std::string& stored, const networks::NetworkConfig& config) const override {
     const std::string blocks = "local_no_blocks.", old_blocks = "fno_blocks.";
     std::string name = stored;
     if (name.starts_with(old_blocks)) {
@@ -372,7 +374,7 @@ class LocalNoArchitecture final : public Architecture {
     return name;
   }
 
-  NetworkSettings of_the_paper() const override {
+  networks::NetworkSettings of_the_paper() const override {
     return {.model = "local_no",
             .json = R"({"modes": 16, "width": 64, "layers": 4, "padding": 0.5, "default_in_shape": [128, 128]})"};
   }

@@ -45,8 +45,8 @@ struct MwtConfig {
   bool knows_places() const { return positional_embedding == "grid"; }
   int width() const { return c * k; }
 
-  static MwtConfig parse(const NetworkConfig& config);
-  operator NetworkConfig() const;
+  static MwtConfig parse(const networks::NetworkConfig& config);
+  operator networks::NetworkConfig() const;
 };
 
 constexpr int most_wavelets = 16, most_frequencies = 4096, most_blocks = 256;
@@ -159,7 +159,7 @@ class Mwt final : public Network {
     head1_ = add_linear("Lc1", head_width, config.out_channels, xavier_normal(head_width, config.out_channels));
   }
 
-  NetworkConfig config() const override { return config_; }
+  networks::NetworkConfig config() const override { return config_; }
   std::string describe() const override {
     return message("mwt 1D, ", config_.c, " channels of ", config_.k, " wavelets, ", config_.alpha, " frequencies, ",
                    config_.n_cz, " blocks");
@@ -289,7 +289,7 @@ void read_sizes(ConfigReader& reader, MwtConfig& config) {
   config.positional_embedding = reader.choice_or_none("positional_embedding", config.positional_embedding, embeddings);
 }
 
-MwtConfig MwtConfig::parse(const NetworkConfig& json) {
+MwtConfig MwtConfig::parse(const networks::NetworkConfig& json) {
   ConfigReader reader(json);
   reader.choice("model", "mwt", {"mwt"});
   MwtConfig config;
@@ -300,7 +300,7 @@ MwtConfig MwtConfig::parse(const NetworkConfig& json) {
   return config;
 }
 
-MwtConfig::operator NetworkConfig() const {
+MwtConfig::operator networks::NetworkConfig() const {
   nlohmann::ordered_json object = {{"model", "mwt"},
                                    {"in_channels", in_channels},
                                    {"out_channels", out_channels},
@@ -316,11 +316,13 @@ class MwtArchitecture final : public Architecture {
  public:
   std::vector<int> dimensions() const override { return {1}; }
 
-  std::unique_ptr<Network> make(const NetworkConfig& config, const torch::TensorOptions& options) const override {
+  std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                const torch::TensorOptions& options) const override {
     return std::make_unique<Mwt>(MwtConfig::parse(config), options);
   }
 
-  NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) const override {
+  networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                 networks::NetworkSpaces spaces) const override {
     ConfigReader reader(settings);
     for (const char* key : {"c", "k", "alpha", "n_cz"})
       if (!reader.has(key)) reader.reject(key, "is missing");
@@ -332,7 +334,7 @@ class MwtArchitecture final : public Architecture {
     return config;
   }
 
-  NetworkSettings of_the_paper() const override {
+  networks::NetworkSettings of_the_paper() const override {
     return {.model = "mwt", .json = R"({"c": 16, "k": 4, "alpha": 10, "n_cz": 2})"};
   }
 };

@@ -12,8 +12,8 @@
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "core/trained_for.hpp"
+#include "networks/network_config.hpp"
 #include "operators/coalition_engines.hpp"
-#include "operators/network_config.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/torch.hpp"
 
@@ -57,7 +57,7 @@ class Network {
   virtual ~Network() = default;
 
   /// Every key with its value.
-  virtual NetworkConfig config() const = 0;
+  virtual networks::NetworkConfig config() const = 0;
   /// The architecture and the sizes that tell two of its networks apart: "fno 1D, width 64, 16 modes, 4 layers".
   virtual std::string describe() const = 0;
   virtual int dimension() const = 0;
@@ -133,13 +133,13 @@ class Network {
 
 /// dtype and device. `device` is "cpu" or "cuda:0" (any number). Throws InvalidArgument for another text,
 /// EnvironmentError when there is no such GPU.
-torch::TensorOptions tensor_options(Precision precision, const std::string& device);
+torch::TensorOptions tensor_options(networks::Precision precision, const std::string& device);
 
 /// The network of a CONFIG with parameters that are zero. Throws InvalidArgument for a model that is not registered,
 /// and as Architecture::make.
-std::unique_ptr<Network> make_network(const NetworkConfig& config, const torch::TensorOptions& options);
+std::unique_ptr<Network> make_network(const networks::NetworkConfig& config, const torch::TensorOptions& options);
 /// The CONFIG for these spaces of a network with a profile's settings. Throws as Architecture::fitted.
-NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces);
+networks::NetworkConfig fitted(const networks::NetworkSettings& settings, networks::NetworkSpaces spaces);
 /// Draws all parameters, each from its own stream.
 void initialise(Network& network, std::uint64_t seed);
 

@@ -327,7 +327,7 @@ Normalisation take_normalisation(data::Safetensors& content, const std::string& 
   ordered_json said = ordered_json::object();
   if (const auto config = content.metadata.find(stored_config_key); config != content.metadata.end()) {
     // It refuses what is nested deeper than can be written again.
-    const bool known = ConfigReader(NetworkConfig{config->second}).has(config_key);
+    const bool known = ConfigReader(networks::NetworkConfig{config->second}).has(config_key);
     if (known) {
       ordered_json object = ordered_json::parse(config->second);
       said = object[config_key];

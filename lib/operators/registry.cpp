@@ -26,15 +26,15 @@ std::unique_ptr<Architecture> architecture(const std::string& wanted) {
   throw_unknown_name("operator", wanted, names());
 }
 
-std::unique_ptr<Architecture> architecture_of(const NetworkConfig& config) {
+std::unique_ptr<Architecture> architecture_of(const networks::NetworkConfig& config) {
   return architecture(ConfigReader(config).text("model", "fno"));
 }
 
-std::unique_ptr<Network> make_network(const NetworkConfig& config, const torch::TensorOptions& options) {
+std::unique_ptr<Network> make_network(const networks::NetworkConfig& config, const torch::TensorOptions& options) {
   return architecture_of(config)->make(config, options);
 }
 
-NetworkConfig fitted(const NetworkSettings& settings, NetworkSpaces spaces) {
+networks::NetworkConfig fitted(const networks::NetworkSettings& settings, networks::NetworkSpaces spaces) {
   return architecture(settings.model)->fitted(settings, spaces);
 }
 

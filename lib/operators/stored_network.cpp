@@ -46,7 +46,7 @@ void keep_weights(data::Safetensors& content, const std::string& who) {
 using StoredParameters = std::map<std::string, const data::StoredTensor*>;
 
 /// The tensors of a file under the names that they have in its architecture. One tensor may be stored under several.
-StoredParameters stored_parameters(const data::Safetensors& content, const NetworkConfig& config,
+StoredParameters stored_parameters(const data::Safetensors& content, const networks::NetworkConfig& config,
                                    const std::string& who) {
   const auto kind = architecture_of(config);
   StoredParameters found;
@@ -148,7 +148,7 @@ std::unique_ptr<Network> network_of(data::Safetensors content, const std::string
                      "import FILE --config CONFIG --out FILE.safetensors.");
   // Trainings have written the domain since before they wrote the shift.
   const bool own = content.own && content.metadata.contains(domain_key);
-  const NetworkConfig config = own ? of_own_training({said->second}) : NetworkConfig{said->second};
+  const networks::NetworkConfig config = own ? of_own_training({said->second}) : networks::NetworkConfig{said->second};
   const StoredParameters stored = stored_parameters(content, config, who);
   // A config may ask for more memory than there is. The check comes first, on a network without any.
   check_fit(*make_network(config, options.device(torch::kMeta)), stored, who);

@@ -39,7 +39,7 @@ class JitNetwork final : public ScriptNetwork {
         spaces_(std::move(spaces)) {}
 
   std::string checksum() const override { return checksum_; }
-  NetworkConfig config() const override {
+  networks::NetworkConfig config() const override {
     nlohmann::ordered_json config = {{"model", "torch_script"},
                                      {"dimension", spaces_.dimension},
                                      {"in_channels", spaces_.in_channels},

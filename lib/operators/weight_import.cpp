@@ -10,7 +10,7 @@
 
 namespace opshap::operators {
 
-void import_weights(const std::filesystem::path& from, const std::optional<NetworkConfig>& config,
+void import_weights(const std::filesystem::path& from, const std::optional<networks::NetworkConfig>& config,
                     const std::filesystem::path& to) {
   const std::string who = from.string();
   if (is_torch_script(from)) {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "operators/network_config.hpp"
+#include "networks/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -14,7 +14,7 @@ namespace opshap::operators {
 ///
 /// `to` is written in one step, after everything has been checked. Throws InvalidArgument when there is no CONFIG or
 /// there are two, and DataError for a pickle, a TorchScript archive, and what load_network() refuses.
-void import_weights(const std::filesystem::path& from, const std::optional<NetworkConfig>& config,
+void import_weights(const std::filesystem::path& from, const std::optional<networks::NetworkConfig>& config,
                     const std::filesystem::path& to);
 
 }  // namespace opshap::operators

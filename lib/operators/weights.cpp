@@ -11,8 +11,8 @@
 
 namespace opshap::operators {
 
-torch::TensorOptions tensor_options(Precision precision, const std::string& device) {
-  const auto dtype = precision == Precision::float64 ? torch::kFloat64 : torch::kFloat32;
+torch::TensorOptions tensor_options(networks::Precision precision, const std::string& device) {
+  const auto dtype = precision == networks::Precision::float64 ? torch::kFloat64 : torch::kFloat32;
   if (device == "cpu") return dtype;
   const std::string prefix = "cuda:";
   const std::string digits = device.starts_with(prefix) ? device.substr(prefix.size()) : "";
@@ -30,7 +30,7 @@ torch::TensorOptions tensor_options(Precision precision, const std::string& devi
   return torch::TensorOptions(dtype).device(torch::kCUDA, static_cast<std::int8_t>(index));
 }
 
-void require_device(const std::string& device) { tensor_options(Precision::float32, device); }
+void require_device(const std::string& device) { tensor_options(networks::Precision::float32, device); }
 
 std::unique_ptr<Network> load_network(const std::filesystem::path& path, const torch::TensorOptions& options) {
   return network_of(data::read_safetensors(path), path.string(), options);
@@ -41,14 +41,15 @@ void save_network(const Network& network, const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device,
-                                        Precision precision, bool engine, const std::vector<std::int64_t>& input) {
+                                        networks::Precision precision, bool engine,
+                                        const std::vector<std::int64_t>& input) {
   const torch::TensorOptions options = tensor_options(precision, device);
   if (is_torch_script(path)) return as_operator(load_torch_script(path, options, input));
   return as_operator(load_network(path, options), engine);
 }
 
-std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed, Precision precision,
-                                             const std::string& device) {
+std::unique_ptr<Operator> untrained_operator(const networks::NetworkConfig& config, std::uint64_t seed,
+                                             networks::Precision precision, const std::string& device) {
   auto network = make_network(config, tensor_options(precision, device));
   initialise(*network, seed);
   return as_operator(std::move(network));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/operator.hpp"
-#include "operators/network_config.hpp"
+#include "networks/network_config.hpp"
 
 namespace opshap::operators {
 
@@ -27,12 +27,12 @@ void require_device(const std::string& device);
 /// tells). Throws DataError for a file that is not one, for missing or unexpected tensors (all listed), wrong shapes,
 /// and values that are not finite; EnvironmentError when the device is not there.
 std::unique_ptr<Operator> load_operator(const std::filesystem::path& path, const std::string& device = "cpu",
-                                        Precision precision = Precision::float32, bool engine = true,
-                                        const std::vector<std::int64_t>& input = {});
+                                        networks::Precision precision = networks::Precision::float32,
+                                        bool engine = true, const std::vector<std::int64_t>& input = {});
 
 /// An untrained operator with parameters drawn as the Python reference does.
-std::unique_ptr<Operator> untrained_operator(const NetworkConfig& config, std::uint64_t seed,
-                                             Precision precision = Precision::float32,
+std::unique_ptr<Operator> untrained_operator(const networks::NetworkConfig& config, std::uint64_t seed,
+                                             networks::Precision precision = networks::Precision::float32,
                                              const std::string& device = "cpu");
 
 }  // namespace opshap::operators

@@ -14,12 +14,12 @@
 
 namespace opshap::training {
 
-TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
-                               const std::filesystem::path& folder) {
+networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
+                                         std::uint64_t seed, const std::filesystem::path& folder) {
   require(data.inputs.domain == data.targets.domain, "backbone: targets=", data.targets.domain.describe(),
           " (the inputs are on ", data.inputs.domain.describe(), "). Use a data set with both on one domain.");
   const std::string identity = training_identity(recipe, data, seed);
-  TrainingSummary summary;
+  networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
   const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);

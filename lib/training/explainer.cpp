@@ -26,7 +26,7 @@ namespace opshap::training {
 namespace {
 
 /// The explained point of each member of each group, at random; nothing unless the recipe asks for any query.
-std::vector<std::vector<std::int64_t>> queries_of(const ExplainerRecipe& recipe, const FieldBatch& fields,
+std::vector<std::vector<std::int64_t>> queries_of(const networks::ExplainerRecipe& recipe, const FieldBatch& fields,
                                                   const std::vector<ResolutionGroup>& groups, std::uint64_t seed) {
   const Rng rng(seed, "explainer queries");
   std::vector<std::vector<std::int64_t>> queries(groups.size());
@@ -48,8 +48,8 @@ struct Material {
   std::vector<torch::Tensor> inputs;   ///< of each group
   std::vector<Target::Labels> labels;  ///< of each group; empty for a target that draws new ones
 
-  Material(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data, data::Split part,
-           std::uint64_t seed)
+  Material(const networks::ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
+           data::Split part, std::uint64_t seed)
       : groups(resolution_groups(data, part, recipe.resolutions)) {
     const auto queries = queries_of(recipe, data.inputs, groups, seed);
     for (std::size_t group = 0; group < groups.size(); ++group)
@@ -126,16 +126,16 @@ void require_fits(const Operator& backbone, const data::Dataset& data) {
 
 }  // namespace
 
-TrainingSummary train_explainer(const ExplainerRecipe& asked, const Operator& backbone, const data::Dataset& data,
-                                std::uint64_t seed, const std::filesystem::path& folder,
-                                const std::vector<int>& snapshots) {
+networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& asked, const Operator& backbone,
+                                          const data::Dataset& data, std::uint64_t seed,
+                                          const std::filesystem::path& folder, const std::vector<int>& snapshots) {
   const auto start = std::chrono::steady_clock::now();
   require_fits(backbone, data);
-  ExplainerRecipe recipe = asked;
+  networks::ExplainerRecipe recipe = asked;
   recipe.scenario = data::rule_for(asked.scenario, data);
   const auto target = targets::make(recipe);
   const std::string identity = training_identity(recipe, *target, backbone, data, seed);
-  TrainingSummary summary;
+  networks::TrainingSummary summary;
   if (is_finished(folder, identity, summary)) return summary;
 
   const Rng rng(seed, "explainer coalitions");

@@ -25,7 +25,7 @@ ordered_json without_shift(ordered_json model) {
 }
 
 template <typename Recipe>
-ordered_json describe(const Recipe& recipe, const operators::NetworkConfig& config, const data::Dataset& data,
+ordered_json describe(const Recipe& recipe, const networks::NetworkConfig& config, const data::Dataset& data,
                       std::uint64_t seed) {
   return {{"model", without_shift(ordered_json::parse(config.json))},
           {"resolutions", recipe.resolutions},
@@ -44,8 +44,8 @@ std::uint32_t checksum(const std::vector<Number>& numbers) {
   return crc32c(std::as_bytes(std::span(numbers)));
 }
 
-operators::NetworkConfig config_for(const operators::NetworkSettings& settings, const FieldBatch& inputs,
-                                    int out_channels) {
+networks::NetworkConfig config_for(const networks::NetworkSettings& settings, const FieldBatch& inputs,
+                                   int out_channels) {
   return operators::fitted(
       settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
 }
@@ -59,7 +59,7 @@ bool has_unequal_cells(const Domain& domain) {
 
 /// Coordinates relative to the query are angles where the domain is periodic, and a model that pads does not. Elsewhere
 /// they are offsets, and the Fourier sums know the ends of the domain. What a point is worth does not jump there.
-ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
+networks::ExplainerRecipe settled(networks::ExplainerRecipe recipe, const Domain& domain) {
   if (recipe.coordinates != "query") return recipe;
   recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
   const bool pads = ordered_json::parse(recipe.model.json).contains("padding");
@@ -70,12 +70,12 @@ ExplainerRecipe settled(ExplainerRecipe recipe, const Domain& domain) {
 }
 
 /// The recipe's own model, or the density network that its settings ask for.
-operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, const FieldBatch& inputs) {
-  const ExplainerRecipe recipe = settled(asked, inputs.domain);
+networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& asked, const FieldBatch& inputs) {
+  const networks::ExplainerRecipe recipe = settled(asked, inputs.domain);
   auto network = ordered_json::parse(recipe.model.json);
   if (recipe.padding) network["padding"] = *recipe.padding;
   if (recipe.quadrature) network["quadrature"] = *recipe.quadrature;
-  const ExplainerRecipe paper;
+  const networks::ExplainerRecipe paper;
   if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
       recipe.fine_from == paper.fine_from && recipe.cells == paper.cells)
     return {.model = recipe.model.model, .json = network.dump()};
@@ -101,16 +101,16 @@ operators::NetworkSettings explainer_settings(const ExplainerRecipe& asked, cons
 
 }  // namespace
 
-operators::NetworkConfig backbone_config(const BackboneRecipe& recipe, const data::Dataset& data) {
+networks::NetworkConfig backbone_config(const networks::BackboneRecipe& recipe, const data::Dataset& data) {
   return config_for(recipe.model, data.inputs, data.targets.channels);
 }
 
-operators::NetworkConfig explainer_config(const ExplainerRecipe& recipe, const data::Dataset& data) {
+networks::NetworkConfig explainer_config(const networks::ExplainerRecipe& recipe, const data::Dataset& data) {
   return config_for(explainer_settings(recipe, data.inputs), data.inputs, 1);
 }
 
-void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer,
-                     operators::NetworkSpaces spaces) {
+void require_recipes(const networks::BackboneRecipe& backbone, const networks::ExplainerRecipe& explainer,
+                     networks::NetworkSpaces spaces) {
   operators::fitted(backbone.model, spaces);
   operators::fitted(explainer.model, spaces);
   require(explainer.averaging >= 0 && explainer.averaging < 1, "explainer: averaging=", explainer.averaging,
@@ -118,11 +118,11 @@ void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& expl
   targets::make(explainer);
 }
 
-std::string training_identity(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed) {
+std::string training_identity(const networks::BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed) {
   return describe(recipe, backbone_config(recipe, data), data, seed).dump();
 }
 
-std::string training_identity(const ExplainerRecipe& recipe, const Target& target, const Operator& backbone,
+std::string training_identity(const networks::ExplainerRecipe& recipe, const Target& target, const Operator& backbone,
                               const data::Dataset& data, std::uint64_t seed) {
   auto json = describe(recipe, explainer_config(recipe, data), data, seed);
   json["warmup_epochs"] = recipe.warmup_epochs;
@@ -132,7 +132,7 @@ std::string training_identity(const ExplainerRecipe& recipe, const Target& targe
   const Scenario probe = scenario_at(recipe.scenario, data.inputs.one(0), recipe.resolutions.front());
   json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.readout).front()}};
   // Trainings from before there were targets and scenarios have the defaults, which go without saying.
-  const ExplainerRecipe defaults;
+  const networks::ExplainerRecipe defaults;
   if (recipe.target != defaults.target) json["target"] = recipe.target;
   if (const std::string rule = recipe.scenario.describe(); rule != defaults.scenario.describe())
     json["scenario"] = {{"rule", rule},

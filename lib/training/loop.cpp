@@ -75,11 +75,11 @@ struct State {
   AdamW::Tensors best;
   AdamW::Tensors average;    ///< empty without averaging
   double gradient_norm = 0;  ///< the running mean; 0 without clipping
-  TrainingSummary summary{.epochs = 0,
-                          .best_epoch = 0,
-                          .best_validation = std::numeric_limits<double>::infinity(),
-                          .operator_evaluations = 0,
-                          .seconds = 0};
+  networks::TrainingSummary summary{.epochs = 0,
+                                    .best_epoch = 0,
+                                    .best_validation = std::numeric_limits<double>::infinity(),
+                                    .operator_evaluations = 0,
+                                    .seconds = 0};
 };
 
 void save(const fs::path& folder, const TrainingLoop& loop, const operators::Network& network, const AdamW& optimiser,
@@ -89,7 +89,7 @@ void save(const fs::path& folder, const TrainingLoop& loop, const operators::Net
   for (const auto& [name, tensor] : state.best) checkpoint.tensors["best." + name] = tensor;
   for (const auto& [name, tensor] : state.average) checkpoint.tensors["average." + name] = tensor;
   for (const auto& [name, tensor] : optimiser.moments()) checkpoint.tensors[name] = tensor;
-  const TrainingSummary& summary = state.summary;
+  const networks::TrainingSummary& summary = state.summary;
   checkpoint.counters = ordered_json{
       {"identity", loop.identity},
       {"steps", optimiser.steps()},
@@ -216,9 +216,7 @@ double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch) {
   return loop.learning_rate * (1 + std::cos(std::numbers::pi * progress)) / 2;
 }
 
-std::string epoch_file(int epoch) { return message("epoch_", epoch, ".safetensors"); }
-
-bool is_finished(const fs::path& folder, const std::string& identity, TrainingSummary& summary) {
+bool is_finished(const fs::path& folder, const std::string& identity, networks::TrainingSummary& summary) {
   const fs::path path = folder / summary_file;
   if (!is_there(path)) return false;
   const auto json = strict_json<ordered_json>(read_file(path), message("training: summary=", path.string()));
@@ -238,7 +236,7 @@ bool is_finished(const fs::path& folder, const std::string& identity, TrainingSu
   return true;
 }
 
-TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
+networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network, const fs::path& folder) {
   const Ranks& ranks = Ranks::all();
   std::optional<FolderLock> lock;  // one process trains in a folder, and its first rank holds it
   if (ranks.first()) {
@@ -248,7 +246,7 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
   for (operators::Parameter& parameter : network.parameters()) parameter.value.set_requires_grad(true);
   AdamW optimiser(weights(network), loop.weight_decay);
   State state;
-  TrainingSummary& summary = state.summary;
+  networks::TrainingSummary& summary = state.summary;
   if (!restore(folder, loop, network, optimiser, state)) {
     state.best = copies(network);
     if (loop.averaging > 0) state.average = copies(network);
@@ -291,7 +289,7 @@ TrainingSummary run_training(const TrainingLoop& loop, operators::Network& netwo
       state.best = copies(network);
     }
     if (ranks.first() && std::ranges::count(loop.snapshots, epoch + 1) > 0)
-      operators::save_network(network, folder / epoch_file(static_cast<int>(epoch + 1)));
+      operators::save_network(network, folder / networks::epoch_file(static_cast<int>(epoch + 1)));
     if (loop.averaging > 0) assign(network, last);
     summary.epochs = epoch + 1;
     summary.operator_evaluations += loop.evaluations_per_epoch;

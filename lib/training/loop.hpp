@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "networks/recipe.hpp"
 #include "operators/network.hpp"
-#include "training/recipe.hpp"
 
 namespace opshap::training {
 
@@ -40,10 +40,10 @@ double scheduled_rate(const TrainingLoop& loop, std::int64_t epoch);
 
 /// The summary when `folder` holds a finished training of this identity; throws InvalidArgument when it holds one of
 /// another identity.
-bool is_finished(const std::filesystem::path& folder, const std::string& identity, TrainingSummary& summary);
+bool is_finished(const std::filesystem::path& folder, const std::string& identity, networks::TrainingSummary& summary);
 
 /// Runs the loop on `network`, which ends with its last weights; the best ones are in folder/model.safetensors.
-TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network,
-                             const std::filesystem::path& folder);
+networks::TrainingSummary run_training(const TrainingLoop& loop, operators::Network& network,
+                                       const std::filesystem::path& folder);
 
 }  // namespace opshap::training

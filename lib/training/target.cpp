@@ -11,7 +11,7 @@ namespace opshap::training::targets {
 
 namespace {
 
-std::unique_ptr<Target> named(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> named(const networks::ExplainerRecipe& recipe) {
 #define TARGET(name, summary) \
   if (recipe.target == #name) return name(recipe);
 #include "training/targets.def"
@@ -22,13 +22,13 @@ std::unique_ptr<Target> named(const ExplainerRecipe& recipe) {
 /// Games of few players are asked by other targets than games of many.
 class Mixture final : public Target {
  public:
-  explicit Mixture(const ExplainerRecipe& recipe) {
+  explicit Mixture(const networks::ExplainerRecipe& recipe) {
     int before = 0;
-    for (const LabelRule& rule : recipe.mixture) {
+    for (const networks::LabelRule& rule : recipe.mixture) {
       require(rule.players > before, "explainer: mixture, players=", rule.players, " (follows ", before,
               "; each rule is for more players than the one before). Put the rules in order.");
       before = rule.players;
-      ExplainerRecipe part = recipe;
+      networks::ExplainerRecipe part = recipe;
       part.target = rule.target;
       part.label_evaluations = rule.evaluations;
       parts_.push_back({rule.players, named(part)});
@@ -84,7 +84,7 @@ std::vector<std::string> names() {
 #undef TARGET
 }
 
-std::unique_ptr<Target> make(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> make(const networks::ExplainerRecipe& recipe) {
   if (recipe.mixture.empty()) return named(recipe);
   return std::make_unique<Mixture>(recipe);
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/rng.hpp"
+#include "networks/recipe.hpp"
 #include "operators/torch.hpp"
-#include "training/recipe.hpp"
 #include "training/sample_games.hpp"
 
 namespace opshap::training {
@@ -47,7 +47,7 @@ class Target {
 
 namespace targets {
 
-#define TARGET(name, summary) std::unique_ptr<Target> name(const ExplainerRecipe& recipe);
+#define TARGET(name, summary) std::unique_ptr<Target> name(const networks::ExplainerRecipe& recipe);
 #include "training/targets.def"
 #undef TARGET
 
@@ -55,7 +55,7 @@ std::vector<std::string> names();
 
 /// The target that a recipe names, or the mixture of them, with the recipe's settings. Throws InvalidArgument for
 /// another name, naming the nearest one, and for settings that cannot work.
-std::unique_ptr<Target> make(const ExplainerRecipe& recipe);
+std::unique_ptr<Target> make(const networks::ExplainerRecipe& recipe);
 
 }  // namespace targets
 

@@ -6,7 +6,7 @@
 
 namespace opshap::training::targets {
 
-std::unique_ptr<Target> exact(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> exact(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("exact", recipe), [](int players) {
     constexpr int most = 16;
     require(players <= most, "explainer: target=exact, players=", players,

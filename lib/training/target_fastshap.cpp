@@ -40,7 +40,7 @@ torch::Tensor draw_pairs(const KernelLaw& law, int count, Rng rng) {
 
 class FastShap final : public Target {
  public:
-  FastShap(const ExplainerRecipe& recipe, bool once)
+  FastShap(const networks::ExplainerRecipe& recipe, bool once)
       : coalitions_(recipe.coalitions), relative_(recipe.relative), once_(once) {
     require(coalitions_ >= 2 && coalitions_ % 2 == 0, "fastshap: coalitions=", coalitions_,
             " (they come in complementary pairs). Give an even number of at least 2.");
@@ -94,9 +94,11 @@ class FastShap final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> fastshap(const ExplainerRecipe& recipe) { return std::make_unique<FastShap>(recipe, false); }
+std::unique_ptr<Target> fastshap(const networks::ExplainerRecipe& recipe) {
+  return std::make_unique<FastShap>(recipe, false);
+}
 
-std::unique_ptr<Target> fastshap_reused(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> fastshap_reused(const networks::ExplainerRecipe& recipe) {
   return std::make_unique<FastShap>(recipe, true);
 }
 

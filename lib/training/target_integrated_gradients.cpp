@@ -6,7 +6,7 @@
 
 namespace opshap::training::targets {
 
-std::unique_ptr<Target> integrated_gradients(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> integrated_gradients(const networks::ExplainerRecipe& recipe) {
   constexpr std::int64_t pass = 3, usual_nodes = 16;
   const int nodes = label_nodes("integrated_gradients", recipe, pass, usual_nodes);
   const std::shared_ptr<const Estimator> estimator =

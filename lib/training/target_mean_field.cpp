@@ -5,7 +5,7 @@
 
 namespace opshap::training::targets {
 
-std::unique_ptr<Target> mean_field(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> mean_field(const networks::ExplainerRecipe& recipe) {
   constexpr std::int64_t pass = 6, usual_nodes = 8;
   const int nodes = label_nodes("mean_field", recipe, pass, usual_nodes);
   const std::shared_ptr<const Estimator> estimator = estimators::mean_field(nodes);

@@ -9,7 +9,7 @@
 
 namespace opshap::training::targets {
 
-std::unique_ptr<Target> permutation_pairs(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> permutation_pairs(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("permutation_pairs", recipe), [asked = recipe.label_evaluations](int players) {
     constexpr std::int64_t fewest = 2;  // for a variance
     const std::int64_t pair = 2 * std::max<std::int64_t>(1, players - 1);

@@ -9,7 +9,7 @@
 
 namespace opshap::training::targets {
 
-std::unique_ptr<Target> two_level(const ExplainerRecipe& recipe) {
+std::unique_ptr<Target> two_level(const networks::ExplainerRecipe& recipe) {
   return values_target(label_settings("two_level", recipe), [asked = recipe.label_evaluations](int players) {
     const Estimator& estimator = estimators::find("two_level");
     const std::int64_t least = estimator.minimum(players).coalitions;

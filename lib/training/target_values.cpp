@@ -72,7 +72,7 @@ std::unique_ptr<Target> values_target(std::string settings, std::function<LabelR
   return std::make_unique<ValuesTarget>(std::move(settings), std::move(request));
 }
 
-int label_nodes(const char* method, const ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual) {
+int label_nodes(const char* method, const networks::ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual) {
   const std::int64_t asked = recipe.label_evaluations;
   if (asked == 0) return static_cast<int>(usual);
   const std::int64_t most = pass * estimators::max_quadrature_nodes;
@@ -82,7 +82,7 @@ int label_nodes(const char* method, const ExplainerRecipe& recipe, std::int64_t 
   return static_cast<int>(asked / pass);
 }
 
-std::string label_settings(const char* method, const ExplainerRecipe& recipe) {
+std::string label_settings(const char* method, const networks::ExplainerRecipe& recipe) {
   return nlohmann::ordered_json{{"labels", method}, {"label_evaluations", recipe.label_evaluations}}.dump();
 }
 

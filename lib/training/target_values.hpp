@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/estimator.hpp"
-#include "training/recipe.hpp"
+#include "networks/recipe.hpp"
 #include "training/target.hpp"
 
 namespace opshap::training {
@@ -35,9 +35,9 @@ std::unique_ptr<Target> values_target(std::string settings, std::function<LabelR
 /// How many nodes of a quadrature a label has whose recipe says what it may cost, at `pass` evaluations a node; `usual`
 /// where the recipe does not say it. Throws InvalidArgument where that pays for no node, or for more than a quadrature
 /// has.
-int label_nodes(const char* method, const ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual);
+int label_nodes(const char* method, const networks::ExplainerRecipe& recipe, std::int64_t pass, std::int64_t usual);
 
 /// The settings of labels by that method.
-std::string label_settings(const char* method, const ExplainerRecipe& recipe);
+std::string label_settings(const char* method, const networks::ExplainerRecipe& recipe);
 
 }  // namespace opshap::training

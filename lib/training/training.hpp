@@ -7,13 +7,14 @@
 
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
-#include "training/recipe.hpp"
+#include "networks/recipe.hpp"
 
 namespace opshap::training {
 
 /// Throws as the trainings below for settings of operator and target that cannot work on such data, before there is
 /// any.
-void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& explainer, operators::NetworkSpaces spaces);
+void require_recipes(const networks::BackboneRecipe& backbone, const networks::ExplainerRecipe& explainer,
+                     networks::NetworkSpaces spaces);
 
 /// Trains a backbone on the data set's training samples and keeps the weights with the best validation loss.
 ///
@@ -22,11 +23,8 @@ void require_recipes(const BackboneRecipe& backbone, const ExplainerRecipe& expl
 /// returns its summary at once; an unfinished one is continued from its last epoch, with the bits of an uninterrupted
 /// run; one of another recipe, data set or seed throws InvalidArgument. Deterministic given seed, number of threads and
 /// LibTorch. Throws NumericalError for a loss that is not finite, Stopped after a signal.
-TrainingSummary train_backbone(const BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed,
-                               const std::filesystem::path& folder);
-
-/// The file in a training's folder with the weights after an epoch.
-std::string epoch_file(int epoch);
+networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
+                                         std::uint64_t seed, const std::filesystem::path& folder);
 
 /// Trains an explainer of `backbone` by the recipe's target (OperatorSHAP, Algorithm 1, with the target fastshap);
 /// otherwise as train_backbone.
@@ -34,9 +32,9 @@ std::string epoch_file(int epoch);
 /// Each sample is a game under the recipe's scenario, at the resolution that the sample is served at. The validation
 /// loss is the target's on labels that never change. Throws InvalidArgument when the backbone does not take the data's
 /// fields, and when target or scenario do not fit. The folder keeps the weights after the epochs in `snapshots` too,
-/// as epoch_file().
-TrainingSummary train_explainer(const ExplainerRecipe& recipe, const Operator& backbone, const data::Dataset& data,
-                                std::uint64_t seed, const std::filesystem::path& folder,
-                                const std::vector<int>& snapshots = {});
+/// as networks::epoch_file().
+networks::TrainingSummary train_explainer(const networks::ExplainerRecipe& recipe, const Operator& backbone,
+                                          const data::Dataset& data, std::uint64_t seed,
+                                          const std::filesystem::path& folder, const std::vector<int>& snapshots = {});
 
 }  // namespace opshap::training

@@ -16,7 +16,7 @@ namespace opshap {
 /// A row of a table of golden values.
 struct OperatorGoldenRow {
   std::map<std::string, std::string> columns;  ///< those that say which operator and which input
-  operators::GoldenValues values;
+  networks::GoldenValues values;
 
   int number(const std::string& column) const { return std::stoi(columns.at(column)); }
 };
@@ -49,7 +49,7 @@ inline std::vector<OperatorGoldenRow> operator_golden_rows(const std::string& ta
 }
 
 /// The worst relative error of the five numbers.
-inline double relative_error(const operators::GoldenValues& expected, const operators::GoldenValues& found) {
+inline double relative_error(const networks::GoldenValues& expected, const networks::GoldenValues& found) {
   const auto relative = [](double a, double b) { return std::abs(a - b) / std::abs(a); };
   return std::max({relative(expected.first, found.first), relative(expected.middle, found.middle),
                    relative(expected.last, found.last), relative(expected.mean, found.mean),

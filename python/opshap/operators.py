@@ -64,7 +64,7 @@ class Operator:
             self.path = "peer:" + os.path.abspath(name[len("peer:"):])
         self._general = ["--quiet", *words_of("load", device=device, threads=threads, sandbox=sandbox, trust=trust,
                                               no_engine=not engine)]
-        self._kept = Kept([program_path(program), "serve", "--networks"])
+        self._kept = Kept([program_path(program), "serve"])
         self._own_files()
         self.facts = {}
         if not name.startswith("peer:"):

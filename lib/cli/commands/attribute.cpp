@@ -1,0 +1,257 @@
+// `opshap attribute`: a value to the players of a game, or an operator's prediction to the cells of its input.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/asked_game.hpp"
+#include "cli/attribute_options.hpp"
+#include "cli/attribute_output.hpp"
+#include "cli/commands.hpp"
+#include "cli/operator_game.hpp"
+#include "cli/trained_explainer.hpp"
+#include "cli/values_file.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "games/cell_mask_game.hpp"
+#include "methods/method.hpp"
+#include "reporting/attribution_figure.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+/// The attributions of a question: [inputs][queries].
+struct Answers {
+  std::string method;
+  std::string remark = {};  ///< on all of them
+  Shown shown = {};
+  std::vector<std::vector<Attribution>> attributions;
+};
+
+/// The trained explainer of --explainer as a method; none without the option.
+std::unique_ptr<methods::Method> wanted_explainer(const AttributeOptions& options, const OperatorQuestion& asked,
+                                                  const Globals& globals) {
+  if (options.explainer.empty()) return nullptr;
+  require(options.budget.empty() && !options.nodes && !options.rule && !options.minimum_norm,
+          "attribute: --explainer (takes no --budget, --nodes, --rule or --minimum-norm). Leave them out.");
+  auto explainer = trained_explainer(options.explainer, *asked.op, globals.device);
+  require_trained_for("attribute", *explainer, options.explainer, *asked.op, asked.rule, options.force);
+  require_explains("attribute", *explainer, options.explainer, asked.inputs.domain, asked.rule, asked.readouts);
+  return explainer;
+}
+
+/// v(∅) and v(N) that need no evaluation of their own: v(∅) as long as the baseline stays the same, and both from the
+/// whole output where several of its points are asked for.
+class KnownEnds {
+ public:
+  explicit KnownEnds(const OperatorQuestion& asked) : asked_(asked), whole_(asked.readouts.size() > 1) {}
+
+  /// To be called for each input.
+  void begin(const Scenario& scenario) {
+    if (scenario.baseline.values != baseline_) {
+      baseline_ = scenario.baseline.values;
+      empty_.reset();
+      if (whole_) of_baseline_ = asked_.op->apply(scenario.baseline);
+    }
+    if (whole_) of_input_ = asked_.op->apply(scenario.input);
+  }
+
+  void fill(methods::Question& question) const {
+    if (!whole_) {
+      question.empty = empty_;
+      return;
+    }
+    const Readout& readout = question.scenario->readout;
+    question.empty = readout.of(of_baseline_.values, of_baseline_.domain.points());
+    question.grand = readout.of(of_input_.values, of_input_.domain.points());
+  }
+
+  void keep(double empty) { empty_ = empty; }
+
+ private:
+  const OperatorQuestion& asked_;
+  bool whole_;
+  std::vector<double> baseline_;
+  FieldBatch of_baseline_, of_input_;
+  std::optional<double> empty_;
+};
+
+/// Where each player is: its point, or the range of its points on each axis.
+std::vector<std::string> places_of(const Scenario& scenario) {
+  const Domain& domain = scenario.input.domain;
+  const auto players = static_cast<std::size_t>(scenario.partition.players);
+  const auto axes = domain.position(0).size();
+  std::vector<std::vector<double>> low(players, std::vector<double>(axes, HUGE_VAL)),
+      high(players, std::vector<double>(axes, -HUGE_VAL));
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const auto player = static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(point)]);
+    const std::vector<double> at = domain.position(point);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      low[player][axis] = std::min(low[player][axis], at[axis]);
+      high[player][axis] = std::max(high[player][axis], at[axis]);
+    }
+  }
+  std::vector<std::string> places(players);
+  for (std::size_t player = 0; player < players; ++player) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      places[player] += fmt::format("{}{:.4g}", axis == 0 ? "" : ", ", low[player][axis]);
+      if (high[player][axis] > low[player][axis]) places[player] += fmt::format("..{:.4g}", high[player][axis]);
+    }
+  }
+  return places;
+}
+
+/// "the value at point 27 (0.375, 0.375), channel 0".
+std::string in_words(const Readout& readout, const Domain& domain) {
+  if (!readout.is_query()) return readout.describe();
+  std::string place;
+  for (const double coordinate : domain.position(readout.query().point))
+    place += fmt::format("{}{:.6g}", place.empty() ? "" : ", ", coordinate);
+  return fmt::format("the value at point {} ({}), channel {}", readout.query().point, place, readout.query().channel);
+}
+
+Answers answer(AttributeOptions options, const OperatorQuestion& asked, const Globals& globals) {
+  const std::unique_ptr<methods::Method> explainer = wanted_explainer(options, asked, globals);
+  const bool chosen = explainer == nullptr && options.method.empty();
+  const std::unique_ptr<methods::Method> peer = wanted_peer(options);
+  Answers answers{.method = explainer ? std::string(explainer->name())
+                            : peer    ? std::string(peer->name())
+                                      : options.method};
+  const bool foreign = options.op.string().starts_with("peer:");
+  bool noisy = false;
+  KnownEnds ends(asked);
+  for (std::int64_t index = 0; index < asked.inputs.batch; ++index) {
+    Scenario scenario = make_scenario(asked.rule, asked.inputs.one(index));
+    answers.attributions.emplace_back();
+    if (explainer != nullptr) ends.begin(scenario);
+    for (const Readout& readout : asked.readouts) {
+      scenario.readout = readout;
+      const auto game = games::cell_mask_game(*asked.op, scenario);
+      answers.shown.path = game->path();
+      if (answers.method.empty()) {
+        choose_method(options, *game);
+        answers.method = options.method;
+      }
+      AskedGame once(*game, foreign && answers.attributions.size() == 1 && answers.attributions.back().empty());
+      methods::Question question{once.game(), &scenario, {}, globals.seed};
+      if (explainer == nullptr) {
+        answers.attributions.back().push_back(run_method(options, peer.get(), question));
+        once.ask_again("attribute");
+        once.describe(answers.shown.more);
+        noisy = noisy || once.noisy();
+        Attribution& found = answers.attributions.back().back();
+        found.exact = found.exact && !noisy;
+        continue;
+      }
+      ends.fill(question);
+      answers.attributions.back().push_back(explainer->attribute(question));
+      answers.remark = explainer->remark(question);
+      ends.keep(answers.attributions.back().back().empty);
+    }
+  }
+  answers.shown.sorted = options.sorted;
+  answers.shown.blocks = asked.blocks;
+  answers.shown.places = places_of(make_scenario(asked.rule, asked.inputs.one(0)));
+  if (asked.readouts.size() == 1)
+    answers.shown.more["explained"] = in_words(asked.readouts.front(), asked.inputs.domain);
+  if (chosen) answers.shown.chosen = chosen_json(options, answers.attributions.front().front());
+  return answers;
+}
+
+void require_figure_file(const std::filesystem::path& path) {
+  if (path.empty() || path == "-") return;
+  require(reporting::picture_format(path.extension().string()).has_value(), "attribute: --figure=", path.string(),
+          " (its ending says no format that figures have). Give .svg, .pdf or .png.");
+}
+
+/// The figure, and beside it a CSV with its numbers. "-" is an SVG on standard output.
+void draw_figure(const std::filesystem::path& path, const OperatorQuestion& asked, const Answers& answers) {
+  Scenario scenario = make_scenario(asked.rule, asked.inputs);
+  scenario.readout = asked.readouts.front();
+  const FieldBatch output = asked.op->apply(asked.inputs);
+  const Attribution& attribution = answers.attributions.front().front();
+  const auto format = path == "-" ? reporting::Picture::svg : *reporting::picture_format(path.extension().string());
+  write_file(path, reporting::attribution_figure(scenario, output, answers.method, attribution.values,
+                                                 attribution.standard_errors, format));
+  if (path == "-") return;
+  std::filesystem::path numbers = path;
+  write_file(numbers.replace_extension(".csv"),
+             reporting::attribution_numbers(scenario, output, attribution.values, attribution.standard_errors).csv());
+}
+
+void attribute_game(const CLI::App& command, AttributeOptions options, const Globals& globals) {
+  for (const char* option : {"--explainer", "--figure"})
+    require(command.count(option) == 0, "attribute: ", option, " (only with --operator). Leave it out.");
+  const bool chosen = options.method.empty();
+  const auto peer = wanted_peer(options);
+  const NamedGame named = wanted_game(command, options);
+  if (chosen) choose_method(options, *named.game);
+  AskedGame asked(*named.game, named.foreign);
+  std::vector<std::vector<Attribution>> found = {
+      {run_method(options, peer.get(), {.game = asked.game(), .seed = globals.seed})}};
+  asked.ask_again("attribute");
+  Attribution& attribution = found.front().front();
+  attribution.exact = attribution.exact && !asked.noisy();
+  const std::string method = peer ? std::string(peer->name()) : options.method;
+  Shown shown{.path = named.game->path(), .sorted = options.sorted};
+  if (chosen) shown.chosen = chosen_json(options, attribution);
+  asked.describe(shown.more);
+  if (!globals.out.empty())
+    write_values(globals.out, {.attributions = found, .one_game = true},
+                 shown_json(globals, method, attribution, shown));
+  if (globals.out != "-") print_attribution(globals, method, attribution, shown);
+}
+
+void attribute_operator(const CLI::App& command, AttributeOptions options, const Globals& globals) {
+  require_figure_file(options.figure);
+  require(options.figure.empty() || options.figure == "-" ||
+              std::filesystem::path(options.figure).replace_extension(".csv") != globals.out,
+          "attribute: --out=", globals.out.string(), ", --figure=", options.figure.string(),
+          " (the figure's numbers have that name, too). Name one of them otherwise.");
+  const OperatorQuestion asked =
+      wanted_question(command, options, globals, Several::allowed, options.explainer.empty());
+  require(options.figure.empty() || (asked.inputs.batch == 1 && asked.readouts.size() == 1),
+          "attribute: --figure (draws one input and one query or target; there are ", asked.inputs.batch, " and ",
+          asked.readouts.size(), "). Ask for one of each.");
+  const Answers answers = answer(options, asked, globals);
+  const bool one = !asked.batched && asked.readouts.size() == 1;
+  const auto& first = answers.attributions.front().front();
+  if (!globals.out.empty())
+    write_values(
+        globals.out, {.attributions = answers.attributions, .names = asked.explained.names},
+        one ? shown_json(globals, answers.method, first, answers.shown)
+            : attributions_json(globals, answers.method, answers.attributions, asked.explained, answers.shown));
+  if (!options.figure.empty()) draw_figure(options.figure, asked, answers);
+  if (!answers.remark.empty()) std::cerr << "attribute: note: " << answers.remark << ".\n";
+  if (globals.out == "-") return;
+  if (one) {
+    print_attribution(globals, answers.method, first, answers.shown);
+  } else {
+    print_attributions(globals, answers.method, answers.attributions, asked.explained, answers.shown);
+  }
+}
+
+}  // namespace
+
+void add_attribute(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<AttributeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "attribute", "Attribute a value to the players of a game, or an operator's prediction to the cells of its input");
+  add_attribute_options(*command, *options);
+  command->callback([command, options, &globals] {
+    require_values_file(globals.out);
+    require(!(globals.out == "-" && globals.json),
+            "attribute: --out - --json (both want standard output). Write the values to a file.");
+    (command->count("--operator") > 0 ? attribute_operator : attribute_game)(*command, *options, globals);
+  });
+}
+
+}  // namespace opshap::cli

@@ -1,0 +1,267 @@
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/commands/data_of_profile.hpp"
+#include "cli/commands/data_preview.hpp"
+#include "cli/resolution_option.hpp"
+#include "core/error.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "data/import_npy.hpp"
+#include "data/import_pdebench.hpp"
+#include "data/space_json.hpp"
+#include "data/verify.hpp"
+#include "pde/registry.hpp"
+
+namespace opshap::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct GenerateOptions {
+  data::DatasetRequest request;
+  std::vector<std::string> settings;
+  std::string shard = "0/1";
+  std::string profile;  ///< empty: one data set by its own options
+  bool all = false;
+};
+
+struct ImportOptions {
+  data::ImportRequest request;
+  Resolution interpolate;
+  data::PdebenchOptions pdebench;
+  data::NpyOptions npy;
+  std::string centring = "node";
+};
+
+Json description(const std::filesystem::path& path) {
+  const Json metadata = Json::parse(data::read_dataset_metadata(path));
+  Json json = {{"file", path.string()}, {"bytes", std::filesystem::file_size(path)}};
+  json.update(metadata);
+  return json;
+}
+
+/// "u [1], v [m/s] on grid 64 x 64: ...".
+std::string channels_on_domain(const Json& space) {
+  std::string text;
+  for (const Json& channel : space["channels"]) {
+    text += (text.empty() ? "" : ", ") + channel["name"].get<std::string>() + " [" +
+            channel["unit"].get<std::string>() + "]";
+  }
+  return text + " on " + data::space_from_json(space, "data info").domain.describe();
+}
+
+void print_description(const Json& set) {
+  const Json& request = set["request"];
+  std::cout << set["file"].get<std::string>() << ": " << request["samples"] << " samples of "
+            << set["pde"].get<std::string>() << " (" << set["equation"].get<std::string>() << ")\n";
+  if (const std::string origin = data::imported_from(set); !origin.empty()) {
+    std::cout << "imported     from " << origin << "\n";
+    for (const Json& file : set["imported"]["files"]) {
+      std::cout << "source       " << file["file"].get<std::string>() << ", " << file["bytes"] << " bytes, xxh64 "
+                << file["xxh64"].get<std::string>() << "\n";
+    }
+    std::cout << "options      " << set["imported"]["options"].dump() << "\n";
+    for (const Json& note : set["imported"]["notes"]) std::cout << "note         " << note.get<std::string>() << "\n";
+  }
+  std::cout << "parameters   " << set["parameters"].dump();
+  if (set.contains("target_time")) std::cout << ", target at t = " << set["target_time"];
+  std::cout << "\n"
+            << "split        " << request["train"] << " train, " << request["validation"] << " validation, "
+            << request["test"] << " test\n";
+  // Data sets of the first generators name no spaces.
+  if (set.contains("input")) {
+    std::cout << "input        " << channels_on_domain(set["input"]) << "\n"
+              << "output       " << channels_on_domain(set["output"]) << "\n"
+              << "input mean   " << set["input_mean"].dump() << " per channel, over the training samples\n";
+  }
+  std::cout << "served at    " << request["resolutions"].dump() << " points per axis\n";
+  if (set.contains("seed")) std::cout << "seed         " << set["seed"] << "\n";
+  std::cout << "content      xxh64 " << set["content_xxh64"].get<std::string>() << ", " << set["bytes"] << " bytes\n";
+}
+
+/// Prints what the data set at --out says of itself.
+void show(const Globals& globals) {
+  const Json set = description(globals.out);
+  globals.json ? print_json(set) : print_description(set);
+}
+
+void run_generate(const Globals& globals, GenerateOptions& options) {
+  data::DatasetRequest& request = options.request;
+  require(options.all || !request.pde.empty(),
+          "data generate: --pde (which problem is not said). Give --pde NAME, or --all with --profile.");
+  if (options.all || !options.profile.empty()) {
+    require(!options.profile.empty(), "data generate: --all (says no sizes). Give --profile smoke, desk or paper.");
+    return generate_for_profile(globals, options.profile, {options.all ? "all" : request.pde});
+  }
+  require(!globals.out.empty() && globals.out != "-",
+          "data generate: --out (a data set needs a file). Give --out FILE.");
+  request.parameters = pde::parse_parameters(options.settings);
+  request.seed = globals.seed;
+  data::LayoutRequest& layout = request.layout;
+  if (layout.samples == 0) layout.samples = layout.train + layout.validation + layout.test;
+  const runs::Part part = runs::Part::parse("data generate", options.shard);
+  data::generate(request, globals.out, part);
+  if (!part.whole()) {
+    const Json made = {{"file", globals.out.string()}, {"part", to_json(part)}};
+    if (globals.json) return print_json(made);
+    std::cout << globals.out.string() << ": part " << part.index << " of " << part.of << " of a data set\n";
+    return;
+  }
+  show(globals);
+}
+
+void run_merge(const Globals& globals, const std::vector<std::string>& files) {
+  require(!globals.out.empty() && globals.out != "-", "data merge: --out (a data set needs a file). Give --out FILE.");
+  data::merge({files.begin(), files.end()}, globals.out);
+  show(globals);
+}
+
+void require_out(const Globals& globals) {
+  require(!globals.out.empty() && globals.out != "-", "data import: --out (a data set needs a file). Give --out FILE.");
+}
+
+void run_verify(const Globals& globals, const std::string& file) {
+  const std::vector<data::DataCheck> checks = data::verify_dataset(file);
+  bool passed = true;
+  Json json = {{"file", file}, {"passed", true}, {"checks", Json::array()}};
+  for (const data::DataCheck& check : checks) {
+    passed = passed && check.passed;
+    json["checks"].push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
+    if (!globals.json)
+      std::cout << (check.passed ? "ok      " : "FAILED  ") << check.name << ": " << check.detail << "\n";
+  }
+  json["passed"] = passed;
+  if (globals.json) print_json(json);
+  if (!passed) throw CheckFailed();
+}
+
+/// How samples are divided and served.
+void add_layout(CLI::App& command, data::LayoutRequest& layout, const char* samples) {
+  const CLI::Range count(std::int64_t{0}, std::int64_t{10'000'000});
+  command.add_option("--samples", layout.samples, samples);
+  command.add_option("--train", layout.train, "Samples for training")->check(count);
+  command.add_option("--validation", layout.validation, "Samples for validation")->check(count);
+  command.add_option("--test", layout.test, "Samples for testing")->check(count);
+  add_resolutions(
+      command, layout.resolutions,
+      "Points per axis at which samples are served in turn, such as 16,32 or 12x20,24x40 (default: the grid "
+      "and every second, fourth, .. point of it)");
+}
+
+/// How fields from elsewhere are taken.
+void add_taking(CLI::App& command, const std::shared_ptr<ImportOptions>& options) {
+  add_layout(command, options->request.layout,
+             "How many, from the first on (default: all); split 4220/750/30 in proportion unless the three counts are "
+             "given");
+  add_resolution(command, "--interpolate", options->interpolate,
+                 "Points per axis of another grid that the fields are interpolated to: by Fourier on periodic axes, "
+                 "else by cubics (default: their own grid)");
+  command.add_flag("--skip-nonfinite", options->request.skip_nonfinite,
+                   "Leave out samples with NaN or infinity; the set names them");
+}
+
+const data::ImportRequest& taking(ImportOptions& options) {
+  if (options.interpolate != Resolution()) options.request.interpolate = options.interpolate;
+  return options.request;
+}
+
+void add_import(CLI::App& data, const Globals& globals) {
+  const auto options = std::make_shared<ImportOptions>();
+  CLI::App* import = data.add_subcommand(
+      "import", "Make a data set of fields from elsewhere; it is labelled as imported wherever it is used");
+  import->require_subcommand(1);
+
+  CLI::App* pdebench = import->add_subcommand(
+      "pdebench",
+      "A file of PDEBench: advection, Burgers, diffusion-sorption, Darcy, shallow water, diffusion-reaction");
+  pdebench->add_option("file,--input", options->pdebench.file, "The file; what it holds is found by its contents")
+      ->required();
+  pdebench->add_option("--time-index", options->pdebench.time_index,
+                       "Time step of the target, the input is step 0 (default: at the paper's time)");
+  pdebench->add_option("--problem", options->pdebench.problem,
+                       "advection1d or burgers1d, for a file whose attributes do not say which");
+  add_taking(*pdebench, options);
+  pdebench->callback([&globals, options] {
+    require_out(globals);
+    data::import_pdebench(options->pdebench, taking(*options), globals.out);
+    show(globals);
+  });
+
+  CLI::App* npy = import->add_subcommand(
+      "npy", "Two arrays of NumPy, inputs and targets: [N,n], [N,C,n], [N,nx,ny] or [N,C,nx,ny] on one grid");
+  npy->add_option("--input", options->npy.input, "Inputs (.npy)")->required();
+  npy->add_option("--target", options->npy.target, "Targets (.npy)")->required();
+  npy->add_option("--name", options->npy.name, "What to call the set, behind npy_ (default: the inputs' file name)");
+  npy->add_option("--dimension", options->npy.dimension, "Axes of the grid, for arrays [N,a,b] (default: by the shape)")
+      ->check(CLI::IsMember({1, 2}));
+  CLI::Option* periodic = npy->add_option("--periodic", options->npy.periodic,
+                                          "Whether the grid is periodic, true or false; the arrays do not say it");
+  npy->add_option("--centring", options->centring, "Where the points are, node or cell")
+      ->check(CLI::IsMember({"node", "cell"}))
+      ->capture_default_str();
+  npy->add_option("--extent", options->npy.extent, "Length of each axis (default 1)")->delimiter(',');
+  npy->add_option("--origin", options->npy.origin, "Where each axis begins (default 0)")->delimiter(',');
+  add_taking(*npy, options);
+  npy->callback([&globals, options, periodic] {
+    require_out(globals);
+    require(periodic->count() > 0,
+            "data import npy: --periodic (missing: nothing in two arrays says it, and it decides where points lie and "
+            "what an explainer sums over). Give --periodic true, or --periodic false.");
+    options->npy.centring = options->centring == "cell" ? Centring::cell : Centring::node;
+    data::import_dataset(*data::open_npy(options->npy), taking(*options), globals.out);
+    show(globals);
+  });
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, const Globals& globals) {
+  CLI::App* data = app.add_subcommand("data", "Generate, import, describe and verify data sets");
+  data->require_subcommand(1);
+
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App* generate = data->add_subcommand(
+      "generate", "Solve a PDE for random initial conditions; run again to resume, done when the file is there");
+  CLI::Option* pde = generate->add_option("--pde", options->request.pde, "Which PDE (`opshap list pdes`)");
+  generate->add_flag("--all", options->all, "Every problem of the paper, with --profile")->excludes(pde);
+  add_layout(*generate, options->request.layout,
+             "How many; split 4220/750/30 in proportion unless the three counts are given");
+  generate->add_option("--set", options->settings, "A parameter of the PDE, name=value; may be repeated")
+      ->allow_extra_args(false);
+  generate->add_option("--shard", options->shard,
+                       "i/N: only the i-th of N parts, i from 0, into a file for `opshap data merge`");
+  CLI::Option* profile = generate->add_option(
+      "--profile", options->profile, "The sizes of a profile, with an estimate of the cost; --out is a folder then");
+  for (const char* size : {"--samples", "--train", "--validation", "--test", "--resolutions", "--set", "--shard"})
+    profile->excludes(size);
+  generate->callback([&globals, options] { run_generate(globals, *options); });
+
+  add_import(*data, globals);
+
+  auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* merge = data->add_subcommand("merge", "The parts of a data set to the file that one run would have made");
+  merge->add_option("files", *files, "All parts, in any order")->required();
+  merge->callback([&globals, files] { run_merge(globals, *files); });
+
+  auto file = std::make_shared<std::string>();
+  CLI::App* info = data->add_subcommand("info", "How a data set was made");
+  info->add_option("file", *file, "Data set")->required();
+  info->callback([&globals, file] {
+    const Json set = description(*file);
+    globals.json ? print_json(set) : print_description(set);
+  });
+
+  add_data_preview(*data, globals);
+
+  CLI::App* verify = data->add_subcommand(
+      "verify", "Re-read a data set, check all checksums and laws, and make five of its samples again");
+  verify->add_option("file", *file, "Data set")->required();
+  verify->callback([&globals, file] { run_verify(globals, *file); });
+}
+
+}  // namespace opshap::cli

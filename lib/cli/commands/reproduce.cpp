@@ -1,0 +1,285 @@
+// `opshap reproduce`: data, backbone, explainer, evaluation, report — one folder, resumable at every stage.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/departures.hpp"
+#include "cli/environment.hpp"
+#include "cli/forecast.hpp"
+#include "cli/problem_profiles.hpp"
+#include "cli/run_ending.hpp"
+#include "cli/shard_option.hpp"
+#include "cli/trained_explainer.hpp"
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "data/dataset.hpp"
+#include "data/generate.hpp"
+#include "evaluation/evaluate.hpp"
+#include "methods/method.hpp"
+#include "networks/networks.hpp"
+#include "pde/registry.hpp"
+#include "reporting/report.hpp"
+#include "runs/manifest.hpp"
+#include "runs/results.hpp"
+#include "runs/run.hpp"
+
+namespace opshap::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What the manifest of a run of this profile says of it.
+nlohmann::ordered_json subject(const Profile& profile) {
+  nlohmann::ordered_json subject = {{"profile", profile.name}, {"pde", profile.data.pde}};
+  if (const auto& file = profile.data.file) {
+    subject["data"] = {{"file", file->path},
+                       {"content_xxh64", file->content_hash},
+                       {"imported_from", file->imported_from},
+                       {"note", "The counts of samples are those of the file, not of the profile."}};
+  }
+  const auto programs = evaluation::programs(profile.evaluation);
+  subject.update({{"settings",
+                   {{"summary", profile.summary},
+                    {"train_samples", profile.data.train},
+                    {"validation_samples", profile.data.validation},
+                    {"test_inputs", profile.evaluation.inputs},
+                    {"resolutions", profile.resolutions},
+                    {"unseen_resolutions", profile.evaluation.unseen},
+                    {"game", profile.evaluation.scenario.describe()},
+                    {"toml", to_toml(profile)}}},
+                  {"departures", departures(profile)},
+                  {"comparable_with_paper", comparable_with_paper(profile)}});
+  if (!programs.empty()) subject["settings"]["peers"] = programs;
+  return subject;
+}
+
+/// The first line in which two settled profiles differ, with the table that it stands in; empty where none does.
+std::string other_line(const std::string& then, const std::string& now) {
+  std::istringstream before(then), after(now);
+  std::string table, line;
+  for (std::string old; std::getline(after, line);) {
+    if (!std::getline(before, old)) old = "nothing";
+    if (line.starts_with("[")) table = line + " ";
+    if (old != line) return message(table, old, ", and now ", line);
+  }
+  return before.peek() == std::istringstream::traits_type::eof() ? "" : "it has further settings";
+}
+
+/// In what a run that stored these settings is none of this profile with the same programs. Settings that cannot be
+/// read are another version's. Runs of before did not store the programs, and are taken as they are.
+runs::OtherSettings run_of(const Profile& profile) {
+  const nlohmann::ordered_json programs = evaluation::programs(profile.evaluation);
+  return [wanted = identity(profile), programs](const nlohmann::ordered_json& settings) -> std::string {
+    if (settings.value("peers", programs) != programs) return "a program has changed since then";
+    try {
+      return other_line(identity(parse_profile(settings.value("toml", ""), "manifest.json")), wanted);
+    } catch (const Error& error) {
+      return message("this version cannot read them: ", error.what());
+    }
+  };
+}
+
+std::string training_line(const Profile& profile, const std::string& stage, const networks::TrainingSummary& summary,
+                          const std::optional<std::string>& explainer = std::nullopt) {
+  return runs::to_json_line(runs::TrainingRow{.pde = profile.data.pde,
+                                              .stage = stage,
+                                              .epochs = summary.epochs,
+                                              .best_epoch = summary.best_epoch,
+                                              .best_validation = summary.best_validation,
+                                              .operator_evaluations = summary.operator_evaluations,
+                                              .seconds = summary.seconds,
+                                              .explainer = explainer}) +
+         '\n';
+}
+
+/// The data set of a profile that names its file, at the resolutions of the profile.
+std::optional<data::Dataset> given_data(const Profile& profile) {
+  if (!profile.data.file) return std::nullopt;
+  data::Dataset data = data::read_dataset(profile.data.file->path);
+  require(data.pde == profile.data.pde, "reproduce: data=", profile.data.file->path, ", pde=", profile.data.pde,
+          " (the data set is of ", data.pde, "). Leave the name of the problem out.");
+  require(data.content_hash == profile.data.file->content_hash, "reproduce: data=", profile.data.file->path,
+          ", content_xxh64=", data.content_hash, " (the run was begun with ", profile.data.file->content_hash,
+          "). Give the file of that time, or choose another --out.");
+  if (profile.data.scattered > 0) return at_points_of(profile, std::move(data));
+  return data::served_at(std::move(data), profile.resolutions);
+}
+
+networks::NetworkSpaces spaces_of(const Profile& profile, const std::optional<data::Dataset>& given) {
+  if (given) {
+    return {.dimension = given->inputs.domain.dimension(),
+            .in_channels = given->inputs.channels,
+            .out_channels = given->targets.channels};
+  }
+  const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
+  const pde::Space input = problem->input();
+  return {.dimension = input.domain.dimension(),
+          .in_channels = input.channel_count(),
+          .out_channels = problem->output().channel_count()};
+}
+
+/// What a run of one problem is told beside its profile.
+struct Extent {
+  runs::Part part;
+  bool train_only = false;
+};
+
+/// A part evaluates with what the run has trained.
+void require_trained(const Profile& profile, const fs::path& run, const runs::Part& part) {
+  std::vector<fs::path> trainings = {"backbone", "explainer"};
+  for (const auto& [name, recipe] : profile.explainers) trainings.push_back(fs::path("explainers") / name);
+  for (const fs::path& training : trainings)
+    require(is_there(run / training / "summary.json"), "reproduce: --shard=", part.index, "/", part.of, ", ",
+            training.string(), " (", run.string(),
+            " has no such finished training yet). Run the same command with --train-only in place of --shard first.");
+}
+
+/// What the run, or its part, is told by: the page, the folder of the part, or that of a run that is only trained.
+fs::path reproduce(const Profile& profile, const Globals& globals, const fs::path& run, const Extent& extent) {
+  networks::library().require_device(globals.device);
+  require(networks::library().rank().alone(), "reproduce: ranks=", networks::library().rank().size,
+          " (ranks share a training alone). Train with `opshap train`, or share the evaluation out with --shard.");
+  networks::library().require_fast_blas();
+  std::optional<data::Dataset> given = given_data(profile);
+  // Settings of operator and target that cannot work are refused before there is data to train on.
+  networks::library().require_recipes(profile.backbone, profile.explainer, spaces_of(profile, given));
+  for (const auto& [name, recipe] : profile.explainers)
+    networks::library().require_recipes(profile.backbone, recipe, spaces_of(profile, given));
+  // So are methods that nobody knows, and programs that are not there.
+  for (const std::string& name : profile.evaluation.methods) methods::resolve(name);
+  const runs::Part& part = extent.part;
+  if (!part.whole()) require_trained(profile, run, part);
+  runs::Manifest manifest(
+      run, part, beginning("reproduce", runs::manifest_schema, globals, network_environment(globals), subject(profile)),
+      run_of(profile));
+  if (part.whole()) write_file(run / "config.resolved.toml", to_toml(profile));
+
+  const fs::path data_file = run / "data" / (profile.data.pde + ".h5");
+  if (!given) manifest.stage("data", [&] { data::generate(data_request(profile, globals.seed), data_file); });
+  const data::Dataset data = given ? std::move(*given) : at_points_of(profile, data::read_dataset(data_file));
+
+  // A finished training may have been brought into the folder. A part has none of its own.
+  const auto training_stage = [&](const std::string& stage, const auto& train) {
+    const networks::TrainingSummary summary = manifest.stage(stage, train);
+    if (part.whole()) manifest.took_at_least(stage, summary.seconds);
+    return summary;
+  };
+  const networks::TrainingSummary backbone_summary = training_stage("backbone", [&] {
+    return networks::library().train_backbone(profile.backbone, data, globals.seed, run / "backbone");
+  });
+  const auto trained_backbone = [&](const std::string& device) {
+    return networks::library().load_operator(run / "backbone" / "model.safetensors", device,
+                                             networks::Precision::float32, globals.engine);
+  };
+  std::unique_ptr<Operator> backbone = trained_backbone("cpu");
+
+  std::string training_lines = training_line(profile, "backbone", backbone_summary);
+  const auto train = [&](const networks::ExplainerRecipe& recipe, const fs::path& folder,
+                         const std::optional<std::string>& name) {
+    const networks::TrainingSummary summary = training_stage(name ? "explainer " + *name : "explainer", [&] {
+      return networks::library().train_explainer(recipe, *backbone, explainer_data(data, profile, recipe, globals.seed),
+                                                 globals.seed, run / folder);
+    });
+    training_lines += training_line(profile, "explainer", summary, name);
+  };
+  train(profile.explainer, "explainer", std::nullopt);
+  for (const auto& [name, recipe] : profile.explainers) train(recipe, fs::path("explainers") / name, name);
+  if (part.whole()) write_file(run / "training.jsonl", training_lines);
+  if (extent.train_only) return run;
+
+  // Trainings run on the CPU. What they made is judged on the device.
+  if (globals.device != "cpu") backbone = trained_backbone(globals.device);
+  evaluation::Contestants explainers;
+  const auto judge = [&](const fs::path& folder, const std::optional<std::string>& name) {
+    explainers.push_back(trained_explainer(run / folder / "model.safetensors", *backbone, globals.device, name));
+  };
+  judge("explainer", std::nullopt);
+  for (const auto& [name, recipe] : profile.explainers) judge(fs::path("explainers") / name, name);
+
+  manifest.stage("evaluation", [&] {
+    evaluation::evaluate({.backbone = *backbone,
+                          .explainers = explainers,
+                          .data = data,
+                          .settings = profile.evaluation,
+                          .seed = globals.seed,
+                          .identity = message(identity(profile), "seed=", globals.seed)},
+                         part.folder(run), part);
+  });
+  manifest.finish();
+  return part.whole() ? reporting::write_report(run).page : part.folder(run);
+}
+
+struct ReproduceOptions {
+  std::string profile = "smoke";
+  std::vector<std::string> pdes;
+  fs::path data;
+  std::string shard = "0/1";
+  bool train_only = false;
+  bool dry_run = false;
+  int ranks = 1;
+};
+
+void run_reproduce(const Globals& globals, const ReproduceOptions& options) {
+  if (options.dry_run) {
+    const std::vector<Profile> profiles =
+        !options.data.empty()
+            ? std::vector{load_profile(options.profile, globals.config, settings_of_file(options.data))}
+        : options.pdes.empty() ? std::vector{load_profile(options.profile, globals.config)}
+                               : load_profiles(options.profile, globals.config, options.pdes);
+    print_forecasts(profiles, options.ranks, globals);
+    return;
+  }
+  const Extent extent{.part = runs::Part::parse("reproduce", options.shard), .train_only = options.train_only};
+  if (!options.data.empty()) {
+    const Profile profile = load_profile(options.profile, globals.config, settings_of_file(options.data));
+    const fs::path runs = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
+    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
+    return;
+  }
+  if (options.pdes.empty()) {
+    const Profile profile = load_profile(options.profile, globals.config);
+    const fs::path run = globals.out.empty() ? fs::path("runs") / profile.name : globals.out;
+    print_ending(globals, reproduce(profile, globals, run, extent), run);
+    return;
+  }
+  const std::vector<Profile> profiles = load_profiles(options.profile, globals.config, options.pdes);
+  const fs::path runs = globals.out.empty() ? fs::path("runs") / profiles.front().name : globals.out;
+  for (const Profile& profile : profiles)
+    print_ending(globals, reproduce(profile, globals, runs / profile.data.pde, extent), runs / profile.data.pde);
+  if (profiles.size() > 1 && extent.part.whole() && !extent.train_only)
+    print_path(globals, "report", reporting::write_report(runs).page);
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, const Globals& globals) {
+  auto* command = app.add_subcommand(
+      "reproduce", "The whole chain from data to report, by profile; --out (default runs/<profile>) gets report.html");
+  const auto options = std::make_shared<ReproduceOptions>();
+  command->add_option("--profile", options->profile, "smoke, desk, paper, or a .toml file")->capture_default_str();
+  CLI::Option* data = command->add_option(
+      "--data", options->data, "A data set file instead of a problem; it gets a folder of its name in --out");
+  command
+      ->add_option("--pde", options->pdes,
+                   "One or several problems, or all of the paper; each gets a folder of its name in --out")
+      ->delimiter(',')
+      ->excludes(data);
+  CLI::Option* shard = add_shard(*command, options->shard);
+  command->add_flag("--train-only", options->train_only, "End before the evaluation")->excludes(shard);
+  CLI::Option* dry_run = command->add_flag(
+      "--dry-run", options->dry_run,
+      "Only say what each stage will cost: evaluations, time by rates that are measured now, disk. Nothing is written");
+  command->add_option("--ranks", options->ranks, "With --dry-run: also the time on so many machines like this one")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(dry_run);
+  command->callback([options, &globals] { run_reproduce(globals, *options); });
+}
+
+}  // namespace opshap::cli

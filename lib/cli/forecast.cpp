@@ -1,0 +1,371 @@
+#include "cli/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "cli/problem_profiles.hpp"
+#include "core/error.hpp"
+#include "core/interpolation.hpp"
+#include "core/resolution.hpp"
+#include "core/rng.hpp"
+#include "core/threads.hpp"
+#include "data/cost.hpp"
+#include "data/dataset.hpp"
+#include "evaluation/certified_reference.hpp"
+#include "games/cell_mask_game.hpp"
+#include "methods/method.hpp"
+#include "networks/networks.hpp"
+#include "pde/registry.hpp"
+#include "reporting/table.hpp"
+
+namespace opshap::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// The largest budget that a dry run spends on a method.
+constexpr std::int64_t most_spent = 1 << 14;
+constexpr double bytes_of_a_number = 21;  // of JSON with all digits, and its comma
+
+/// The wall time of a call, the least of at least two after one that does not count.
+double seconds_of(const std::function<void()>& work) {
+  work();
+  double least = HUGE_VAL, sum = 0;
+  for (int runs = 0; runs < 2 || (sum < 0.1 && runs < 50); ++runs) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    least = std::min(least, seconds);
+    sum += seconds;
+  }
+  return least;
+}
+
+std::int64_t batches(double samples, int batch) { return static_cast<std::int64_t>(std::ceil(samples / batch)); }
+
+/// One input of the problem, or of the file, in a data set by itself.
+data::Dataset one_sample(const Profile& profile, std::uint64_t seed) {
+  data::Dataset data;
+  if (profile.data.file) {
+    data = data::read_dataset(profile.data.file->path);
+    data.inputs = data.inputs.one(0);
+    data.targets = data.targets.one(0);
+  } else {
+    const auto problem = pde::find(profile.data.pde).with(profile.data.parameters);
+    data.pde = profile.data.pde;
+    data.inputs = data::generated_input(*problem, seed, 0);
+    data.targets = FieldBatch::zeros(data.inputs.domain, 1, problem->output().channel_count());
+    // What stands in for the mean of the training inputs costs the same.
+    const std::vector<float> values(data.inputs.values.begin(), data.inputs.values.end());
+    data.input_mean = data::channel_means(problem->input(), values, 1);
+  }
+  data.split = {data::Split::train};
+  data.resolution_slot = {0};
+  return at_points_of(profile, std::move(data));
+}
+
+double bytes_of_weights(const networks::NetworkConfig& config) {
+  return 4.0 * static_cast<double>(networks::library().parameter_count(config));
+}
+
+/// Steps of a training: `samples` of each resolution, and those of the validation, which have no way back.
+struct Steps {
+  const networks::NetworkConfig& config;
+  const data::Dataset& data;
+  const std::vector<Resolution>& resolutions;
+  int batch;
+
+  double epoch_seconds(const std::vector<double>& samples, double validation) const {
+    double seconds = 0;
+    for (std::size_t i = 0; i < resolutions.size(); ++i) {
+      const double of_validation = validation / static_cast<double>(resolutions.size());
+      seconds +=
+          seconds_of(networks::library().training_step(config, data.inputs.domain, resolutions[i], batch)) *
+          (static_cast<double>(batches(samples[i], batch)) + static_cast<double>(batches(of_validation, batch)) / 3);
+    }
+    return seconds;
+  }
+};
+
+/// The game of the input at a resolution under the backbone's untrained weights.
+struct Rates {
+  Scenario scenario;
+  std::unique_ptr<Game> game;
+  double evaluation = 0;  ///< seconds a coalition
+
+  Rates(const Operator& backbone, const ScenarioRule& rule, const data::Dataset& data, const Resolution& resolution)
+      : scenario(make_scenario(data::rule_for(rule, data), served(data.inputs, resolution))),
+        game(games::cell_mask_game(backbone, scenario)) {
+    constexpr std::size_t count = 64;
+    Coalitions some(game->players(), count);
+    Rng rng(1, "forecast");
+    for (std::size_t k = 0; k < count; ++k) {
+      for (int player = 0; player < game->players(); ++player) {
+        if (rng.below(2) != 0) some.insert(k, player);
+      }
+    }
+    evaluation = seconds_of([&] { game->values(some); }) / static_cast<double>(count);
+  }
+
+  /// Strided where the native grid allows it, as grids of trainings are; else interpolated.
+  static FieldBatch served(const FieldBatch& inputs, const Resolution& resolution) {
+    return has_resolution(inputs.domain, resolution)
+               ? at_resolution(inputs, resolution)
+               : interpolated(inputs, resolution.shape(inputs.domain.dimension()));
+  }
+};
+
+class Forecaster {
+ public:
+  Forecaster(const Profile& profile, const Globals& globals)
+      : profile_(profile),
+        globals_(globals),
+        data_(one_sample(profile, globals.seed)),
+        backbone_config_(networks::library().backbone_config(profile.backbone, data_)),
+        backbone_(networks::library().untrained_operator(backbone_config_, globals.seed)) {
+    for (const Resolution& resolution : profile.resolutions) add_rates(resolution);
+    for (const Resolution& resolution : profile.evaluation.unseen) add_rates(resolution);
+  }
+
+  std::vector<StageForecast> stages() {
+    std::vector<StageForecast> all;
+    if (!profile_.data.file) all.push_back(of_data());
+    all.push_back(of_backbone());
+    all.push_back(of_explainer("explainer", profile_.explainer));
+    for (const auto& [name, recipe] : profile_.explainers) all.push_back(of_explainer("explainer " + name, recipe));
+    all.push_back(of_evaluation());
+    return all;
+  }
+
+ private:
+  StageForecast of_data() const {
+    const data::Cost cost = data::measured_cost(data_request(profile_, globals_.seed));
+    return {.stage = "data", .least_seconds = cost.seconds, .most_seconds = cost.seconds, .bytes = cost.bytes};
+  }
+
+  std::vector<double> labelled() const {
+    const auto count = static_cast<double>(profile_.resolutions.size());
+    return std::vector<double>(profile_.resolutions.size(), static_cast<double>(profile_.data.train) / count);
+  }
+
+  /// The fewest epochs after which a training can stop, over all of them.
+  static double least_share(int patience, int epochs) {
+    return patience == 0 ? 1 : std::min(1.0, (patience + 1.0) / epochs);
+  }
+
+  StageForecast of_backbone() const {
+    const networks::BackboneRecipe& recipe = profile_.backbone;
+    const double most =
+        recipe.epochs * Steps{backbone_config_, data_, profile_.resolutions, recipe.batch}.epoch_seconds(
+                            labelled(), static_cast<double>(profile_.data.validation));
+    return {.stage = "backbone",
+            .least_seconds = most * least_share(recipe.patience, recipe.epochs),
+            .most_seconds = most,
+            .bytes = bytes_of_weights(backbone_config_)};
+  }
+
+  StageForecast of_explainer(const std::string& stage, networks::ExplainerRecipe recipe) const {
+    recipe.scenario = data::rule_for(recipe.scenario, data_);
+    const networks::NetworkConfig config = networks::library().explainer_config(recipe, data_);
+    std::vector<double> samples = labelled();
+    const double shares = std::accumulate(recipe.unlabelled_shares.begin(), recipe.unlabelled_shares.end(), 0.0);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      samples[i] += static_cast<double>(recipe.unlabelled) *
+                    (shares > 0 ? recipe.unlabelled_shares[i] / shares : 1.0 / static_cast<double>(samples.size()));
+    const double validation =
+        static_cast<double>(profile_.data.validation) / static_cast<double>(profile_.resolutions.size());
+    double once = 0, once_seconds = 0, epoch = 0, epoch_seconds = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Rates& rates = rates_.at(profile_.resolutions[i]);
+      const networks::LabelCost cost = networks::library().label_cost(recipe, rates.game->players());
+      const double asked = samples[i] * static_cast<double>(cost.training);
+      // v(N) of every sample, and v(∅) once for the training and once for the validation.
+      const double fixed = samples[i] + validation + 2 + validation * static_cast<double>(cost.validation);
+      once += fixed + (cost.once ? asked : 0);
+      once_seconds += (fixed + (cost.once ? asked : 0)) * rates.evaluation;
+      epoch += cost.once ? 0 : asked;
+      epoch_seconds += (cost.once ? 0 : asked) * rates.evaluation;
+    }
+    epoch_seconds += Steps{config, data_, profile_.resolutions, recipe.batch}.epoch_seconds(
+        samples, static_cast<double>(profile_.data.validation));
+    const double least = recipe.epochs * least_share(recipe.patience, recipe.epochs);
+    return {.stage = stage,
+            .least_evaluations = std::llround(once + epoch * least),
+            .most_evaluations = std::llround(once + epoch * recipe.epochs),
+            .least_seconds = once_seconds + epoch_seconds * least,
+            .most_seconds = once_seconds + epoch_seconds * recipe.epochs,
+            .bytes = bytes_of_weights(config)};
+  }
+
+  StageForecast of_evaluation() const {
+    const evaluation::EvaluationSettings& settings = profile_.evaluation;
+    StageForecast all{.stage = "evaluation"};
+    const auto add = [&](double least, double most, double seconds) {
+      all.least_evaluations += std::llround(settings.inputs * least);
+      all.most_evaluations += std::llround(settings.inputs * most);
+      all.least_seconds += settings.inputs * least * seconds;
+      all.most_seconds += settings.inputs * most * seconds;
+    };
+    const double explainers = 2 + static_cast<double>(profile_.explainers.size());  // and the uniform attribution
+    for (const auto& [resolution, rates] : rates_) {
+      const int players = rates.game->players();
+      const auto [least, most] = reference_evaluations(*rates.game);
+      add(least, most, rates.evaluation);
+      const auto faithfulness = static_cast<double>(settings.faithfulness_coalitions);
+      add(faithfulness, faithfulness, rates.evaluation);
+      double attributions = explainers + 1;  // and the reference
+      if (!is_unseen(resolution)) {
+        for (const std::string& name : settings.methods) attributions += add_method(name, rates, all);
+      }
+      all.bytes += settings.inputs * attributions * players * bytes_of_a_number;
+    }
+    return all;
+  }
+
+  /// Adds what a method costs at a resolution, from one run of it. Returns how many attributions of an input it makes.
+  double add_method(const std::string& name, const Rates& rates, StageForecast& all) const {
+    const evaluation::EvaluationSettings& settings = profile_.evaluation;
+    const std::unique_ptr<methods::Method> method = methods::resolve(name);
+    const int players = rates.game->players();
+    const std::int64_t budget = std::max<std::int64_t>(2 * players, settings.minimum_budget);
+    // A larger budget is not spent to know what it costs: from here on costs grow with it.
+    const std::int64_t spent = std::min(budget, std::max<std::int64_t>(2 * players, most_spent));
+    Attribution found;
+    double seconds = 0, evaluations_of_one = 0;
+    try {
+      const auto start = std::chrono::steady_clock::now();
+      found = method->attribute({*rates.game, &rates.scenario, {spent}, 1});
+      const double scale = method->uses_budget() ? static_cast<double>(budget) / static_cast<double>(spent) : 1;
+      seconds = scale * std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      evaluations_of_one = scale * static_cast<double>(found.evaluations);
+    } catch (const InvalidArgument&) {
+      return 1;  // it keeps its row, with the reason, and costs nothing
+    }
+    double tables = settings.inputs, rows = 1;  // as often as at the budget of the table
+    for (const evaluation::BudgetCurve& curve : settings.curves) {
+      if (curve.players != players || !method->uses_budget()) continue;
+      for (const std::int64_t of_curve : curve.budgets) {
+        if (of_curve != budget) tables += curve.inputs * static_cast<double>(of_curve) / static_cast<double>(budget);
+      }
+      rows += static_cast<double>(curve.inputs * static_cast<int>(curve.budgets.size())) / settings.inputs;
+    }
+    const auto evaluations = std::llround(tables * evaluations_of_one);
+    all.least_evaluations += evaluations;
+    all.most_evaluations += evaluations;
+    all.least_seconds += tables * seconds;
+    all.most_seconds += tables * seconds;
+    return rows;
+  }
+
+  /// The fewest and the most that the reference of an input takes.
+  std::pair<double, double> reference_evaluations(const Game& game) const {
+    const evaluation::EvaluationSettings& settings = profile_.evaluation;
+    if (game.players() <= settings.exact_players) {
+      const double all = std::ldexp(1.0, game.players());
+      return {all, all};
+    }
+    const auto least = static_cast<double>(evaluation::minimum_reference_evaluations(game));
+    return {least, std::max(least, static_cast<double>(settings.reference_budget))};
+  }
+
+  bool is_unseen(const Resolution& resolution) const {
+    return std::ranges::find(profile_.resolutions, resolution) == profile_.resolutions.end();
+  }
+
+  void add_rates(const Resolution& resolution) {
+    rates_.emplace(std::piecewise_construct, std::forward_as_tuple(resolution),
+                   std::forward_as_tuple(*backbone_, profile_.evaluation.scenario, data_, resolution));
+  }
+
+  const Profile& profile_;
+  const Globals& globals_;
+  data::Dataset data_;
+  networks::NetworkConfig backbone_config_;
+  std::unique_ptr<Operator> backbone_;
+  std::map<Resolution, Rates> rates_;
+};
+
+std::string range(double least, double most, const std::function<std::string(double)>& show) {
+  const std::string from = show(least), to = show(most);
+  return from == to ? to : message(from, " to ", to);
+}
+
+std::string count(double evaluations) { return evaluations == 0 ? "none" : fmt::format("{:.3g}", evaluations); }
+
+reporting::Table stages_table(const std::string& pde, const std::vector<StageForecast>& stages, int ranks) {
+  reporting::Table table{.name = "forecast",
+                         .caption = message("What ", pde, " will cost here, on ", threads(),
+                                            " threads. A range is from a training that stops as early as it may and "
+                                            "references that are good enough at once, to the last epoch and the whole "
+                                            "budget of every reference."),
+                         .columns = {{"stage"}, {"evaluations"}, {"time"}, {"disk"}}};
+  if (ranks > 1) table.columns.push_back({message("time on ", ranks, " such machines")});
+  StageForecast all{.stage = "all"};
+  double least_on_ranks = 0, most_on_ranks = 0;
+  const auto add = [&](const StageForecast& stage, double least, double most) {
+    std::vector<std::string> cells = {
+        stage.stage,
+        range(static_cast<double>(stage.least_evaluations), static_cast<double>(stage.most_evaluations), count),
+        range(stage.least_seconds, stage.most_seconds, reporting::show_seconds),
+        fmt::format("{:.3g} MB", stage.bytes / 1e6)};
+    if (ranks > 1) cells.push_back(range(least, most, reporting::show_seconds));
+    table.add(std::move(cells));
+  };
+  for (const StageForecast& stage : stages) {
+    add(stage, stage.least_seconds / ranks, stage.most_seconds / ranks);
+    least_on_ranks += stage.least_seconds / ranks;
+    most_on_ranks += stage.most_seconds / ranks;
+    all.least_evaluations += stage.least_evaluations;
+    all.most_evaluations += stage.most_evaluations;
+    all.least_seconds += stage.least_seconds;
+    all.most_seconds += stage.most_seconds;
+    all.bytes += stage.bytes;
+  }
+  add(all, least_on_ranks, most_on_ranks);
+  return table;
+}
+
+Json json_of(const StageForecast& stage, int ranks) {
+  const auto both = [](auto least, auto most) { return Json{{"least", least}, {"most", most}}; };
+  Json json = {{"stage", stage.stage},
+               {"evaluations", both(stage.least_evaluations, stage.most_evaluations)},
+               {"seconds", both(stage.least_seconds, stage.most_seconds)}};
+  if (ranks > 1) json["seconds_on_ranks"] = both(stage.least_seconds / ranks, stage.most_seconds / ranks);
+  json["bytes"] = stage.bytes;
+  return json;
+}
+
+}  // namespace
+
+std::vector<StageForecast> forecast(const Profile& profile, const Globals& globals) {
+  return Forecaster(profile, globals).stages();
+}
+
+void print_forecasts(const std::vector<Profile>& profiles, int ranks, const Globals& globals) {
+  Json runs = Json::array();
+  for (const Profile& profile : profiles) {
+    const std::vector<StageForecast> stages = forecast(profile, globals);
+    if (!globals.json) {
+      std::cout << stages_table(profile.data.pde, stages, ranks).markdown() << std::endl;
+      continue;
+    }
+    Json run = {{"pde", profile.data.pde}, {"stages", Json::array()}};
+    for (const StageForecast& stage : stages) run["stages"].push_back(json_of(stage, ranks));
+    runs.push_back(std::move(run));
+  }
+  if (globals.json) print_json({{"ranks", ranks}, {"runs", runs}});
+}
+
+}  // namespace opshap::cli

@@ -1,0 +1,207 @@
+#include "cli/operator_game.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "cli/asked_operator.hpp"
+#include "cli/input_field.hpp"
+#include "core/error.hpp"
+#include "data/mesh_file.hpp"
+#include "data/npy.hpp"
+#include "games/cell_mask_game.hpp"
+
+namespace opshap::cli {
+
+namespace {
+
+/// An index of the grid, as --query has it.
+std::vector<int> index_of(const std::string& who, const std::vector<std::string>& texts) {
+  std::vector<int> index;
+  for (const std::string& text : texts) {
+    int value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    require(failure == std::errc() && end == text.data() + text.size(), who, ": --query=", text,
+            " (is not a whole number). Give a grid index I or I,J, or coordinates by --query-at.");
+    index.push_back(value);
+  }
+  return index;
+}
+
+/// What an error says without its advice.
+std::string without_advice(const std::string& text) {
+  const std::size_t end = text.rfind("). ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
+}
+
+void read_players(const std::string& who, const GameOptions& options, const Domain& domain, ScenarioRule& rule) {
+  require(!options.players || options.partition.empty(), who,
+          ": --players, --partition (both given). Give one of them.");
+  if (options.players) {
+    rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = *options.players;
+  } else if (!options.partition.empty()) {
+    const data::NpyArray labels = data::read_npy(options.partition);
+    rule.players = ScenarioRule::Players::labels;
+    rule.labels = labels.integers(options.partition.string());
+    input_partition(labels.shape, rule.labels, domain, options.partition.string());
+  }
+}
+
+void add_query(OperatorQuestion& asked, std::int64_t point) {
+  asked.readouts.push_back(Query{.point = point, .channel = asked.rule.channel});
+  asked.explained.names.push_back(point);
+}
+
+void add_target(OperatorQuestion& asked, const std::string& name, const Readout& readout) {
+  require_readout(*asked.op, asked.inputs.domain, readout);
+  asked.readouts.push_back(readout);
+  asked.explained.names.push_back(name);
+}
+
+/// The targets of a file of weights: one of an array [n], of the channel that was asked for, or [C,n], several of
+/// [K,C,n].
+void read_weights(const CLI::App& command, const std::string& file, OperatorQuestion& asked) {
+  const data::NpyArray array = data::read_npy(file);
+  std::vector<double> weights;  // a mask of integers is one, too
+  std::visit([&](const auto& numbers) { weights.assign(numbers.begin(), numbers.end()); }, array.values);
+  const Domain& domain = asked.inputs.domain;
+  std::vector<std::int64_t> grid = {domain.points()};
+  if (domain.is_grid()) grid.assign(domain.shape().begin(), domain.shape().end());
+  std::vector<std::int64_t> shape = array.shape;
+  const std::size_t further = shape.size() - std::min(shape.size(), grid.size());
+  const int channels = asked.op->output_channels();
+  const bool fits = further <= 2 && std::ranges::equal(std::span(shape).subspan(further), grid) &&
+                    (further == 0 || shape[further - 1] == channels);
+  require(fits, command.get_name(), ": --target=", file, " ", data::shape_text(shape), " (the output has ", channels,
+          " channels of ", data::shape_text(grid), "). Give a weight for each of its numbers.");
+  require(further == 0 || command.count("--query-channel") == 0, command.get_name(),
+          ": --query-channel (the weights in ", file, " have all channels). Leave it out.");
+  asked.rule.query = ScenarioRule::Where::weights;
+  asked.rule.target = file;
+  const std::int64_t targets = further == 2 ? shape.front() : 1;
+  const std::size_t each = weights.size() / static_cast<std::size_t>(std::max<std::int64_t>(targets, 1));
+  for (std::int64_t target = 0; target < targets; ++target) {
+    const auto own = std::span(weights).subspan(static_cast<std::size_t>(target) * each, each);
+    asked.rule.weights.assign(further == 0 ? static_cast<std::size_t>(asked.rule.channel) * each : 0, 0.0);
+    asked.rule.weights.insert(asked.rule.weights.end(), own.begin(), own.end());
+    add_target(asked, targets > 1 ? message(file, "[", target, "]") : file,
+               Readout::of_weights(asked.rule.weights, domain.points()));
+  }
+}
+
+/// The rule keeps the last target.
+void read_targets(const CLI::App& command, const GameOptions& options, OperatorQuestion& asked) {
+  asked.explained.key = "targets";
+  for (const std::string& target : options.targets) {
+    const auto region = parse_region(message(command.get_name(), ": --target"), target);
+    if (!region) {
+      read_weights(command, target, asked);
+      continue;
+    }
+    asked.rule.query = ScenarioRule::Where::region;
+    asked.rule.target = target;
+    asked.rule.region = *region;
+    add_target(asked, target, mean_over(*region, asked.inputs.domain, asked.rule.channel));
+  }
+}
+
+}  // namespace
+
+std::optional<Domain> wanted_mesh(const std::filesystem::path& file, const Operator& op) {
+  if (file.empty()) return std::nullopt;
+  const Domain mesh = Domain::mesh(data::read_mesh(file));
+  try {
+    op.apply(FieldBatch::zeros(mesh, 1, op.input_channels()));
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(message(op.describe(), ": --mesh=", file.string(), " (the operator refuses a ",
+                                  mesh.describe(), ": ", without_advice(error.what()),
+                                  "). Give an operator that works on meshes, or a field on a grid."));
+  }
+  return mesh;
+}
+
+FieldBatch fields_of(const data::NpyArray& array, const std::string& name, const Operator& op, Several several,
+                     const std::optional<Domain>& mesh) {
+  FieldBatch fields = (several == Several::allowed ? input_fields : input_field)(
+      array.shape, array.reals(name), mesh ? 1 : op.dimension(), op.input_channels(), name);
+  if (mesh) return on_mesh(std::move(fields), *mesh, name);
+  fields.domain = op.domain(fields.domain.shape());
+  return fields;
+}
+
+OperatorQuestion wanted_question(const CLI::App& command, const GameOptions& options, const Globals& globals,
+                                 Several several, bool needs_query) {
+  const std::string& who = command.get_name();
+  require(command.count("--game") == 0, who, ": --game, --operator (both given). Give one of them.");
+  require(command.count("--game-seed") == 0, who, ": --game-seed (only with a family of games). Leave it out.");
+  require(command.count("--input") > 0, who, ": --input (missing: --operator needs an input field). Give it.");
+  require(options.query.empty() || options.query_at.empty(), who,
+          ": --query, --query-at (both given). Give one of them.");
+  require(options.targets.empty() || (options.query.empty() && options.query_at.empty()), who,
+          ": --target, --query (both given). Give one of them.");
+  require(!needs_query || !options.query.empty() || !options.query_at.empty() || !options.targets.empty(), who,
+          ": --query (missing: --operator needs the point whose value is explained). Give --query, --query-at or "
+          "--target.");
+  OperatorQuestion asked;
+  const data::NpyArray array = data::read_npy(options.input);
+  // On a mesh the array says nothing of its axes.
+  asked.op = asked_operator(options.op, globals, networks::Precision::float32,
+                            options.mesh.empty() ? array.shape : std::vector<std::int64_t>{});
+  const std::optional<Domain> mesh = wanted_mesh(options.mesh, *asked.op);
+  asked.inputs = fields_of(array, options.input.string(), *asked.op, several, mesh);
+  const int axes = mesh ? 1 : asked.op->dimension();
+  asked.batched = several == Several::allowed && array.shape.size() == static_cast<std::size_t>(axes) + 2;
+  const Domain& domain = asked.inputs.domain;
+  read_players(who, options, domain, asked.rule);
+  if (mesh && options.players) asked.blocks = mesh_blocks(mesh->as_mesh(), *options.players);
+  if (options.baseline != "0") {
+    asked.rule.baseline = ScenarioRule::Hidden::field;
+    asked.rule.hidden =
+        fields_of(data::read_npy(options.baseline), options.baseline, *asked.op, Several::refused, mesh);
+  }
+  asked.rule.channel = options.query_channel;
+  asked.rule.masked = options.masked;
+  if (options.query == std::vector<std::string>{"all"}) {
+    require(several == Several::allowed, who, ": --query=all (one game is asked for). Give one point.");
+    for (std::int64_t point = 0; point < domain.points(); ++point) add_query(asked, point);
+    return asked;
+  }
+  if (!options.targets.empty()) {
+    read_targets(command, options, asked);
+    require(several == Several::allowed || asked.readouts.size() == 1, who, ": --target=", asked.readouts.size(),
+            " targets (one game is asked for). Give one.");
+    return asked;
+  }
+  if (!options.query_at.empty()) {
+    asked.rule.query = ScenarioRule::Where::position;
+    asked.rule.position = options.query_at;
+  } else if (!options.query.empty()) {
+    asked.rule.query = ScenarioRule::Where::index;
+    asked.rule.index = index_of(who, options.query);
+  }
+  add_query(asked, make_scenario(asked.rule, asked.inputs.one(0)).readout.query().point);
+  return asked;
+}
+
+OperatorGame wanted_operator_game(const CLI::App& command, const GameOptions& options, const Globals& globals) {
+  OperatorQuestion asked = wanted_question(command, options, globals, Several::refused, true);
+  Scenario scenario = make_scenario(asked.rule, asked.inputs);
+  const bool program = options.op.string().starts_with("peer:");
+  OperatorGame found{.op = std::move(asked.op), .named = {.name = "", .game = nullptr}};
+  found.named.name = program ? found.op->coalition_path() : options.op.filename().string();
+  found.named.game = games::cell_mask_game(*found.op, scenario);
+  found.named.rule = asked.rule.describe();
+  found.rule = asked.rule;
+  found.named.foreign = program;
+  found.named.scenario = std::make_unique<Scenario>(std::move(scenario));
+  return found;
+}
+
+}  // namespace opshap::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/globals.hpp"
+#include "cli/profile.hpp"
+#include "core/operator.hpp"
+#include "data/dataset.hpp"
+
+namespace opshap::cli {
+
+/// `opshap study amortisation`, `opshap study queries`, `opshap study references`: a file each.
+void add_amortisation_study(CLI::App& study, const Globals& globals);
+void add_query_study(CLI::App& study, const Globals& globals);
+void add_reference_study(CLI::App& study, const Globals& globals);
+
+/// What a study takes from the folder of a run: config.resolved.toml, data/ and backbone/.
+struct StudiedRun {
+  Profile profile;  ///< the run's, with settings laid over it
+  data::Dataset data;
+  std::unique_ptr<Operator> op;
+  std::string op_checksum;
+
+  /// The first inputs of the run's test split. Throws InvalidArgument when there are fewer.
+  FieldBatch test_inputs(int count) const;
+  /// Everything that decides the references of these inputs, as text.
+  std::string identity(int inputs, double reference_error, std::uint64_t seed) const;
+  /// "burgers1d, fno 1D, width 64, 16 modes, 4 layers".
+  std::string subject() const;
+};
+
+/// Throws as load_profile(), data::read_dataset() and networks::library().load_operator().
+StudiedRun read_studied_run(const std::filesystem::path& run, const std::filesystem::path& overrides,
+                            const Globals& globals);
+
+/// The options' checks that all studies share: a folder for the results, the CPU, a fast BLAS.
+void require_study(const Globals& globals);
+
+}  // namespace opshap::cli
