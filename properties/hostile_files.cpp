@@ -141,8 +141,10 @@ TEST_F(HostileFiles, ProfilesAndSuitesAreTakenOrRefused) {
 
 /// A row of each type, without its checksum, which would hide what a reader does with the rest.
 std::vector<std::string> some_rows() {
-  runs::AttributionRow attribution{
-      .pde = "p", .players = 2, .method = "m", .access = "values", .budget = 4, .reference = "exact"};
+  runs::AttributionRow attribution{{.method = "m", .access = "values", .budget = 4}};
+  attribution.pde = "p";
+  attribution.players = 2;
+  attribution.reference = "exact";
   attribution.scores["pearson"] = Measured::of(0.5);
   attribution.scores["nrmse"] = Measured::of(0.25);
   attribution.scores["r2"] = Measured::undefined("constant");

@@ -69,8 +69,8 @@ TEST_F(Installation, MayBeMovedAndItsThreeFilesToo) {
   // A library of another build, one that is none, and none at all.
   const std::string library = flat + "/libopshap-networks.so";
   file("other.cpp",
-       "extern \"C\" struct Entry { const char* build; const void* networks; } opshap_networks() {\n"
-       "  return {\"0123456789ab\", nullptr};\n}\n");
+       "struct Entry { const char* build; const void* networks; };\n"
+       "extern \"C\" Entry opshap_networks() { return {\"0123456789ab\", nullptr}; }\n");
   ASSERT_EQ(0, shell("g++ -w -shared -fPIC -o " + library + " " + path("other.cpp")).code);
   const auto refused = [&](const std::string& why) {
     const Outcome outcome = shell(flat + "/opshap" + asked);

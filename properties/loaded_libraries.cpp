@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/error.hpp"
 #include "data/npy.hpp"
 #include "support/program.hpp"
 
@@ -65,14 +66,13 @@ TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
 TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
   data::write_npy(path("u.npy"),
                   {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
-  const std::string asked = "attribute --operator " OPSHAP_BINARY_DIR
-                            "/share/opshap/operators/burgers1d.safetensors --query 8 --input " +
-                            path("u.npy");
+  const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
+                                    "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
+                    trees = message(asked, " --method regression_msr_tree --budget 100");
   const std::set<std::string> alone = among(loaded_by(asked), of_threads),
-                              with_trees =
-                                  among(loaded_by(asked + " --method regression_msr_tree --budget 100"), of_threads);
+                              with_trees = among(loaded_by(trees), of_threads);
   EXPECT_EQ(1u, alone.size());
-  const Outcome doctor = opshap("doctor");
+  const Outcome doctor = shell(OPSHAP_BINARY_DIR "/opshap doctor");
   EXPECT_EQ(with_trees.size() > 1, doctor.out.find("threads of its own") != std::string::npos) << doctor.out;
   for (const std::string& name : alone) EXPECT_NE(std::string::npos, doctor.out.find(name)) << doctor.out;
 }

@@ -64,10 +64,10 @@ void add_contestant(std::string_view who, Contestants& contestants, std::shared_
   for (const auto& other : contestants) {
     if (!same_in_rows(*method, *other)) continue;
     if (method->checksum().empty() && other->checksum().empty()) return;
-    throw InvalidArgument(message(who, "=", given, " (another one has the name ",
-                                  method->explainer().value_or(std::string(method->name())),
-                                  ", so rows could not tell them apart). Leave one out, rename its file, or change the "
-                                  "name in its plugin.toml."));
+    require(!method->explainer(), who, "=", given,
+            " (another one has the same file name, so rows could not tell them apart). Rename one of the files.");
+    throw InvalidArgument(message(who, "=", given, " (another one has the name ", method->name(),
+                                  ", so rows could not tell them apart). Leave one out, or change its plugin.toml."));
   }
   contestants.push_back(std::move(method));
 }
