@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "operators/blas.hpp"
 
 namespace opshap::cli {
@@ -17,7 +17,7 @@ nlohmann::ordered_json network_environment(const Globals& globals) {
   const operators::Torch torch = operators::examine_torch();
   found["libtorch"] = torch.compiled;
   const bool on_cpu = globals.device == "cpu";
-  found["engine"] = !globals.engine ? "off" : on_cpu ? engines::kernels().name : "LibTorch on " + globals.device;
+  found["engine"] = !globals.engine ? "off" : on_cpu ? kernels::chosen_kernels().name : "LibTorch on " + globals.device;
   if (!on_cpu) found["gpu"] = torch.gpu;
   return found;
 }

@@ -1,11 +1,11 @@
-#include "engines/aligned_floats.hpp"
+#include "kernels/aligned_floats.hpp"
 
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <new>
 
-namespace opshap::engines {
+namespace opshap::kernels {
 
 void* aligned_memory(std::size_t bytes) {
   constexpr std::size_t line = 64, huge_page = std::size_t{2} << 20;
@@ -19,4 +19,4 @@ void* aligned_memory(std::size_t bytes) {
 
 void free_aligned_memory(void* memory) noexcept { std::free(memory); }
 
-}  // namespace opshap::engines
+}  // namespace opshap::kernels

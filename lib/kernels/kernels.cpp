@@ -1,11 +1,11 @@
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/error.hpp"
 
-namespace opshap::engines {
+namespace opshap::kernels {
 
 extern const Kernels kernels_avx512, kernels_avx2, kernels_baseline;
 
@@ -35,7 +35,7 @@ std::vector<std::string> instruction_sets() {
   return found;
 }
 
-const Kernels& kernels(const std::string& instruction_set) {
+const Kernels& kernels_for(const std::string& instruction_set) {
   const std::vector<std::string> known = {"avx512", "avx2", "baseline"}, here = instruction_sets();
   require<EnvironmentError>(std::ranges::find(known, instruction_set) != known.end(),
                             "engine: OPSHAP_ENGINE=", instruction_set,
@@ -50,9 +50,18 @@ const Kernels& kernels(const std::string& instruction_set) {
   return kernels_baseline;
 }
 
-const Kernels& kernels() {
+const Kernels& chosen_kernels() {
   const char* wanted = std::getenv("OPSHAP_ENGINE");
-  return kernels(wanted != nullptr && *wanted != '\0' ? wanted : instruction_sets().front());
+  return kernels_for(wanted != nullptr && *wanted != '\0' ? wanted : instruction_sets().front());
 }
 
-}  // namespace opshap::engines
+template <>
+const DenseKernels<float>& chosen_dense_kernels() {
+  return chosen_kernels().floats;
+}
+template <>
+const DenseKernels<double>& chosen_dense_kernels() {
+  return chosen_kernels().doubles;
+}
+
+}  // namespace opshap::kernels

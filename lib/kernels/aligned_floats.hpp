@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace opshap::engines {
+namespace opshap::kernels {
 
 /// Memory at multiples of 64 bytes; in huge pages when there is much of it, since streaming through small ones waits
 /// for their addresses.
@@ -24,4 +24,4 @@ struct AlignedAllocator {
 /// Floats as the kernels want them.
 using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
-}  // namespace opshap::engines
+}  // namespace opshap::kernels
