@@ -18,8 +18,8 @@ constexpr DenseKernels<T> dense = {multiply<T>,       gelu<T>, gelu_and_slope<T>
 }  // namespace
 
 extern const Kernels OPSHAP_KERNELS;
-const Kernels OPSHAP_KERNELS = {OPSHAP_SET, dense<float>, dense<double>, quick_gelu_all, quick_gelu_slope,
-                                line,       transform,    mix,           spread,         gather,
-                                blend,      add_scaled,   dot_difference};
+const Kernels OPSHAP_KERNELS = {OPSHAP_SET,       dense<float>, dense<double>, quick_gelu_all,
+                                quick_gelu_slope, line,         transform,     mix,
+                                spread,           gather,       add_scaled,    dot_difference};
 
 }  // namespace opshap::kernels

@@ -147,10 +147,6 @@ void gate_cotangents(const GateCotangents<T>& g) {
   for (; column < g.width; ++column) gate_cotangent_columns<Lanes<T, 1>, 1>(g, column);
 }
 
-[[maybe_unused]] void blend(const float* a, const float* b, float weight, float* out, Index count) {
-  for (Index i = 0; i < count; i += lanes) store(out + i, weight * load(a + i) + (1 - weight) * load(b + i));
-}
-
 [[maybe_unused]] void add_scaled(float scale, const float* x, float* out, Index count) {
   for (Index i = 0; i < count; i += lanes) store(out + i, load(out + i) + scale * load(x + i));
 }

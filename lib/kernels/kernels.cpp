@@ -1,6 +1,5 @@
 #include "kernels/kernels.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "core/error.hpp"
@@ -8,16 +7,6 @@
 namespace opshap::kernels {
 
 extern const Kernels kernels_avx512, kernels_avx2, kernels_baseline;
-
-namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
-}  // namespace
 
 std::int64_t kernel_scratch(std::int64_t width, std::int64_t hidden) {
   constexpr std::int64_t tile_points = 64;
@@ -36,18 +25,21 @@ std::vector<std::string> instruction_sets() {
 }
 
 const Kernels& kernels_for(const std::string& instruction_set) {
-  const std::vector<std::string> known = {"avx512", "avx2", "baseline"}, here = instruction_sets();
-  require<EnvironmentError>(std::ranges::find(known, instruction_set) != known.end(),
-                            "engine: OPSHAP_ENGINE=", instruction_set,
-                            " (there is no such instruction set). Give one of ", joined(here), ".");
-  require<EnvironmentError>(std::ranges::find(here, instruction_set) != here.end(),
-                            "engine: OPSHAP_ENGINE=", instruction_set,
-                            " (this processor does not have it). Give one of ", joined(here), ".");
+  std::string all;
+  for (const std::string& here : instruction_sets()) {
+    if (here == instruction_set) {
 #ifdef __x86_64__
-  if (instruction_set == "avx512") return kernels_avx512;
-  if (instruction_set == "avx2") return kernels_avx2;
+      if (here == "avx512") return kernels_avx512;
+      if (here == "avx2") return kernels_avx2;
 #endif
-  return kernels_baseline;
+      return kernels_baseline;
+    }
+    all += (all.empty() ? "" : ", ") + here;
+  }
+  const bool known = instruction_set == "avx512" || instruction_set == "avx2";
+  throw EnvironmentError(message("engine: OPSHAP_ENGINE=", instruction_set, " (",
+                                 known ? "this processor does not have it" : "there is no such instruction set",
+                                 "). Give one of ", all, "."));
 }
 
 const Kernels& chosen_kernels() {

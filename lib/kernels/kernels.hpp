@@ -131,8 +131,6 @@ struct Kernels {
   /// Adds what the lines of these orbits give to the coefficients.
   void (*gather)(const LineBasis&, std::int64_t orbit, std::int64_t count, std::int64_t columns, std::int64_t width,
                  const float* lines, float* rows, std::int64_t stride);
-  /// weight·a + (1 − weight)·b.
-  void (*blend)(const float* a, const float* b, float weight, float* out, std::int64_t count);
   /// out += scale·x.
   void (*add_scaled)(float scale, const float* x, float* out, std::int64_t count);
   /// Σ x·(a − b).

@@ -24,7 +24,7 @@ OPSHAP_INLINE void before_mlp(const PointwiseBlock& block, const LineBasis& basi
                               Index column, float* y) {
   const Index width = block.width;
   Vec sum[4][NV];
-  inverse_transform(sum, basis, orbit, line.stride, line.coefficients + column);
+  inverse_transform<1>(sum, basis, orbit, line.stride, line.coefficients + column);
   if (line.states != nullptr) {
     accumulate(sum, line.states + 4 * orbit * width, width, 1, block.skip + column, width, width);
   } else {

@@ -28,19 +28,22 @@ OPSHAP_INLINE void inverse_butterfly(Vec& a, Vec& b, Vec& c, Vec& d) {
   d = late_cosines + late_sines;
 }
 
-/// Field values at the four points of an orbit.
-template <int NV>
-OPSHAP_INLINE void inverse_transform(Vec (&sum)[4][NV], const LineBasis& basis, Index orbit, Index stride,
+/// Field values at the four points of O orbits from `orbit` on, sum[m][o·NV + v] for NV = W/O vectors of channels: a
+/// coefficient is read once for all of them. Where the basis is not folded, of one orbit.
+template <int O, int W>
+OPSHAP_INLINE void inverse_transform(Vec (&sum)[4][W], const LineBasis& basis, Index orbit, Index stride,
                                      const float* coefficients) {
-  each<4, NV>([&](int m, int v) { sum[m][v] = Vec{}; });
-  if (!basis.folded) {
+  constexpr int NV = W / O;
+  each<4, W>([&](int m, int w) { sum[m][w] = Vec{}; });
+  if (O == 1 && !basis.folded) {
     accumulate(sum, basis.inverse + 4 * orbit * basis.rows, basis.rows, 1, coefficients, stride, basis.rows);
     return;
   }
   const float* values = basis.inverse + orbit * basis.rows;
   const auto add = [&](int c, int r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) sum[c][v] += values[r] * load(coefficients + r * stride + v * lanes);
+    each<NV, O>([&](int v, int o) {
+      sum[c][o * NV + v] += values[o * basis.rows + r] * load(coefficients + r * stride + v * lanes);
+    });
   };
   // The classes side by side, as far as all of them have rows: a class alone would wait for its own last sum.
   int rows = basis.rows;
@@ -48,16 +51,11 @@ OPSHAP_INLINE void inverse_transform(Vec (&sum)[4][NV], const LineBasis& basis, 
     const int of_class = basis.class_begin[c + 1] - basis.class_begin[c];
     rows = of_class < rows ? of_class : rows;
   }
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) add(c, basis.class_begin[c] + r);
-  }
-#pragma GCC unroll 4
-  for (int c = 0; c < 4; ++c) {
+  for (int r = 0; r < rows; ++r) each<4, 1>([&](int c, int) { add(c, basis.class_begin[c] + r); });
+  each<4, 1>([&](int c, int) {
     for (int r = basis.class_begin[c] + rows; r < basis.class_begin[c + 1]; ++r) add(c, r);
-  }
-#pragma GCC unroll 8
-  for (int v = 0; v < NV; ++v) inverse_butterfly(sum[0][v], sum[1][v], sum[2][v], sum[3][v]);
+  });
+  each<1, W>([&](int, int w) { inverse_butterfly(sum[0][w], sum[1][w], sum[2][w], sum[3][w]); });
 }
 
 /// coefficients[r] += Σ_k forward[k, r]·values[k], for M rows of one class.
@@ -83,8 +81,7 @@ void add_class(const LineBasis& basis, Index first_place, Index places, int begi
 /// The signed sums of an orbit's four states, for NV vectors of channels, to the tile's sums of each class.
 template <int NV>
 OPSHAP_INLINE void store_sums(Vec (&state)[4][NV], Index orbit_of_tile, Index width, Index column, float* sums) {
-#pragma GCC unroll 8
-  for (int v = 0; v < NV; ++v) butterfly(state[0][v], state[1][v], state[2][v], state[3][v]);
+  each<1, NV>([&](int, int v) { butterfly(state[0][v], state[1][v], state[2][v], state[3][v]); });
   each<4, NV>(
       [&](int c, int v) { store(sums + (c * tile_orbits + orbit_of_tile) * width + column + v * lanes, state[c][v]); });
 }
@@ -125,21 +122,23 @@ void add_tile(const LineBasis& basis, Index first, Index orbits, Index width, co
 
 // The first axis of two, between coefficients and lines.
 
-void spread_orbit(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
-                  float* lines) {
+template <int O, int Most>
+OPSHAP_INLINE void spread_orbits(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows,
+                                 Index stride, float* lines) {
   for (Index column = 0; column < columns; ++column) {
-    for_columns<most_vectors>(width, [&]<int NV>(Index channel) {
-      Vec sum[4][NV];
-      inverse_transform(sum, basis, orbit, columns * stride, rows + column * stride + channel);
-      each<4, NV>(
-          [&](int m, int v) { store(lines + (m * columns + column) * width + channel + v * lanes, sum[m][v]); });
+    for_columns<Most>(width, [&]<int NV>(Index channel) {
+      Vec sum[4][O * NV];
+      inverse_transform<O>(sum, basis, orbit, columns * stride, rows + column * stride + channel);
+      each<4 * O, NV>([&](int point, int v) {
+        store(lines + (point * columns + column) * width + channel + v * lanes, sum[point % 4][point / 4 * NV + v]);
+      });
     });
   }
 }
 
-/// Rows begin..end-1 += Σ_p values[p, row]·x[p], with `step` from row to row of `out`.
+/// Rows begin..end-1 of `out` += Σ_p values[p, row]·x[p·NV + v], with `step` from row to row.
 template <int P, int NV>
-OPSHAP_INLINE void gather_rows(const LineBasis& basis, int begin, int end, const float* values, const Vec (&x)[P][NV],
+OPSHAP_INLINE void gather_rows(const LineBasis& basis, int begin, int end, const float* values, const Vec* x,
                                float* out, Index step) {
   for (int r = begin; r < end; ++r) {
     float* to = out + r * step;
@@ -147,61 +146,32 @@ OPSHAP_INLINE void gather_rows(const LineBasis& basis, int begin, int end, const
     for (int v = 0; v < NV; ++v) {
       Vec sum = load(to + v * lanes);
 #pragma GCC unroll 4
-      for (int p = 0; p < P; ++p) sum += values[p * basis.rows + r] * x[p][v];
+      for (int p = 0; p < P; ++p) sum += values[p * basis.rows + r] * x[p * NV + v];
       store(to + v * lanes, sum);
     }
   }
 }
 
-/// Adds what the lines of O orbits give to the coefficients; not folded, of one.
 template <int O, int Most>
 OPSHAP_INLINE void gather_orbits(const LineBasis& basis, Index orbit, Index columns, Index width, const float* lines,
                                  float* rows, Index stride) {
   for (Index column = 0; column < columns; ++column) {
     for_columns<Most>(width, [&]<int NV>(Index channel) {
-      Vec x[4][O][NV];
+      Vec x[4][O * NV];
       float* first = rows + column * stride + channel;
-#pragma GCC unroll 4
-      for (int o = 0; o < O; ++o)
-        each<4, NV>([&](int m, int v) {
-          x[m][o][v] = load(lines + ((4 * o + m) * columns + column) * width + channel + v * lanes);
-        });
-      if (!basis.folded) {
-        Vec points[4][NV];
-        each<4, NV>([&](int m, int v) { points[m][v] = x[m][0][v]; });
-        gather_rows(basis, 0, basis.rows, basis.forward + 4 * orbit * basis.rows, points, first, columns * stride);
+      each<4 * O, NV>([&](int point, int v) {
+        x[point % 4][point / 4 * NV + v] = load(lines + (point * columns + column) * width + channel + v * lanes);
+      });
+      if (O == 1 && !basis.folded) {
+        gather_rows<4, NV>(basis, 0, basis.rows, basis.forward + 4 * orbit * basis.rows, x[0], first, columns * stride);
         return;
       }
-      each<O, NV>([&](int o, int v) { butterfly(x[0][o][v], x[1][o][v], x[2][o][v], x[3][o][v]); });
-#pragma GCC unroll 4
-      for (int c = 0; c < 4; ++c)
-        gather_rows(basis, basis.class_begin[c], basis.class_begin[c + 1], basis.forward + orbit * basis.rows, x[c],
-                    first, columns * stride);
+      each<1, O * NV>([&](int, int w) { butterfly(x[0][w], x[1][w], x[2][w], x[3][w]); });
+      each<4, 1>([&](int c, int) {
+        gather_rows<O, NV>(basis, basis.class_begin[c], basis.class_begin[c + 1], basis.forward + orbit * basis.rows,
+                           x[c], first, columns * stride);
+      });
     });
-  }
-}
-
-/// As spread_orbit() does, for several folded orbits: a coefficient is read once for all of them.
-void spread_orbits(const LineBasis& basis, Index orbit, Index columns, Index width, const float* rows, Index stride,
-                   float* lines) {
-  constexpr int O = orbits_together;
-  for (Index column = 0; column < columns; ++column) {
-    for (Index channel = 0; channel < width; channel += lanes) {
-      Vec sum[O][4];
-      each<O, 4>([&](int o, int c) { sum[o][c] = Vec{}; });
-#pragma GCC unroll 4
-      for (int c = 0; c < 4; ++c) {
-        for (int r = basis.class_begin[c]; r < basis.class_begin[c + 1]; ++r) {
-          const Vec coefficient = load(rows + column * stride + channel + r * columns * stride);
-          const float* values = basis.inverse + orbit * basis.rows + r;
-#pragma GCC unroll 4
-          for (int o = 0; o < O; ++o) sum[o][c] += values[o * basis.rows] * coefficient;
-        }
-      }
-#pragma GCC unroll 4
-      for (int o = 0; o < O; ++o) inverse_butterfly(sum[o][0], sum[o][1], sum[o][2], sum[o][3]);
-      each<O, 4>([&](int o, int m) { store(lines + ((4 * o + m) * columns + column) * width + channel, sum[o][m]); });
-    }
   }
 }
 
@@ -209,8 +179,9 @@ void spread_orbits(const LineBasis& basis, Index orbit, Index columns, Index wid
                              const float* rows, Index stride, float* lines) {
   const Index last = orbit + count, size = 4 * columns * width;
   for (; basis.folded && orbit + orbits_together <= last; orbit += orbits_together, lines += orbits_together * size)
-    spread_orbits(basis, orbit, columns, width, rows, stride, lines);
-  for (; orbit < last; ++orbit, lines += size) spread_orbit(basis, orbit, columns, width, rows, stride, lines);
+    spread_orbits<orbits_together, 1>(basis, orbit, columns, width, rows, stride, lines);
+  for (; orbit < last; ++orbit, lines += size)
+    spread_orbits<1, most_vectors>(basis, orbit, columns, width, rows, stride, lines);
 }
 
 [[maybe_unused]] void gather(const LineBasis& basis, Index orbit, Index count, Index columns, Index width,

@@ -87,12 +87,12 @@ constexpr int most_vectors = many_registers ? 4 : vector_bytes == 32 ? 3 : 2;  /
 constexpr int narrow_vectors = 2, most_rows = many_registers ? 8 : 6;
 constexpr int mixing_vectors = many_registers ? 2 : 1, orbits_together = many_registers ? 4 : 2;
 
-/// Calls work(m, v) for all m < M and v < NV, unrolled.
+/// Calls work(m, v) for all m < M and v < NV in this order, unrolled.
 template <int M, int NV, typename Work>
 OPSHAP_INLINE void each(Work&& work) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int m = 0; m < M; ++m)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int v = 0; v < NV; ++v) work(m, v);
 }
 
