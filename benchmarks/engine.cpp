@@ -41,7 +41,7 @@ struct Question {
   engines::FnoEngine::Subject subject;
   engines::FnoEngine::Heads heads;
 
-  Question(const FnoCase& of, const engines::Kernels& kernels)
+  Question(const FnoCase& of, const kernels::Kernels& kernels)
       : engine(random_weights(of, 1, 1), of.shape, kernels),
         input(random_field(of, 0, 2, 2)),
         baseline(random_field(of, -1, 0, 3)),
@@ -64,7 +64,8 @@ const Question& question(int dimension, std::int64_t side, bool with_meter = fal
   auto& found = questions[{dimension, side, with_meter}];
   const FnoCase of = network(dimension, side);
   if (!found)
-    found = std::make_unique<Question>(of, with_meter ? metered(engines::kernels(), of.width) : engines::kernels());
+    found = std::make_unique<Question>(
+        of, with_meter ? metered(kernels::chosen_kernels(), of.width) : kernels::chosen_kernels());
   return *found;
 }
 
@@ -138,14 +139,14 @@ void coalitions(benchmark::State& state, int dimension) {
 /// Activations a second of one thread, in the first-level cache: the best of many short whiles, for the processor's
 /// vector units take some to wake up.
 double activation_rate() {
-  const engines::Kernels& set = engines::kernels();
-  engines::AlignedFloats values(2048, 0.3F), out(values.size());
+  const kernels::Kernels& set = kernels::chosen_kernels();
+  kernels::AlignedFloats values(2048, 0.3F), out(values.size());
   constexpr int calls = 100;
   double best = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < 200; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
     for (int call = 0; call < calls; ++call)
-      set.gelu(values.data(), out.data(), static_cast<std::int64_t>(values.size()));
+      set.quick_gelu(values.data(), out.data(), static_cast<std::int64_t>(values.size()));
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return calls * static_cast<double>(values.size()) / best;
@@ -233,7 +234,7 @@ int main(int argc, char** argv) {
   const bool million = end != argv + argc;
   argc = static_cast<int>(end - argv);
   benchmark::Initialize(&argc, argv);
-  benchmark::AddCustomContext("engine", opshap::engines::kernels().name);
+  benchmark::AddCustomContext("engine", opshap::kernels::chosen_kernels().name);
   benchmark::AddCustomContext("compiler", "GCC " __VERSION__);
   opshap::register_all(million);
   benchmark::RunSpecifiedBenchmarks();

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace opshap {
 
@@ -28,12 +28,12 @@ struct KernelMeter {
 
 /// Kernels of an instruction set that note in kernel_meter what they are asked for and how long they take. On one
 /// thread, for networks of one width.
-const engines::Kernels& metered(const engines::Kernels& kernels, std::int64_t width);
+const kernels::Kernels& metered(const kernels::Kernels& kernels, std::int64_t width);
 inline KernelMeter kernel_meter;
 
 namespace metering {
 
-inline const engines::Kernels* inner = nullptr;
+inline const kernels::Kernels* inner = nullptr;
 inline std::int64_t network_width = 0;
 
 /// Counts until the end of its life.
@@ -53,31 +53,31 @@ class Call {
 
 inline double product(auto... numbers) { return (static_cast<double>(numbers) * ...); }
 /// Products of one direction of a transform, for each channel.
-inline double transform(const engines::LineBasis& basis) {
+inline double transform(const kernels::LineBasis& basis) {
   return product(basis.folded ? 1 : 4, basis.orbits, basis.rows);
 }
 
 }  // namespace metering
 
-inline const engines::Kernels& metered(const engines::Kernels& kernels, std::int64_t width) {
+inline const kernels::Kernels& metered(const kernels::Kernels& kernels, std::int64_t width) {
   using namespace metering;
-  static engines::Kernels metered;
+  static kernels::Kernels metered;
   inner = &kernels;
   network_width = width;
   metered = kernels;
-  metered.multiply = [](const engines::Product& p) {
+  metered.floats.multiply = [](const kernels::Product<float>& p) {
     // Besides what is done at the query only few players' shares of the first block's coefficients are multiplied this
     // way.
-    const bool shares = p.columns == network_width && p.out_stride == network_width;
+    const bool shares = p.columns == network_width && p.out_row == network_width;
     const Call call(shares ? KernelMeter::first : KernelMeter::query, product(p.rows, p.inner, p.columns));
-    inner->multiply(p);
+    inner->floats.multiply(p);
   };
-  metered.gelu = [](const float* from, float* to, std::int64_t count) {
+  metered.quick_gelu = [](const float* from, float* to, std::int64_t count) {
     const Call call(KernelMeter::query, 0);
     kernel_meter.activations += static_cast<double>(count);
-    inner->gelu(from, to, count);
+    inner->quick_gelu(from, to, count);
   };
-  metered.line = [](const engines::PointwiseBlock& block, const engines::LineBasis& basis, const engines::Line& line,
+  metered.line = [](const kernels::PointwiseBlock& block, const kernels::LineBasis& basis, const kernels::Line& line,
                     float* scratch) {
     const std::int64_t points = 4 * basis.orbits, skip = line.states == nullptr ? 0 : block.width + 1;
     const Call call(KernelMeter::blocks,
@@ -85,27 +85,27 @@ inline const engines::Kernels& metered(const engines::Kernels& kernels, std::int
     kernel_meter.activations += product(points, 2 * block.width + block.hidden);
     inner->line(block, basis, line, scratch);
   };
-  metered.transform = [](const engines::LineBasis& basis, std::int64_t channels, const std::int32_t* place,
+  metered.transform = [](const kernels::LineBasis& basis, std::int64_t channels, const std::int32_t* place,
                          const float* table, float* coefficients, std::int64_t stride, float* scratch) {
     const Call call(KernelMeter::first, product(channels, transform(basis)));
     inner->transform(basis, channels, place, table, coefficients, stride, scratch);
   };
-  metered.mix = [](const engines::Mixing& mixing, float* scratch) {
+  metered.mix = [](const kernels::Mixing& mixing, float* scratch) {
     int products = 0;
     for (int i = 0; i < mixing.size; ++i) {
-      const engines::Frequency& frequency = mixing.frequencies[i];
+      const kernels::Frequency& frequency = mixing.frequencies[i];
       products += frequency.from.real() && frequency.to.real() ? 1 : 3;
     }
     const Call call(KernelMeter::mixing, product(products, mixing.count, mixing.width, mixing.width));
     inner->mix(mixing, scratch);
   };
-  metered.spread = [](const engines::LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
+  metered.spread = [](const kernels::LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
                       std::int64_t channels, const float* rows, std::int64_t stride, float* lines) {
     const Call call(KernelMeter::axis,
                     product(basis.folded ? 1 : 4, basis.rows, columns, channels) * static_cast<double>(count));
     inner->spread(basis, orbit, count, columns, channels, rows, stride, lines);
   };
-  metered.gather = [](const engines::LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
+  metered.gather = [](const kernels::LineBasis& basis, std::int64_t orbit, std::int64_t count, std::int64_t columns,
                       std::int64_t channels, const float* lines, float* rows, std::int64_t stride) {
     const Call call(KernelMeter::axis,
                     product(basis.folded ? 1 : 4, basis.rows, columns, channels) * static_cast<double>(count));

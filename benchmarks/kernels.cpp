@@ -1,95 +1,74 @@
-// The two sets of vector kernels side by side: those of the coalition engine and those of the fused layers of training.
-// What each is good for is in operators/pointwise_kernels.hpp.
+// The kernels' products and activations on arrays in the first two levels of cache. Products also by the BLAS of
+// LibTorch, which runs its own kernels for the instruction set that OPENBLAS_CORETYPE names.
 
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 #include <numbers>
 
 #include "core/rng.hpp"
-#include "operators/pointwise_kernels.hpp"
+#include "kernels/aligned_floats.hpp"
+#include "operators/torch.hpp"
 
 namespace {
 
 using namespace opshap;
+using kernels::AlignedFloats;
 
-struct Free {
-  void operator()(float* numbers) const { std::free(numbers); }
-};
-using Numbers = std::unique_ptr<float[], Free>;
-
-/// Aligned as the engine wants it; normal numbers times `scale`.
-Numbers random_numbers(std::size_t count, double scale) {
-  Numbers numbers(static_cast<float*>(std::aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64)));
+/// Normal numbers times `scale`.
+AlignedFloats random_numbers(std::size_t count, double scale) {
+  AlignedFloats numbers(count);
   Rng rng(1, "kernels");
-  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(scale * rng.normal());
+  for (float& number : numbers) number = static_cast<float>(scale * rng.normal());
   return numbers;
 }
 
-constexpr std::int64_t rows = 256, width = 64;
-
-void report_flops(benchmark::State& state) {
+/// A product of [256, 64] and [64, 64], as the layers of the paper's FNO have it.
+template <typename Multiply>
+void products(benchmark::State& state, const Multiply& multiply) {
+  constexpr std::int64_t rows = 256, width = 64;
+  AlignedFloats a = random_numbers(rows * width, 1), b = random_numbers(width * width, 1), out(rows * width);
+  const kernels::Product<float> product{
+      .a = a.data(), .a_row = width, .b = b.data(), .out = out.data(), .rows = rows, .inner = width, .columns = width};
+  for (auto _ : state) {
+    multiply(product);
+    benchmark::ClobberMemory();
+  }
   state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * rows * width * width * static_cast<double>(state.iterations()),
                                                  benchmark::Counter::kIsRate);
 }
 
-void product_engine(benchmark::State& state) {
-  const Numbers a = random_numbers(rows * width, 1), b = random_numbers(width * width, 1),
-                out = random_numbers(rows * width, 0), bias = random_numbers(width, 1);
-  const engines::Product product{.a = a.get(),
-                                 .a_stride = width,
-                                 .b = b.get(),
-                                 .out = out.get(),
-                                 .out_stride = width,
-                                 .rows = rows,
-                                 .inner = width,
-                                 .columns = width,
-                                 .bias = bias.get()};
-  for (auto _ : state) {
-    engines::kernels().multiply(product);
-    benchmark::ClobberMemory();
-  }
-  report_flops(state);
+void product(benchmark::State& state) { products(state, kernels::chosen_kernels().floats.multiply); }
+void product_sgemm(benchmark::State& state) {
+  torch::set_num_threads(1);
+  const torch::NoGradGuard no_grad;
+  products(state, [](const kernels::Product<float>& p) {
+    const auto tensor = [](const float* numbers, std::int64_t rows, std::int64_t columns) {
+      return torch::from_blob(const_cast<float*>(numbers), {rows, columns});
+    };
+    torch::Tensor out = tensor(p.out, p.rows, p.columns);
+    torch::mm_out(out, tensor(p.a, p.rows, p.inner), tensor(p.b, p.inner, p.columns));
+  });
 }
 
-void product_training(benchmark::State& state) {
-  const Numbers a = random_numbers(rows * width, 1), b = random_numbers(width * width, 1),
-                out = random_numbers(rows * width, 0), bias = random_numbers(width, 1);
-  const operators::StridedProduct<float> product{.a = a.get(),
-                                                 .a_row = width,
-                                                 .a_step = 1,
-                                                 .b = b.get(),
-                                                 .out = out.get(),
-                                                 .rows = rows,
-                                                 .inner = width,
-                                                 .columns = width,
-                                                 .bias = bias.get()};
-  for (auto _ : state) {
-    operators::pointwise_kernels<float>().multiply(product);
-    benchmark::ClobberMemory();
-  }
-  report_flops(state);
-}
-
-/// Time a number, and the largest errors against erf in double precision, absolute and relative.
+/// Time a number, and the largest errors against erf in double precision, absolute and relative to the number.
 template <typename Gelu>
 void activations(benchmark::State& state, const Gelu& gelu) {
   constexpr std::int64_t count = 4096;
-  const Numbers x = random_numbers(count, 2), y = random_numbers(count, 0);
+  const AlignedFloats x = random_numbers(count, 2);
+  AlignedFloats y(count);
   for (auto _ : state) {
-    gelu(x.get(), y.get(), count);
+    gelu(x.data(), y.data(), count);
     benchmark::ClobberMemory();
   }
   double absolute = 0, relative = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     const double exact = 0.5 * x[i] * std::erfc(-x[i] / std::numbers::sqrt2), error = std::abs(y[i] - exact);
     absolute = std::max(absolute, error);
-    relative = std::max(relative, error / std::abs(exact));
+    relative = std::max(relative, error / std::abs(static_cast<double>(x[i])));
   }
   state.counters["ns a number"] = benchmark::Counter(1e-9 * count * static_cast<double>(state.iterations()),
                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -97,13 +76,13 @@ void activations(benchmark::State& state, const Gelu& gelu) {
   state.counters["relative error"] = relative;
 }
 
-void gelu_engine(benchmark::State& state) { activations(state, engines::kernels().gelu); }
-void gelu_training(benchmark::State& state) { activations(state, operators::pointwise_kernels<float>().gelu); }
+void gelu_quick(benchmark::State& state) { activations(state, kernels::chosen_kernels().quick_gelu); }
+void gelu(benchmark::State& state) { activations(state, kernels::chosen_kernels().floats.gelu); }
 
-BENCHMARK(product_engine);
-BENCHMARK(product_training);
-BENCHMARK(gelu_engine);
-BENCHMARK(gelu_training);
+BENCHMARK(product);
+BENCHMARK(product_sgemm);
+BENCHMARK(gelu_quick);
+BENCHMARK(gelu);
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
-#include "engines/kernels.hpp"
 #include "games/cell_mask_game.hpp"
+#include "kernels/kernels.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
@@ -185,7 +185,7 @@ TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
 
 TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
   const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
-  for (const std::string& set : engines::instruction_sets()) {
+  for (const std::string& set : kernels::instruction_sets()) {
     setenv("OPSHAP_ENGINE", set.c_str(), 1);
     EXPECT_EQ(operators::untrained_operator(config, 1)->coalition_path(), "engine, " + set);
   }

@@ -18,10 +18,9 @@
 
 #include "core/rng.hpp"
 #include "core/threads.hpp"
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
-#include "operators/pointwise_kernels.hpp"
 #include "support/tolerance.hpp"
 #include "training/adamw.hpp"
 #include "training/batch_loss.hpp"
@@ -51,79 +50,6 @@ class WithInstructionSet {
   WithInstructionSet& operator=(const WithInstructionSet&) = delete;
   ~WithInstructionSet() { unsetenv("OPSHAP_ENGINE"); }
 };
-
-TEST(PointwiseKernels, GiveGeluAndItsSlopeToAFewUnitsInTheLastPlace) {
-  // The polynomials are good to 1e-8 and 2e-9 of values of at most 1.13·max(1, |x|); then a dozen roundings.
-  const auto tolerance = [](double x) { return 1e-8 + 6 * 6e-8 * std::max(1.0, std::abs(x)); };
-  std::vector<float> x;
-  for (int i = -15'000; i <= 15'000; ++i) x.push_back(static_cast<float>(i) * 1e-3F);
-  x.insert(x.end(), {1e-30F, -1e-30F, 1e30F, -1e30F});
-  const auto count = static_cast<std::int64_t>(x.size());
-  for (const std::string& set : engines::instruction_sets()) {
-    const operators::PointwiseKernels<float>& kernels = operators::pointwise_kernels<float>(set);
-    std::vector<float> y(x.size()), slope(x.size()), chained(x.size(), 2), alone(x.size()), again(x.size());
-    kernels.gelu(x.data(), alone.data(), count);
-    kernels.gelu_and_slope(x.data(), y.data(), slope.data(), count);
-    kernels.gelu_and_chain(x.data(), again.data(), chained.data(), count);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double t = x[i], law = 0.5 * std::erfc(-t / std::sqrt(2.0));
-      const double bell = std::exp(-t * t / 2) / std::sqrt(2 * std::acos(-1.0));
-      ASSERT_NEAR(t * law, y[i], tolerance(t)) << set << " at " << t;
-      ASSERT_NEAR(law + t * bell, slope[i], tolerance(1)) << set << " at " << t;
-      ASSERT_EQ(y[i], again[i]) << set << " at " << t;
-      ASSERT_NEAR(y[i], alone[i], tolerance(t)) << set << " at " << t;
-      ASSERT_NEAR(2 * slope[i], chained[i], 2 * tolerance(1)) << set << " at " << t;
-    }
-    const float bad = std::nanf("");
-    float out = 0;
-    kernels.gelu(&bad, &out, 1);
-    EXPECT_TRUE(std::isnan(out)) << set;
-  }
-}
-
-template <typename T>
-void expect_products(const std::string& set) {
-  Rng rng(5, "products");
-  for (int trial = 0; trial < 60; ++trial) {
-    const auto size = [&] { return static_cast<std::int64_t>(rng.uniform(1, 71)); };
-    const std::int64_t rows = size(), inner = size(), columns = size();
-    std::vector<T> a(static_cast<std::size_t>(rows * inner)), b(static_cast<std::size_t>(inner * columns)),
-        out(static_cast<std::size_t>(rows * columns)), bias(static_cast<std::size_t>(columns));
-    for (auto* all : {&a, &b, &out, &bias})
-      for (T& value : *all) value = static_cast<T>(rng.normal());
-    const bool transposed = trial % 2 == 0, add = trial % 3 == 0, with_bias = trial % 5 < 2;
-    std::vector<double> expected;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t c = 0; c < columns; ++c) {
-        double sum = with_bias ? bias[static_cast<std::size_t>(c)] : 0;
-        if (add) sum += out[static_cast<std::size_t>(r * columns + c)];
-        for (std::int64_t k = 0; k < inner; ++k)
-          sum += static_cast<double>(a[static_cast<std::size_t>(transposed ? k * rows + r : r * inner + k)]) *
-                 b[static_cast<std::size_t>(k * columns + c)];
-        expected.push_back(sum);
-      }
-    }
-    operators::pointwise_kernels<T>(set).multiply({.a = a.data(),
-                                                   .a_row = transposed ? 1 : inner,
-                                                   .a_step = transposed ? rows : 1,
-                                                   .b = b.data(),
-                                                   .out = out.data(),
-                                                   .rows = rows,
-                                                   .inner = inner,
-                                                   .columns = columns,
-                                                   .bias = with_bias ? bias.data() : nullptr,
-                                                   .add = add});
-    const double unit = sizeof(T) == 4 ? 6e-8 : 1.1e-16;  // 72 roundings of sums of products of size at most 16
-    for (std::size_t i = 0; i < out.size(); ++i) ASSERT_NEAR(expected[i], out[i], 72 * 72 * 16 * unit) << set;
-  }
-}
-
-TEST(PointwiseKernels, MultiplyMatricesOfAnySize) {
-  for (const std::string& set : engines::instruction_sets()) {
-    expect_products<float>(set);
-    expect_products<double>(set);
-  }
-}
 
 /// A function of tensors, and the tensors.
 struct Layer {
@@ -263,7 +189,7 @@ std::vector<Tensor> with_gradients(const std::function<Tensor(const std::vector<
 }
 
 TEST(FusedLayers, HasTheOutputsAndGradientsOfLibTorch) {
-  for (const std::string& set : engines::instruction_sets()) {
+  for (const std::string& set : kernels::instruction_sets()) {
     const WithInstructionSet chosen(set);
     for (const Layer& layer : layers()) {
       const auto exact = with_gradients(layer.plain, layer.inputs, torch::kFloat64),

@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/threads.hpp"
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace opshap::cli {
 
@@ -59,9 +59,9 @@ Finding memory() {
 
 Finding engine() {
   std::string others;
-  for (const std::string& set : engines::instruction_sets()) others += (others.empty() ? "" : ", ") + set;
+  for (const std::string& set : kernels::instruction_sets()) others += (others.empty() ? "" : ", ") + set;
   try {
-    return {"engine", fmt::format("{} of {}", engines::kernels().name, others), true, ""};
+    return {"engine", fmt::format("{} of {}", kernels::chosen_kernels().name, others), true, ""};
   } catch (const EnvironmentError& error) {
     return {"engine", error.what(), false, "unset OPSHAP_ENGINE"};
   }

@@ -10,7 +10,7 @@
 #include "cli/doctor.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
-#include "engines/kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "networks/build.hpp"
 #include "networks/networks.hpp"
 
@@ -34,7 +34,7 @@ nlohmann::ordered_json network_environment(const Globals& globals) {
   const networks::Torch torch = networks::library().torch();
   found["libtorch"] = torch.compiled;
   const bool on_cpu = globals.device == "cpu";
-  found["engine"] = !globals.engine ? "off" : on_cpu ? engines::kernels().name : "LibTorch on " + globals.device;
+  found["engine"] = !globals.engine ? "off" : on_cpu ? kernels::chosen_kernels().name : "LibTorch on " + globals.device;
   if (!on_cpu) found["gpu"] = torch.gpu;
   return found;
 }

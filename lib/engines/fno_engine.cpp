@@ -14,7 +14,9 @@ using Index = std::int64_t;
 
 std::size_t at(Index number) { return static_cast<std::size_t>(number); }
 
-Index padded(Index channels) { return (channels + channel_block - 1) / channel_block * channel_block; }
+Index padded(Index channels) {
+  return (channels + kernels::channel_block - 1) / kernels::channel_block * kernels::channel_block;
+}
 
 /// Inputs first, both widths rounded up.
 AlignedFloats packed(const FnoWeights::Linear& linear) {
@@ -64,7 +66,7 @@ class FnoEngine::Workspace {
         lines(engine.line_room()),
         hidden(at(engine.batch_ * (engine.hidden_ + engine.width_))),
         wide(at(engine.batch_ * engine.wide_)),
-        scratch(at(kernel_scratch(engine.width_, engine.hidden_))),
+        scratch(at(kernels::kernel_scratch(engine.width_, engine.hidden_))),
         place(at(engine.batch_ * engine.places())),
         members(at(engine.batch_ * (few_players + 3))) {}
 
@@ -252,13 +254,13 @@ void FnoEngine::transform(Workspace& work, const AlignedFloats& states, Index fi
 
 void FnoEngine::mix(const Frequencies& frequencies, const AlignedFloats& weights, const AlignedFloats& in,
                     AlignedFloats& out, Index count, Index stride, AlignedFloats& scratch) const {
-  Mixing mixing{.frequencies = frequencies.all.data(),
-                .weights = weights.data(),
-                .width = width_,
-                .count = count,
-                .in = in.data(),
-                .out = out.data(),
-                .stride = stride};
+  kernels::Mixing mixing{.frequencies = frequencies.all.data(),
+                         .weights = weights.data(),
+                         .width = width_,
+                         .count = count,
+                         .in = in.data(),
+                         .out = out.data(),
+                         .stride = stride};
   for (const int size : frequencies.groups) {
     mixing.size = size;
     kernels_.mix(mixing, scratch.data());
@@ -287,15 +289,15 @@ void FnoEngine::mix_first(Workspace& work, const Subject& subject, const Coaliti
     for (Index i = 0; i < players; ++i)
       work.members[at(field * slots + i)] = coalitions.contains(first + at(field), static_cast<int>(i)) ? 1 : 0;
   for (Index r = 0; r < rows(); ++r) {
-    kernels_.multiply({.a = work.members.data(),
-                       .a_stride = slots,
-                       .b = subject.by_player.data() + r * slots * width_,
-                       .out = row(work.mixed, r, 0),
-                       .out_stride = width_,
-                       .rows = (count + 3) / 4 * 4,
-                       .inner = players,
-                       .columns = width_,
-                       .bias = subject.nobody.data() + r * width_});
+    kernels_.floats.multiply({.a = work.members.data(),
+                              .a_row = slots,
+                              .b = subject.by_player.data() + r * slots * width_,
+                              .out = row(work.mixed, r, 0),
+                              .out_row = width_,
+                              .rows = (count + 3) / 4 * 4,
+                              .inner = players,
+                              .columns = width_,
+                              .bias = subject.nobody.data() + r * width_});
   }
 }
 
@@ -332,10 +334,10 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
   const LineBasis last = view(last_);
   float* states = work.states.data() + field * places() * width_;
   const auto run_line = [&](Index number, const float* from, float* to, Index from_row_to_row) {
-    Line line{.coefficients = from,
-              .stride = from_row_to_row,
-              .out = states + number * line_places() * width_,
-              .out_coefficients = to};
+    kernels::Line line{.coefficients = from,
+                       .stride = from_row_to_row,
+                       .out = states + number * line_places() * width_,
+                       .out_coefficients = to};
     if (layer == 0) {
       line.place = work.place.data() + field * places() + number * line_places();
       line.skip_table = subject.skips.data();
@@ -351,32 +353,32 @@ void FnoEngine::run_block(Workspace& work, const Subject& subject, std::size_t l
 void FnoEngine::finish(Workspace& work, const Head& head, std::span<double> values) const {
   const Index count = (static_cast<Index>(values.size()) + 3) / 4 * 4, stride = hidden_ + width_;
   for (Index r = 0; r <= rows(); ++r) {
-    kernels_.multiply({.a = row(work.coefficients, r, 0),
-                       .a_stride = width_,
-                       .b = head.first.data() + r * width_ * hidden_,
-                       .out = work.hidden.data(),
-                       .out_stride = stride,
-                       .rows = count,
-                       .inner = width_,
-                       .columns = hidden_,
-                       .bias = r == 0 ? head.first_bias.data() : nullptr,
-                       .add = r > 0});
+    kernels_.floats.multiply({.a = row(work.coefficients, r, 0),
+                              .a_row = width_,
+                              .b = head.first.data() + r * width_ * hidden_,
+                              .out = work.hidden.data(),
+                              .out_row = stride,
+                              .rows = count,
+                              .inner = width_,
+                              .columns = hidden_,
+                              .bias = r == 0 ? head.first_bias.data() : nullptr,
+                              .add = r > 0});
   }
   for (Index field = 0; field < count; ++field) {
     float* to = work.hidden.data() + field * stride;
-    kernels_.gelu(to, to, hidden_);
+    kernels_.quick_gelu(to, to, hidden_);
     std::copy_n(row(work.coefficients, rows(), field), width_, to + hidden_);
   }
-  kernels_.multiply({.a = work.hidden.data(),
-                     .a_stride = stride,
-                     .b = head.second.data(),
-                     .out = work.wide.data(),
-                     .out_stride = wide_,
-                     .rows = count,
-                     .inner = stride,
-                     .columns = wide_,
-                     .bias = head.second_bias.data()});
-  kernels_.gelu(work.wide.data(), work.wide.data(), count * wide_);
+  kernels_.floats.multiply({.a = work.hidden.data(),
+                            .a_row = stride,
+                            .b = head.second.data(),
+                            .out = work.wide.data(),
+                            .out_row = wide_,
+                            .rows = count,
+                            .inner = stride,
+                            .columns = wide_,
+                            .bias = head.second_bias.data()});
+  kernels_.quick_gelu(work.wide.data(), work.wide.data(), count * wide_);
   for (std::size_t field = 0; field < values.size(); ++field) {
     const float* wide = work.wide.data() + field * at(wide_);
     values[field] += head.bias;

@@ -13,14 +13,20 @@
 #include "core/operator.hpp"
 #include "core/partition.hpp"
 #include "core/readout.hpp"
-#include "engines/aligned_floats.hpp"
 #include "engines/axis_basis.hpp"
 #include "engines/fno_weights.hpp"
-#include "engines/kernels.hpp"
 #include "engines/padded_grid.hpp"
 #include "engines/spares.hpp"
+#include "kernels/aligned_floats.hpp"
+#include "kernels/kernels.hpp"
 
 namespace opshap::engines {
+
+using kernels::AlignedFloats;
+using kernels::Frequency;
+using kernels::Kernels;
+using kernels::LineBasis;
+using kernels::PointwiseBlock;
 
 /// A trained FNO on one grid, ready to be evaluated at a few points for many masks of one input. Exact up to the
 /// rounding of single precision.
@@ -33,7 +39,8 @@ namespace opshap::engines {
 class FnoEngine {
  public:
   /// Throws DataError for weights that do not fit together or are not finite. The kernels are referred to.
-  FnoEngine(const FnoWeights& weights, const std::vector<int>& shape, const Kernels& kernels = engines::kernels());
+  FnoEngine(const FnoWeights& weights, const std::vector<int>& shape,
+            const Kernels& kernels = kernels::chosen_kernels());
   ~FnoEngine();
 
   /// A field of one sample, and what the network makes of its points before they see each other.
@@ -83,7 +90,6 @@ class FnoEngine {
 
   /// How many coalitions are computed together.
   std::size_t batch() const { return static_cast<std::size_t>(batch_); }
-  const Kernels& kernels() const { return kernels_; }
 
  private:
   struct Block {
@@ -146,7 +152,7 @@ class FnoEngine {
   void mix_first(Workspace& work, const Subject& subject, const Coalitions& coalitions, std::size_t first,
                  std::int64_t count) const;
   /// From row to row of coefficients. Not a power of two: rows would meet in the same few sets of the caches.
-  std::int64_t row_stride() const { return batch_ * width_ + channel_block; }
+  std::int64_t row_stride() const { return batch_ * width_ + kernels::channel_block; }
   float* row(AlignedFloats& coefficients, std::int64_t row, std::int64_t field) const {
     return coefficients.data() + row * row_stride() + field * width_;
   }

@@ -37,7 +37,7 @@ class FnoCoalitionEngine final : public CoalitionEngine {
 
 }  // namespace
 
-FnoEngines::FnoEngines(FnoWeights weights) : weights_(std::move(weights)), kernels_(kernels()) {
+FnoEngines::FnoEngines(FnoWeights weights) : weights_(std::move(weights)), kernels_(kernels::chosen_kernels()) {
   weights_.check("engine");
 }
 

@@ -29,25 +29,25 @@ AlignedFloats FnoEngine::entries(std::span<const double> field) const {
 
 void FnoEngine::lift(const float* entries, Index rows, float* middle, float* activated, float* states) const {
   const Index wide = static_cast<Index>(lifting0_bias_.size()), entry = static_cast<Index>(lifting0_.size()) / wide;
-  kernels_.multiply({.a = entries,
-                     .a_stride = entry,
-                     .b = lifting0_.data(),
-                     .out = middle,
-                     .out_stride = wide,
-                     .rows = rows,
-                     .inner = entry,
-                     .columns = wide,
-                     .bias = lifting0_bias_.data()});
-  kernels_.gelu(middle, activated, rows * wide);
-  kernels_.multiply({.a = activated,
-                     .a_stride = wide,
-                     .b = lifting1_.data(),
-                     .out = states,
-                     .out_stride = width_,
-                     .rows = rows,
-                     .inner = wide,
-                     .columns = width_,
-                     .bias = lifting1_bias_.data()});
+  kernels_.floats.multiply({.a = entries,
+                            .a_row = entry,
+                            .b = lifting0_.data(),
+                            .out = middle,
+                            .out_row = wide,
+                            .rows = rows,
+                            .inner = entry,
+                            .columns = wide,
+                            .bias = lifting0_bias_.data()});
+  kernels_.quick_gelu(middle, activated, rows * wide);
+  kernels_.floats.multiply({.a = activated,
+                            .a_row = wide,
+                            .b = lifting1_.data(),
+                            .out = states,
+                            .out_row = width_,
+                            .rows = rows,
+                            .inner = wide,
+                            .columns = width_,
+                            .bias = lifting1_bias_.data()});
 }
 
 void FnoEngine::lift(const AlignedFloats& entries, AlignedFloats& middle, AlignedFloats& states) const {
@@ -71,14 +71,14 @@ void FnoEngine::lift(std::span<const double> field, float* states, float* skips,
     AlignedFloats middle(at(count * wide));
     float* const of_tile = states + first * width_;
     lift(entries.data() + first * entry, count, middle.data(), middle.data(), of_tile);
-    kernels_.multiply({.a = of_tile,
-                       .a_stride = width_,
-                       .b = block.skip.data(),
-                       .out = skips + first * width_,
-                       .out_stride = width_,
-                       .rows = count,
-                       .inner = width_,
-                       .columns = width_});
+    kernels_.floats.multiply({.a = of_tile,
+                              .a_row = width_,
+                              .b = block.skip.data(),
+                              .out = skips + first * width_,
+                              .out_row = width_,
+                              .rows = count,
+                              .inner = width_,
+                              .columns = width_});
     for (Index i = 0; i < count * width_; ++i) gates[first * width_ + i] = of_tile[i] * block.gate[at(i % width_)];
     if (beside) beside(first, count);
   });

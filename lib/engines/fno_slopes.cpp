@@ -53,7 +53,7 @@ class FnoSlopes::Pass {
         coefficients_(at(engine_.rows() * stride_)),
         other_coefficients_(coefficients_.size()),
         lines_(std::max(engine_.line_room(), at(12 * last_.rows * width_))),
-        scratch_(at(kernel_scratch(width_, hidden_width_))),
+        scratch_(at(kernels::kernel_scratch(width_, hidden_width_))),
         slopes_at_(at(places_)) {
     for (AlignedFloats* buffer : {&tile_.mean, &tile_.first, &tile_.third, &tile_.field, &tile_.other})
       buffer->resize(at(tile_points * width_));
@@ -114,16 +114,16 @@ class FnoSlopes::Pass {
 
   void multiply(Index rows, const float* a, Index inner, const AlignedFloats& b, Index columns, float* out,
                 const float* bias, bool add) const {
-    kernels_.multiply({.a = a,
-                       .a_stride = inner,
-                       .b = b.data(),
-                       .out = out,
-                       .out_stride = columns,
-                       .rows = rows,
-                       .inner = inner,
-                       .columns = columns,
-                       .bias = bias,
-                       .add = add});
+    kernels_.floats.multiply({.a = a,
+                              .a_row = inner,
+                              .b = b.data(),
+                              .out = out,
+                              .out_row = columns,
+                              .rows = rows,
+                              .inner = inner,
+                              .columns = columns,
+                              .bias = bias,
+                              .add = add});
   }
 
   /// Calls work(line, its coefficients of `mixed`, its cotangents of the mean, what it adds to `back`, stride from row
@@ -232,25 +232,25 @@ class FnoSlopes::Pass {
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
         kernels_.spread(last_, tile.first + orbit, 1, 1, width_, mixed, stride, first + 4 * orbit * width_);
       multiply(rows, states, width_, block.skip, width_, first, nullptr, true);
-      kernels_.gelu(first, tile_.field.data(), size);
+      kernels_.quick_gelu(first, tile_.field.data(), size);
       multiply(rows, tile_.field.data(), width_, block.mlp0, hidden_width_, second, block.mlp0_bias.data(), false);
-      kernels_.gelu(second, tile_.hidden.data(), narrow);
+      kernels_.quick_gelu(second, tile_.hidden.data(), narrow);
       multiply(rows, tile_.hidden.data(), hidden_width_, block.mlp1, width_, third, block.mlp1_bias.data(), false);
-      kernels_.add_gated(block.gate.data(), states, third, rows, width_);
+      kernels_.floats.gate(block.gate.data(), states, third, rows, width_);
 
       float* towards = towards_[branch].data() + from;
-      kernels_.gelu_slope(third, towards, size);
+      kernels_.quick_gelu_slope(third, towards, size);
       multiply(rows, towards, width_, back.mlp1, hidden_width_, tile_.hidden.data(), nullptr, false);
-      kernels_.gelu_slope(second, tile_.hidden.data(), narrow);
+      kernels_.quick_gelu_slope(second, tile_.hidden.data(), narrow);
       multiply(rows, tile_.hidden.data(), hidden_width_, back.mlp0, width_, tile_.field.data(), nullptr, false);
-      kernels_.gelu_slope(first, tile_.field.data(), size);
+      kernels_.quick_gelu_slope(first, tile_.field.data(), size);
       for (Index orbit = 0; orbit < tile.orbits; ++orbit)
         kernels_.gather(adjoint(last_), tile.first + orbit, 1, 1, width_, tile_.field.data() + 4 * orbit * width_,
                         of_mixed, stride);
       // The mean field's first states do not depend on the weights.
       if (layer == 0 && branches_ == 2) continue;
       multiply(rows, tile_.field.data(), width_, back.skip, width_, tile_.other.data(), nullptr, false);
-      kernels_.add_gated(block.gate.data(), towards, tile_.other.data(), rows, width_);
+      kernels_.floats.gate(block.gate.data(), towards, tile_.other.data(), rows, width_);
       std::copy_n(tile_.other.data(), size, towards);
     }
   }
@@ -277,19 +277,19 @@ class FnoSlopes::Pass {
         product(row, width_, head.first.data() + r * width_ * hidden_width_, hidden_width_, before,
                 r == 0 ? head.first_bias.data() : nullptr, r > 0);
       }
-      kernels_.gelu(before.data(), joined.data(), hidden_width_);
+      kernels_.quick_gelu(before.data(), joined.data(), hidden_width_);
       std::copy_n(state, width_, joined.data() + hidden_width_);
       product(joined, joint, head.second.data(), wide, last, head.second_bias.data(), false);
-      kernels_.gelu(last.data(), activated.data(), wide);
+      kernels_.quick_gelu(last.data(), activated.data(), wide);
       for (Index w = 0; w < wide; ++w)
         values[branch] += static_cast<double>(activated[at(w)]) * static_cast<double>(head.third[at(w)]);
 
       AlignedFloats back = head.third;
       for (float& number : back) number *= shares_[branch];
-      kernels_.gelu_slope(last.data(), back.data(), wide);
+      kernels_.quick_gelu_slope(last.data(), back.data(), wide);
       AlignedFloats of_joined(at(joint)), of_row(at(width_));
       transposed_product(head.second.data(), joint, wide, back.data(), of_joined.data());
-      kernels_.gelu_slope(before.data(), of_joined.data(), hidden_width_);
+      kernels_.quick_gelu_slope(before.data(), of_joined.data(), hidden_width_);
       float* of_state = towards_[branch].data() + head.place * width_;
       for (Index r = 0; r <= rows; ++r) {
         transposed_product(head.first.data() + r * width_ * hidden_width_, width_, hidden_width_, of_joined.data(),
@@ -304,16 +304,16 @@ class FnoSlopes::Pass {
 
   void product(const AlignedFloats& a, Index inner, const float* b, Index columns, AlignedFloats& out,
                const float* bias, bool add) const {
-    kernels_.multiply({.a = a.data(),
-                       .a_stride = inner,
-                       .b = b,
-                       .out = out.data(),
-                       .out_stride = columns,
-                       .rows = 4,
-                       .inner = inner,
-                       .columns = columns,
-                       .bias = bias,
-                       .add = add});
+    kernels_.floats.multiply({.a = a.data(),
+                              .a_row = inner,
+                              .b = b,
+                              .out = out.data(),
+                              .out_row = columns,
+                              .rows = 4,
+                              .inner = inner,
+                              .columns = columns,
+                              .bias = bias,
+                              .add = add});
   }
   static void transposed_product(const float* matrix, Index rows, Index columns, const float* x, float* out) {
     for (Index r = 0; r < rows; ++r) {
@@ -426,17 +426,17 @@ void FnoSlopes::diagonal(const FnoEngine::Subject& subject, const FnoEngine::Hea
       std::copy_n(pass->towards().data() + place * width, width, of_state.data() + point * width);
   const auto multiply = [&](const AlignedFloats& a, Index inner, const AlignedFloats& b, Index columns,
                             AlignedFloats& out) {
-    engine_.kernels_.multiply({.a = a.data(),
-                               .a_stride = inner,
-                               .b = b.data(),
-                               .out = out.data(),
-                               .out_stride = columns,
-                               .rows = rows,
-                               .inner = inner,
-                               .columns = columns});
+    engine_.kernels_.floats.multiply({.a = a.data(),
+                                      .a_row = inner,
+                                      .b = b.data(),
+                                      .out = out.data(),
+                                      .out_row = columns,
+                                      .rows = rows,
+                                      .inner = inner,
+                                      .columns = columns});
   };
   multiply(of_state, width, lifting1_, wide, of_middle);
-  engine_.kernels_.gelu_slope(middle.data(), of_middle.data(), rows * wide);
+  engine_.kernels_.quick_gelu_slope(middle.data(), of_middle.data(), rows * wide);
   multiply(of_middle, wide, lifting0_, entry, of_entry);
   for (Index point = 0; point < points; ++point) {
     slopes[at(point)] = 0;

@@ -32,7 +32,7 @@ class Block : public torch::autograd::Function<Block> {
                  slope = last ? Tensor() : torch::empty({kept_rows, width}, options);
     const Tensor lines = last ? Tensor() : torch::zeros({boxes.to.lines, spectral.size(1), batch, width}, options);
     with_type(x, [&]<typename T>() {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       const Linear<T> by_skip(kernels, skip, {}), first(kernels, mlp0_weight, mlp0_bias),
           second(kernels, mlp1_weight, mlp1_bias);
       const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
@@ -87,7 +87,7 @@ class Block : public torch::autograd::Function<Block> {
     const Tensor back = boxes.to.holds(boxes.from) ? torch::empty_like(x) : torch::zeros_like(x);
     const Tensor spectral = torch::zeros({boxes.to.lines, analysis.size(0), batch, width}, x.options());
     return with_type(x, [&]<typename T>() -> variable_list {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       LinearReverse<T> skip(kernels, kept[4], of_weights), first(kernels, kept[6], of_weights),
           second(kernels, kept[7], of_weights);
       const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);

@@ -28,7 +28,7 @@ class Mix : public torch::autograd::Function<Mix> {
     context->saved_data["of weights"] = weights.requires_grad();
     const MixSizes size = sizes(coefficients, weights);
     return with_type(coefficients, [&]<typename T>() {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       const std::int64_t half = size.batch * size.outputs;
       Tensor mixed =
           torch::empty({size.frequencies, 2, size.batch, size.outputs}, coefficients.options().requires_grad(false));
@@ -65,7 +65,7 @@ class Mix : public torch::autograd::Function<Mix> {
     const std::int64_t constant = context->saved_data["constant"].toInt();
     const MixSizes size = sizes(coefficients, weights);
     return with_type(coefficients, [&]<typename T>() -> variable_list {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       const std::int64_t half = size.batch * size.outputs;
       const Tensor transposed = weights.detach().transpose(1, 2).contiguous();
       const Tensor back = torch::empty_like(coefficients);

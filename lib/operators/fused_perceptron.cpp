@@ -23,7 +23,7 @@ void for_tiles(std::int64_t rows, const Work& work) {
 Tensor perceptron_forward(const Tensor& x, const Tensor& weight0, const Tensor& bias0, const Tensor& weight1,
                           const Tensor& bias1, const Tensor& hidden) {
   return with_type(x, [&]<typename T>() {
-    const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+    const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
     const Linear<T> first(kernels, weight0, bias0), second(kernels, weight1, bias1);
     const std::int64_t inputs = x.size(1), wide = weight0.size(0), outputs = weight1.size(0);
     Tensor out = torch::empty({x.size(0), outputs}, x.options().requires_grad(false));
@@ -56,7 +56,7 @@ class Perceptron : public torch::autograd::Function<Perceptron> {
     const Tensor &x = kept[0], &hidden = kept[1], out = cotangents[0].contiguous();
     const bool of_x = context->saved_data["of x"].toBool(), of_weights = context->saved_data["of weights"].toBool();
     return with_type(x, [&]<typename T>() -> variable_list {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       LinearReverse<T> first(kernels, kept[2], of_weights), second(kernels, kept[3], of_weights);
       const std::int64_t inputs = x.size(1), wide = hidden.size(1), outputs = out.size(1);
       const Tensor back = of_x ? torch::empty_like(x) : Tensor();

@@ -66,7 +66,7 @@ class StencilBlock : public torch::autograd::Function<StencilBlock> {
     const Tensor slope = last || !keep ? Tensor() : torch::empty_like(states);
     const Tensor lines = last ? Tensor() : torch::zeros({boxes.to.lines, spectral.size(1), batch, width}, options);
     with_type(x, [&]<typename T>() {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
       tiles.for_each([&](const Tile& tile) {
         T* const to = data<T>(states) + tile.to * width;
@@ -126,7 +126,7 @@ class StencilBlock : public torch::autograd::Function<StencilBlock> {
     const Tensor inside_back = inside.detach().transpose(1, 2).contiguous(),
                  beyond_back = counts_beyond ? beyond.detach().transpose(1, 2).contiguous() : beyond;
     with_type(x, [&]<typename T>() {
-      const PointwiseKernels<T>& kernels = pointwise_kernels<T>();
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
       const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
       Scratch<T> scratch(x, tiles.most_rows() * width);
       T* const d = scratch.take(tiles.most_rows() * width);

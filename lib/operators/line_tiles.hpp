@@ -56,7 +56,7 @@ class Tiles {
 template <typename T>
 class LineTransform {
  public:
-  LineTransform(const PointwiseKernels<T>& kernels, const torch::Tensor& forward, const torch::Tensor& inverse,
+  LineTransform(const DenseKernels<T>& kernels, const torch::Tensor& forward, const torch::Tensor& inverse,
                 std::int64_t numbers)
       : kernels_(kernels), forward_(forward), inverse_(inverse), numbers_(numbers) {}
 
@@ -94,7 +94,7 @@ class LineTransform {
                        .add = add});
   }
 
-  const PointwiseKernels<T>& kernels_;
+  const DenseKernels<T>& kernels_;
   const torch::Tensor &forward_, &inverse_;
   std::int64_t numbers_;
 };

@@ -4,10 +4,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "operators/pointwise_kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
+
+using kernels::DenseKernels;
 
 constexpr std::int64_t tile_rows = 64;  // a tile of 64 channels takes 16 KiB
 
@@ -51,7 +53,7 @@ class Scratch {
 template <typename T>
 class Linear {
  public:
-  Linear(const PointwiseKernels<T>& kernels, const torch::Tensor& weight, const torch::Tensor& bias)
+  Linear(const DenseKernels<T>& kernels, const torch::Tensor& weight, const torch::Tensor& bias)
       : kernels_(kernels),
         inputs_(weight.size(1)),
         outputs_(weight.size(0)),
@@ -72,7 +74,7 @@ class Linear {
   }
 
  private:
-  const PointwiseKernels<T>& kernels_;
+  const DenseKernels<T>& kernels_;
   std::int64_t inputs_, outputs_;
   torch::Tensor transposed_, bias_;
 };
@@ -82,7 +84,7 @@ template <typename T>
 class LinearReverse {
  public:
   /// Sums up the gradients of weight and bias when `gradients` says so.
-  LinearReverse(const PointwiseKernels<T>& kernels, const torch::Tensor& weight, bool gradients)
+  LinearReverse(const DenseKernels<T>& kernels, const torch::Tensor& weight, bool gradients)
       : kernels_(kernels),
         inputs_(weight.size(1)),
         outputs_(weight.size(0)),
@@ -124,8 +126,14 @@ class LinearReverse {
   void sum_bias(const T* out, std::int64_t rows) {
     constexpr T one = 1;
     if (!bias_sum_.defined()) return;
-    kernels_.multiply(
-        {.a = &one, .b = out, .out = data<T>(bias_sum_), .rows = 1, .inner = rows, .columns = outputs_, .add = true});
+    kernels_.multiply({.a = &one,
+                       .a_step = 0,
+                       .b = out,
+                       .out = data<T>(bias_sum_),
+                       .rows = 1,
+                       .inner = rows,
+                       .columns = outputs_,
+                       .add = true});
   }
 
   /// [outputs, inputs, 1]; undefined when it was not wanted.
@@ -136,7 +144,7 @@ class LinearReverse {
   const torch::Tensor& bias_gradient() const { return bias_sum_; }
 
  private:
-  const PointwiseKernels<T>& kernels_;
+  const DenseKernels<T>& kernels_;
   std::int64_t inputs_, outputs_;
   bool transposed_;
   torch::Tensor weight_, weight_sum_, bias_sum_;

@@ -2,10 +2,10 @@
 
 // The complex products of the kept frequencies.
 
-#include "engines/kernels.hpp"
-#include "engines/kernels_vectors.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/vectors.hpp"
 
-namespace opshap::engines {
+namespace opshap::kernels {
 
 namespace {
 
@@ -28,13 +28,10 @@ OPSHAP_INLINE void give_terms(const Mixing& mixing, const Frequency::Term (&term
                               Index column, const Vec (&sum)[4][NV]) {
   for (const Frequency::Term& term : terms) {
     if (term.row < 0) continue;
-#pragma GCC unroll 4
-    for (int m = 0; m < 4; ++m) {
-      float* to = mixing.out + term.row * mixing.stride + (field + m) * mixing.width + column;
-#pragma GCC unroll 8
-      for (int v = 0; v < NV; ++v)
-        store(to + v * lanes, add ? load(to + v * lanes) + term.sign * sum[m][v] : term.sign * sum[m][v]);
-    }
+    each<4, NV>([&](int m, int v) {
+      float* to = mixing.out + term.row * mixing.stride + (field + m) * mixing.width + column + v * lanes;
+      store(to, add ? load(to) + term.sign * sum[m][v] : term.sign * sum[m][v]);
+    });
   }
 }
 
@@ -45,9 +42,7 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
                                const float* im, const float* both) {
   const Index width = mixing.width;
   Vec sum[4][NV], minus[4][NV], plus[4][NV];
-  clear(sum);
-  clear(minus);
-  clear(plus);
+  each<4, NV>([&](int m, int v) { sum[m][v] = minus[m][v] = plus[m][v] = Vec{}; });
   const float *real_weights = mixing.weights + 2 * number * width * width + column,
               *imaginary_weights = real_weights + width * width;
   for (Index k = 0; k < width; ++k) {
@@ -68,14 +63,10 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
       }
     }
   }
-#pragma GCC unroll 4
-  for (int m = 0; m < 4; ++m) {
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) {
-      plus[m][v] += sum[m][v];
-      sum[m][v] -= minus[m][v];
-    }
-  }
+  each<4, NV>([&](int m, int v) {
+    plus[m][v] += sum[m][v];
+    sum[m][v] -= minus[m][v];
+  });
   const Frequency& frequency = mixing.frequencies[number];
   give_terms(mixing, frequency.to.re, number > 0, field, column, sum);
   give_terms(mixing, frequency.to.im, number > 0, field, column, plus);
@@ -91,7 +82,7 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
       if (frequency.from.real() && frequency.to.real()) {
         for_columns<narrow_vectors>(width, [&]<int NV>(Index column) {
           Vec sum[4][NV];
-          clear(sum);
+          each<4, NV>([&](int m, int v) { sum[m][v] = Vec{}; });
           accumulate(sum, re, width, 1, mixing.weights + 2 * number * width * width + column, width, width);
           give_terms(mixing, frequency.to.re, number > 0, field, column, sum);
         });
@@ -107,4 +98,4 @@ OPSHAP_INLINE void mix_complex(const Mixing& mixing, int number, Index field, In
 
 }  // namespace
 
-}  // namespace opshap::engines
+}  // namespace opshap::kernels

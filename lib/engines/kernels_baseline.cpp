@@ -1,2 +1,0 @@
-// For processors without AVX2: the compiler's default instruction set.
-#include "engines/kernels_body.hpp"

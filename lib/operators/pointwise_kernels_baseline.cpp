@@ -1,2 +1,0 @@
-// For any processor: vectors of 16 bytes.
-#include "operators/pointwise_kernels_body.hpp"
