@@ -1,6 +1,6 @@
 // The theorems are judged by the files of their studies.
 
-#include "reporting/claims_of_studies.hpp"
+#include "reporting/claims.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "reporting/budget_needed.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
@@ -118,8 +117,7 @@ Judgement classical_methods_need_more_at_many_players(const Scoreboard& scores) 
   }
   if (found.empty()) {
     return not_testable(
-        "There are no budget curves at n = 16 and at n >= 512 of methods that are as good as OperatorSHAP at "
-        "n = 16.");
+        "There are no budget curves at n = 16 and at n >= 512 of methods that are as good as OperatorSHAP at n = 16.");
   }
   return with(all_of(found, {.quantity = "The budget needed over that at n = 16",
                              .figures = {"budget at n = 16", "budget here"}}),

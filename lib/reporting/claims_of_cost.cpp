@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,48 @@
 #include "reporting/claims_measurement.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/timing.hpp"
 
 namespace opshap::reporting::claims {
 
 namespace {
+
+/// Whether the wall times of a run can be compared with each other.
+struct Timing {
+  std::string machine;  ///< processor, device and threads, in words
+  std::string why_not;  ///< a sentence; empty where all sittings had one machine with nothing beside them
+
+  bool comparable() const { return why_not.empty(); }
+};
+
+/// Of the processors' time. What a system does for itself stays below it.
+constexpr double most_beside = 0.05;
+
+std::string machine_of(const runs::Sitting& sitting) {
+  std::string words = sitting.value("processor");
+  if (const std::string gpu = sitting.value("gpu"); !gpu.empty()) words += ", " + gpu;
+  if (const std::string threads = sitting.value("threads"); !threads.empty()) words += ", " + threads + " threads";
+  return words;
+}
+
+/// Sittings that do not say what ran beside them, which is those of before, are not comparable.
+Timing timing_of(const runs::Run& run) {
+  std::set<std::string> machines;
+  Timing timing;
+  for (const runs::Sitting& sitting : run.sittings) {
+    machines.insert(machine_of(sitting));
+    const std::optional<double> beside = sitting.others_share();
+    if (!beside) {
+      timing.why_not = "The run does not say what ran beside it, so its wall times are not comparable.";
+    } else if (*beside > most_beside && timing.why_not.empty()) {
+      timing.why_not = fmt::format("Other programs had {:.0f} % of the processors beside this run.", 100 * *beside);
+    }
+  }
+  std::string words;
+  for (const std::string& machine : machines) words += (words.empty() ? "" : "; ") + machine;
+  timing.machine = words;
+  if (machines.size() > 1) timing.why_not = fmt::format("The run was timed on several machines ({}).", words);
+  return timing;
+}
 
 const std::vector<std::string_view> papers_baselines = {kernel_shap, regression_msr, integrated_gradients};
 
@@ -173,8 +211,8 @@ Judgement training_breaks_even(const Scoreboard& scores) {
   }
   if (found.empty()) {
     return not_testable(
-        "No method without training is as good as OperatorSHAP at n = 512 at the budgets run, so nothing tells "
-        "after how many inputs the training is saved.");
+        "No method without training is as good as OperatorSHAP at n = 512 at the budgets run, so nothing tells after "
+        "how many inputs the training is saved.");
   }
   return all_of(found,
                 {.quantity = "The number of inputs after which the training is saved",

@@ -13,7 +13,7 @@
 #include "reporting/claims_measurement.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/reference_grids.hpp"
+#include "reporting/scoreboard.hpp"
 
 namespace opshap::reporting::claims {
 

@@ -1,7 +1,5 @@
 // The theorems, by their convergence studies. The rules are ours.
 
-#include "reporting/claims_of_studies.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/paper.hpp"
 #include "statistics/study.hpp"

@@ -92,7 +92,9 @@ const std::vector<DataRemark>& data_remarks() {
     for (const CsvRow& row :
          embedded_rows(embedded::paper_data_remarks, "paper_data_remarks.csv", {"pde", "kind", "subject", "text"})) {
       std::istringstream names(row.text("pde"));
-      for (std::string pde; names >> pde;)
+      const bool standing = row.text("kind") == "standing";
+      if (standing) table.push_back({.pde = "", .subject = row.text("subject"), .text = row.text("text")});
+      for (std::string pde; !standing && names >> pde;)
         table.push_back({.pde = pde,
                          .finding = row.text("kind") == "finding",
                          .subject = row.text("subject"),
@@ -101,6 +103,16 @@ const std::vector<DataRemark>& data_remarks() {
     return table;
   }();
   return remarks;
+}
+
+std::vector<std::pair<std::string, std::string>> standing_differences(std::string_view pde) {
+  std::vector<std::pair<std::string, std::string>> differences;
+  for (const std::string_view of : {pde, std::string_view()}) {
+    for (const DataRemark& remark : data_remarks()) {
+      if (remark.pde == of) differences.emplace_back(remark.subject, remark.text);
+    }
+  }
+  return differences;
 }
 
 const std::vector<PaperCell>& paper_quality() {

@@ -18,7 +18,7 @@
 #include "evaluation/evaluate.hpp"
 #include "operators/blas.hpp"
 #include "operators/weights.hpp"
-#include "reporting/reference_agreement.hpp"
+#include "reporting/study_evidence.hpp"
 #include "runs/kept.hpp"
 #include "runs/manifest.hpp"
 #include "runs/run.hpp"
