@@ -1,6 +1,6 @@
 // The report of a study of training targets shows the numbers of its rows.
 
-#include "reporting/amortisation_study.hpp"
+#include "reporting/study_evidence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/scenario.hpp"
-#include "reporting/attribution_figure.hpp"
+#include "reporting/field_figures.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {

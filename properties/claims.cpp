@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
@@ -56,6 +58,61 @@ reporting::Judgement judge_one(const std::string& id, const runs::Run& run) {
 
 reporting::Judgement judge_one(const std::string& id, const runs::Results& results) {
   return judge_one(id, run_of(results));
+}
+
+/// The row of docs/architecture.md, as somebody would add it to a list of claims.
+std::vector<reporting::Claim> documented_claims() {
+  using namespace reporting::claims;
+  return {
+#include "documented_claims.inc"
+  };
+}
+
+TEST(Claims, ThatFollowTheDocumentationAreJudged) {
+  ASSERT_EQ(1u, documented_claims().size());
+  const reporting::Claim claim = documented_claims().front();
+  const runs::Results base = SyntheticRun::full().results();
+  for (const auto& [factor, verdict] :
+       {std::pair(0.4, reporting::Verdict::reproduced), std::pair(0.6, reporting::Verdict::not_reproduced)}) {
+    runs::Results results = base;
+    for (runs::AttributionRow& row : results.attributions) {
+      row.reference_error = Measured::of(0);
+      if (row.method == "uniform") row.scores["nrmse"] = Measured::of(1);
+      if (row.method == "operator_shap") row.scores["nrmse"] = Measured::of(factor);
+    }
+    const runs::Run run = run_of(results);
+    const reporting::Judgement judgement = reporting::judge(claim, reporting::Scoreboard(run));
+    EXPECT_EQ(verdict, judgement.verdict) << judgement.evidence;
+    EXPECT_EQ(factor, judgement.value);
+    EXPECT_EQ(0.5, judgement.threshold);
+  }
+  const runs::Run empty = run_of({});
+  EXPECT_EQ("operator_shap and uniform were not both run on enough inputs.",
+            claim.judge(reporting::Scoreboard(empty)).evidence);
+}
+
+// A claim about named grids needs each of them, and one of several metrics says which one decided.
+TEST(Claims, OfTheUsualFormAreMeasuredOnTheGridsAndByTheMetricsOfTheirRow) {
+  using namespace reporting::claims;
+  using reporting::Discretisation;
+  const runs::Run run = run_of(SyntheticRun::full().results());
+  const reporting::Scoreboard scores(run);
+  const auto judge = [&scores](OfMedians form) {
+    form.methods = {explainer};
+    form.otherwise = "not there";
+    form.wording.quantity = "It";
+    return of_medians(form)(scores);
+  };
+  const auto rows_of = [](const reporting::Judgement& judgement) { return judgement.tables.front().rows; };
+  EXPECT_EQ(scores.discretisations().size(), rows_of(judge({.bound = 1, .wording = {}, .otherwise = ""})).size());
+  EXPECT_EQ(4u, rows_of(judge({.bound = 1, .from = 128, .wording = {}, .otherwise = ""})).size());
+  const auto both =
+      judge({.metrics = {"nrmse", "pearson"}, .only = {Discretisation::line(32)}, .wording = {}, .otherwise = ""});
+  ASSERT_EQ(2u, rows_of(both).size());
+  EXPECT_EQ("n = 32, NRMSE", rows_of(both)[0][0]);
+  EXPECT_EQ(
+      "not there",
+      judge({.only = {Discretisation::line(32), Discretisation::line(33)}, .wording = {}, .otherwise = ""}).evidence);
 }
 
 TEST(Claims, EachHasAnExample) {

@@ -1,6 +1,6 @@
 // The theorems are judged by the files of their studies.
 
-#include "reporting/claims_of_studies.hpp"
+#include "reporting/claims.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -114,8 +114,9 @@ TEST_F(StudyClaims, AreRefusedForWhatIsNoStudy) {
   const std::string heading = "study,effort,effort_name,error,error_name\n";
   refused("study,effort\n", "column=error (is not there)");
   refused(heading + "a,1,n\n", "cells=3 (the heading has 5)");
-  refused(heading + "a,1,n,much,error of ψ_n(T)\n", "cell=much (is not a number)");
-  refused(heading + "a,1,n,nan,error of ψ_n(T)\n", "cell=nan (is not a number)");
+  refused(heading + "a,1,n,much,error of ψ_n(T)\n",
+          "aumann_shapley.csv:2, column=error, value=much (is not a finite number)");
+  refused(heading + "a,1,n,nan,error of ψ_n(T)\n", "value=nan (is not a finite number)");
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 
 #include "core/file.hpp"
 #include "reporting/claims.hpp"
-#include "reporting/claims_of_studies.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/report_tables.hpp"
 #include "reporting/table.hpp"

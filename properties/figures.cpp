@@ -15,12 +15,11 @@
 
 #include "core/file.hpp"
 #include "reporting/amortisation.hpp"
-#include "reporting/backbone_errors.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/report_files.hpp"
+#include "reporting/scoreboard.hpp"
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -300,7 +299,7 @@ TEST_F(WrittenFigure, ATriptychStandsInRowsOfThreeOrBelowEachOther) {
     EXPECT_EQ(6u, count(svg, "<svg x=\"")) << file;
     EXPECT_EQ(file == std::string("grids.svg") ? 2u : 6u, count(svg, "<svg x=\"0\" ")) << file;
   }
-  EXPECT_EQ(1u, count(reporting::figure_html(drawn), "<div class=\"panels in-3\">"));
+  EXPECT_EQ(1u, count(reporting::figure_html(drawn).markup(), "<div class=\"panels in-3\">"));
 }
 
 TEST_F(WrittenFigure, ThePrintHasTheLegendAndNoDate) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process_start.hpp"
@@ -287,6 +288,49 @@ TEST_F(Files, WorkThatLooksAtASignalEndsInItsOwnOrder) {
     _exit(42);
   });
   EXPECT_EQ(42, ended.code);
+}
+
+TEST_F(Files, OfCsvAreReadCellByCell) {
+  const auto rows = parse_csv("version,1\nname,number,words\r\na,1e-3,\"x, \"\"y\"\"\"\n\n\"two\nlines\",-7,\n",
+                              "a.csv", {"name", "number"}, "version,1");
+  ASSERT_EQ(2u, rows.size());
+  EXPECT_EQ("a", rows[0].text("name"));
+  EXPECT_EQ(1e-3, rows[0].number("number"));
+  EXPECT_EQ("x, \"y\"", rows[0].text("words"));
+  EXPECT_EQ("two\nlines", rows[1].text("name"));
+  EXPECT_EQ(-7, rows[1].whole("number"));
+  EXPECT_EQ("", rows[1].text("words"));
+  EXPECT_EQ(9, parse_csv("sizes\n\"9, 8 to 1024\"\n", "a.csv", {"sizes"}).front().number("sizes", ','));
+  EXPECT_TRUE(parse_csv("name", "a.csv", {"name"}).empty());
+}
+
+// Who, where, which value, why it cannot work, and what to do.
+TEST_F(Files, OfCsvAreRefusedWithFileLineAndColumn) {
+  const auto refused = [](const std::string& text, const std::string& version = "") {
+    return refusal<DataError>([&] {
+      for (const CsvRow& row : parse_csv(text, "a.csv", {"name", "number"}, version)) {
+        row.number("number");
+        row.whole("number");
+      }
+    });
+  };
+  EXPECT_EQ("csv: path=a.csv, column=number (is not there). Make the file again.", refused("name\na\n"));
+  EXPECT_EQ("csv: path=a.csv, column=name (is not there). Make the file again.", refused(""));
+  EXPECT_EQ("csv: path=a.csv:3, cells=1 (the heading has 2). Make the file again.", refused("name,number\na,1\nb\n"));
+  EXPECT_EQ("csv: path=a.csv:2 (a quotation mark is never closed). Make the file again.",
+            refused("name,number\n\"a,1\nb,2\n"));
+  EXPECT_EQ(
+      "csv: path=a.csv:1, line=version,2 (has to begin with version,1). Make the file again, by the same version "
+      "of the sources.",
+      refused("version,2\nname,number\n", "version,1"));
+  for (const char* bad : {"", "much", "nan", "inf", "1e999", "0x1", "1 ", " 1", "1;2", "+1"})
+    EXPECT_EQ(
+        message("csv: path=a.csv:4, column=number, value=", bad, " (is not a finite number). Make the file again."),
+        refused(message("name,number\n\"a\nb\",1\nc,", bad, "\n")));
+  for (const char* bad : {"1.5", "1e3"})
+    EXPECT_EQ(
+        message("csv: path=a.csv:2, column=number, value=", bad, " (is not a whole number). Make the file again."),
+        refused(message("name,number\na,", bad, "\n")));
 }
 
 }  // namespace

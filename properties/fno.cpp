@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
@@ -22,11 +23,11 @@
 namespace opshap {
 namespace {
 
-operators::FnoConfig config_of(const OperatorGoldenRow& row) {
+operators::FnoConfig config_of(const CsvRow& row) {
   operators::FnoConfig config;
-  config.n_modes.assign(static_cast<std::size_t>(row.number("dimension")), 16);
+  config.n_modes.assign(static_cast<std::size_t>(row.whole("dimension")), 16);
   config.domain_padding = 0.5;
-  config.domain_padding_mode = row.columns.at("padding_mode");
+  config.domain_padding_mode = row.text("padding_mode");
   return config;
 }
 
@@ -41,16 +42,16 @@ TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
 TEST(Fno, GivesTheGoldenValues) {
   const auto table = operator_golden_rows("fno_golden");
   ASSERT_EQ(6U, table.size());
-  for (const OperatorGoldenRow& row : table) {
+  for (const CsvRow& row : table) {
     const operators::FnoConfig config = config_of(row);
-    std::vector<std::int64_t> shape = {row.number("batch"), 1};
-    shape.insert(shape.end(), config.n_modes.size(), row.number("points"));
+    std::vector<std::int64_t> shape = {row.whole("batch"), 1};
+    shape.insert(shape.end(), config.n_modes.size(), row.whole("points"));
     const FieldBatch exact = operators::golden_output(config, shape, networks::Precision::float64);
     const FieldBatch single = operators::golden_output(config, shape, networks::Precision::float32);
-    EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
-        << row.columns.at("id");  // the table has ten digits, the last one rounded
+    EXPECT_LT(relative_error(golden_values(row), operators::golden_values(exact)), 1e-8)
+        << row.text("id");  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
-        << row.columns.at("id");  // a dozen layers of products of 64 float32 numbers
+        << row.text("id");  // a dozen layers of products of 64 float32 numbers
   }
 }
 

@@ -10,13 +10,12 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/rng.hpp"
 #include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
@@ -172,18 +171,9 @@ operators::GinoConfig golden_config() {
 
 /// The five numbers of a row of the golden table.
 std::vector<double> golden_row(const std::string& id) {
-  std::istringstream lines(read_file(OPSHAP_SOURCE_DIR "/reference_data/gino_golden.csv"));
-  std::string line, cell;
-  std::getline(lines, line);
-  EXPECT_TRUE(line.starts_with("# version 1")) << line;
-  while (std::getline(lines, line)) {
-    std::istringstream cells(line);
-    std::vector<std::string> row;
-    while (std::getline(cells, cell, ',')) row.push_back(cell);
-    if (row.at(0) != id) continue;
-    std::vector<double> five;
-    for (std::size_t i = 4; i < 9; ++i) five.push_back(std::stod(row.at(i)));
-    return five;
+  for (const CsvRow& row : read_csv(OPSHAP_SOURCE_DIR "/reference_data/gino_golden.csv", {"id"}, "# version 1")) {
+    if (row.text("id") == id)
+      return {row.number("first"), row.number("middle"), row.number("last"), row.number("mean"), row.number("l2")};
   }
   throw DataError("gino_golden.csv: no row " + id);
 }

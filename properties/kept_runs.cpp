@@ -16,7 +16,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
-#include "reporting/reference_agreement.hpp"
+#include "reporting/study_evidence.hpp"
 #include "reporting/report.hpp"
 #include "runs/gzip.hpp"
 #include "runs/kept.hpp"

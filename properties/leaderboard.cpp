@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "reporting/page_leaderboard.hpp"
 
 namespace opshap {
 namespace {

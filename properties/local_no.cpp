@@ -11,13 +11,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/rng.hpp"
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
@@ -60,31 +59,28 @@ double l2_distance(const std::vector<double>& a, const std::vector<double>& b) {
 constexpr double float32_layers = 1e-5;
 
 TEST(LocalNo, GivesTheGoldenValues) {
-  std::istringstream lines(read_file(OPSHAP_SOURCE_DIR "/reference_data/local_no_golden.csv"));
-  std::string line, cell;
-  std::getline(lines, line);
-  ASSERT_TRUE(line.starts_with("# version 1")) << line;
-  std::getline(lines, line);
-  int rows = 0;
-  for (; std::getline(lines, line); ++rows) {
-    std::istringstream cells(line);
-    std::vector<std::string> row;
-    while (std::getline(cells, cell, ',')) row.push_back(cell);
+  const auto table = read_csv(OPSHAP_SOURCE_DIR "/reference_data/local_no_golden.csv", {"id"}, "# version 1");
+  EXPECT_EQ(4u, table.size());
+  for (const CsvRow& row : table) {
+    const std::int64_t side = row.whole("default_points");
     const ordered_json config = {{"model", "local_no"},
                                  {"domain_padding", 0.5},
-                                 {"default_in_shape", {std::stoi(row.at(1)), std::stoi(row.at(1))}},
-                                 {"disco_layers", row.at(2) == "true"},
-                                 {"diff_layers", row.at(3) == "true"}};
-    const std::vector<std::int64_t> shape = {std::stoi(row.at(4)), 1, std::stoi(row.at(5)), std::stoi(row.at(5))};
+                                 {"default_in_shape", {side, side}},
+                                 {"disco_layers", row.text("disco_layers") == "true"},
+                                 {"diff_layers", row.text("diff_layers") == "true"}};
+    const std::vector<std::int64_t> shape = {row.whole("batch"), 1, row.whole("points"), row.whole("points")};
     const FieldBatch exact = operators::golden_output({config.dump()}, shape, networks::Precision::float64),
                      single = operators::golden_output({config.dump()}, shape, networks::Precision::float32);
     const networks::GoldenValues found = operators::golden_values(exact);
-    const std::vector<double> five = {found.first, found.middle, found.last, found.mean, found.l2};
     // The table has ten digits, the last one rounded.
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(1, five[i] / std::stod(row.at(6 + i)), 1e-8) << row.at(0) << i;
-    EXPECT_LT(l2_distance(exact.values, single.values), float32_layers) << row.at(0);
+    for (const auto& [column, value] : std::map<std::string, double>{{"first", found.first},
+                                                                     {"middle", found.middle},
+                                                                     {"last", found.last},
+                                                                     {"mean", found.mean},
+                                                                     {"l2", found.l2}})
+      EXPECT_NEAR(1, value / row.number(column), 1e-8) << row.text("id") << ", " << column;
+    EXPECT_LT(l2_distance(exact.values, single.values), float32_layers) << row.text("id");
   }
-  EXPECT_EQ(4, rows);
 }
 
 // neuraloperator 2.0.0 with torch-harmonics 0.7.4, to the digits that were printed.

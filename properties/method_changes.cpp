@@ -1,6 +1,6 @@
 // What became of a method's errors since a baseline: pairs of runs with ratios that are known.
 
-#include "reporting/method_changes.hpp"
+#include "reporting/method_comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "data/npy.hpp"
@@ -39,14 +40,14 @@ const networks::NetworkConfig papers = {R"({"model": "mwt", "c": 16, "k": 4, "al
 TEST(Mwt, GivesTheGoldenValues) {
   const auto table = operator_golden_rows("mwt_golden");
   ASSERT_EQ(2U, table.size());
-  for (const OperatorGoldenRow& row : table) {
-    const std::vector<std::int64_t> shape = {row.number("batch"), 1, row.number("points")};
+  for (const CsvRow& row : table) {
+    const std::vector<std::int64_t> shape = {row.whole("batch"), 1, row.whole("points")};
     const FieldBatch exact = operators::golden_output(papers, shape, networks::Precision::float64);
     const FieldBatch single = operators::golden_output(papers, shape, networks::Precision::float32);
-    EXPECT_LT(relative_error(row.values, operators::golden_values(exact)), 1e-8)
-        << row.columns.at("id");  // the table has ten digits, the last one rounded
+    EXPECT_LT(relative_error(golden_values(row), operators::golden_values(exact)), 1e-8)
+        << row.text("id");  // the table has ten digits, the last one rounded
     EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
-        << row.columns.at("id");  // two dozen layers of products of 64 float32 numbers
+        << row.text("id");  // two dozen layers of products of 64 float32 numbers
   }
 }
 

@@ -14,8 +14,8 @@
 #include "core/file.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/problem_tables.hpp"
 #include "reporting/report.hpp"
+#include "reporting/report_tables.hpp"
 #include "runs/run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -188,14 +188,20 @@ TEST_F(Overview, DoesNotMixProfiles) {
   EXPECT_FALSE(fs::exists(folder_ / "report.html"));
 }
 
-TEST(Paper, EveryRemarkOnDataIsAboutOneOfItsProblems) {
-  const std::vector<std::string> problems = reporting::paper_problems();
+TEST(Paper, EveryRemarkIsAboutOneOfItsProblemsOrAllOfThem) {
+  std::vector<std::string> problems = reporting::paper_problems();
+  problems.push_back("");
   ASSERT_FALSE(reporting::data_remarks().empty());
   for (const reporting::DataRemark& remark : reporting::data_remarks()) {
     EXPECT_NE(problems.end(), std::find(problems.begin(), problems.end(), remark.pde)) << remark.pde;
     EXPECT_FALSE(remark.subject.empty()) << remark.pde;
     EXPECT_TRUE(remark.text.ends_with('.')) << remark.text;
   }
+  const auto standing = reporting::standing_differences("nobodys_pde"),
+             with_its_data = reporting::standing_differences("heat1d");
+  EXPECT_GT(standing.size(), 10u);
+  ASSERT_GT(with_its_data.size(), standing.size());
+  EXPECT_EQ(standing.back(), with_its_data.back());
   EXPECT_EQ("Allen–Cahn 1D", reporting::paper_label("allen_cahn1d"));
   EXPECT_EQ("", reporting::paper_label("synthetic2d"));
 }

@@ -16,12 +16,14 @@
 #include "core/file.hpp"
 #include "reporting/axes.hpp"
 #include "reporting/claims.hpp"
-#include "reporting/field_panels.hpp"
+#include "reporting/field_figures.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/html.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
 #include "reporting/report.hpp"
 #include "reporting/report_tables.hpp"
+#include "reporting/table.hpp"
 #include "support/planes_run.hpp"
 #include "support/run_folder.hpp"
 #include "support/synthetic_run.hpp"
@@ -48,12 +50,40 @@ class ReportFolder : public RunFolder {
   }
 };
 
+TEST(Html, EscapesTextAndAttributesAndTakesMarkupFromElementsAlone) {
+  using namespace reporting;
+  EXPECT_EQ("<p id=\"a\" class=\"b c\">1 &lt; 2</p>\n", element("p#a.b.c", "1 < 2").markup());
+  EXPECT_EQ("<a href=\"&quot;&gt;&amp;&#39;\"><em>x</em> y</a>",
+            element("a", Attribute{"href", "\">&'"}, element("em", "x"), std::string(" y")).markup());
+  EXPECT_EQ("<details open><svg><g/></svg></details>\n",
+            element("details", Attribute{"open", ""}, Html::raw("<svg><g/></svg>")).markup());
+  EXPECT_EQ("<meta charset=\"utf-8\">\n", element("meta", Attribute{"charset", "utf-8"}).markup());
+  EXPECT_EQ("<b>\xEF\xBF\xBD</b>", element("b", "\x01").markup());
+  EXPECT_EQ("<li>1</li>\n<li>2</li>\n",
+            each(std::vector{1, 2}, [](int number) { return element("li", std::to_string(number)); }).markup());
+  EXPECT_TRUE(each(std::vector<int>{}, [](int) { return Html("nothing"); }).empty());
+  EXPECT_THROW(element("p", "content", Attribute{"id", "late"}), std::logic_error);
+}
+
+TEST(Table, IsMadeOfAListOfColumns) {
+  const std::vector<int> things = {1, 2};
+  const reporting::Table table =
+      reporting::table_of("squares", "Squares.", things,
+                          {{"number", [](auto& thing) { return std::to_string(thing); }, true},
+                           {"square of it", [](auto& thing) { return std::to_string(thing * thing); }}});
+  EXPECT_EQ("number,square of it\n1,1\n2,4\n", table.csv());
+  EXPECT_TRUE(table.columns[0].number && !table.columns[1].number);
+  EXPECT_TRUE(
+      reporting::table_of("none", "None.", std::vector<int>{}, {{"n", [](auto&) { return "x"; }}}).rows.empty());
+  EXPECT_THROW(reporting::table_of("empty", "Empty.", things, {{"n", [](auto&) { return ""; }}}), std::logic_error);
+}
+
 TEST(Table, QuotesWhatItsFormatsReserve) {
   reporting::Table table{.name = "t", .caption = "A <caption>.", .columns = {{"a|b"}, {"n", true}}, .rows = {}};
   table.add({"x, \"y\" | <z> & 'w'", reporting::show_count(1234)});
   EXPECT_EQ("a|b,n\n\"x, \"\"y\"\" | <z> & 'w'\",1234\n", table.csv());
   EXPECT_EQ("A <caption>.\n\n| a\\|b | n |\n|---|---:|\n| x, \"y\" \\| <z> & 'w' | 1\u202F234 |\n", table.markdown());
-  EXPECT_NE(std::string::npos, table.html().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
+  EXPECT_NE(std::string::npos, table.html().markup().find("x, &quot;y&quot; | &lt;z&gt; &amp; &#39;w&#39;"));
   EXPECT_THROW(table.add({"too few"}), std::logic_error);
   EXPECT_THROW(table.add({"", "empty"}), std::logic_error);
 }
@@ -318,9 +348,9 @@ TEST(Figures, NameTheFileThatHasTheirNumbersWhereAPageWouldBeTooLong) {
   reporting::DrawnFigure drawn{.name = "long", .figure = {}, .panels = {}};
   drawn.figure.numbers.columns = {{"x", true}};
   for (int row = 0; row < 300; ++row) drawn.figure.numbers.add({"1"});
-  EXPECT_EQ(1u, count(reporting::figure_html(drawn), "<table"));
+  EXPECT_EQ(1u, count(reporting::figure_html(drawn).markup(), "<table"));
   drawn.figure.numbers.add({"1"});
-  const std::string html = reporting::figure_html(drawn);
+  const std::string html = reporting::figure_html(drawn).markup();
   EXPECT_EQ(0u, count(html, "<table"));
   EXPECT_EQ(1u, count(html, "301 rows, in figures/long.csv."));
 }

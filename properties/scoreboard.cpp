@@ -13,7 +13,7 @@
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
-#include "reporting/budget_needed.hpp"
+#include "reporting/claims_measurement.hpp"
 #include "reporting/claims.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/methods.hpp"

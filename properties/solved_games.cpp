@@ -10,11 +10,10 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
-#include <sstream>
 #include <string>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
-#include "core/file.hpp"
 #include "core/gauss_legendre.hpp"
 #include "estimators/registry.hpp"
 #include "games/additive_game.hpp"
@@ -399,20 +398,14 @@ TEST(BurgersGame, HasTheGradientOfItsValues) {
 }
 
 TEST(BurgersGame, HasTheValuesComputedInThirtyDigits) {
-  std::istringstream table(read_file(std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/burgers_game.csv"));
-  std::string line;
-  std::getline(table, line);
-  ASSERT_EQ("# version 1; see burgers_game.md", line);
-  std::getline(table, line);
   games::BurgersProblem problem{.edges = {}, .heights = {}, .viscosity = 0.1, .time = 0.5, .query = 0.7};
   std::vector<double> shapley, smooth;
-  char comma = 0;
-  double edge = 0, height = 0, discrete = 0, limit = 0;
-  while (table >> edge >> comma >> height >> comma >> discrete >> comma >> limit) {
-    problem.edges.push_back(edge);
-    problem.heights.push_back(height);
-    shapley.push_back(discrete);
-    smooth.push_back(limit);
+  for (const CsvRow& row : read_csv(std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data/burgers_game.csv",
+                                    {"from", "height", "shapley", "aumann_shapley"}, "# version 1;")) {
+    problem.edges.push_back(row.number("from"));
+    problem.heights.push_back(row.number("height"));
+    shapley.push_back(row.number("shapley"));
+    smooth.push_back(row.number("aumann_shapley"));
   }
   problem.edges.push_back(1);
   ASSERT_EQ(16u, shapley.size());

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "reporting/method_changes.hpp"
+#include "reporting/method_comparison.hpp"
 #include "runs/method_rows.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 

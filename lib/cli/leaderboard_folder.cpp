@@ -15,8 +15,7 @@
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
 #include "reporting/leaderboard.hpp"
-#include "reporting/page_leaderboard.hpp"
-#include "reporting/report_files.hpp"
+#include "reporting/page_parts.hpp"
 #include "runs/kept.hpp"
 #include "runs/row_files.hpp"
 

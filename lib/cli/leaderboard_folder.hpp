@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluation/comparison_run.hpp"
-#include "reporting/method_changes.hpp"
+#include "reporting/method_comparison.hpp"
 
 namespace opshap::cli {
 

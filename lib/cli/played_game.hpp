@@ -11,7 +11,7 @@
 #include "cli/globals.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "methods/method.hpp"
-#include "reporting/method_changes.hpp"
+#include "reporting/method_comparison.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::cli {

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
-#include "reporting/report_files.hpp"
+#include "reporting/page_parts.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::evaluation {

@@ -1,10 +1,17 @@
 #include "reporting/amortisation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
+#include "reporting/axes.hpp"
 #include "reporting/claims_measurement.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
 #include "runs/results.hpp"
 
@@ -120,3 +127,207 @@ std::optional<Amortisation> amortisation_on_the_finest_grid(const Scoreboard& sc
 }
 
 }  // namespace opshap::reporting
+
+namespace opshap::reporting::figures {
+
+namespace {
+
+/// Methods that are compared with the explainer: those that sample, then those of gradients.
+std::vector<TunedMethod> alternatives(const Amortisation& pays) {
+  std::vector<TunedMethod> all = pays.methods;
+  all.insert(all.end(), pays.of_gradients.begin(), pays.of_gradients.end());
+  return all;
+}
+
+/// The explainers, the first one of the rows before the others.
+std::vector<TrainedExplainer> explainers(const Amortisation& pays) {
+  std::vector<TrainedExplainer> all = {{.method = pays.explainer,
+                                        .training_evaluations = pays.training_evaluations,
+                                        .evaluations = pays.explainer_evaluations,
+                                        .nrmse = pays.explainer_nrmse}};
+  all.insert(all.end(), pays.further_explainers.begin(), pays.further_explainers.end());
+  return all;
+}
+
+/// Evaluations against samples: a line through the origin for each method, thin where it is not as good as the
+/// explainer; for an explainer its training and a line; a dot where the lines cross.
+Panel panel_of(const Amortisation& pays, const MethodStyles& styles, std::string id, std::string title,
+               std::string description) {
+  LogRange samples, evaluations;
+  for (const double count : {1.0, 100.0}) samples.include(count);
+  std::string plots, break_even;
+  for (const TrainedExplainer& explainer : explainers(pays)) {
+    const MethodStyle style = styles.of(explainer.method);
+    plots += fmt::format("{}{} + {} * x with lines lw 2.4 {} lc rgb '{}'", plots.empty() ? "" : ", ",
+                         digits(static_cast<double>(explainer.training_evaluations)), digits(explainer.evaluations),
+                         dash_style(style.dash), style.color);
+    evaluations.include(static_cast<double>(explainer.training_evaluations));
+  }
+  for (const TunedMethod& method : alternatives(pays)) {
+    const MethodStyle style = styles.of(method.method);
+    plots += fmt::format(", {} * x with lines lw {} {} lc rgb '{}'", digits(method.evaluations),
+                         method.reached ? "1.8" : "0.7", dash_style(style.dash), style.color);
+    evaluations.include(method.evaluations);
+    if (!method.break_even) continue;
+    samples.include(4 * *method.break_even);
+    if (*method.break_even > 1)
+      break_even += fmt::format("{} {}\n", digits(*method.break_even), digits(*method.break_even * method.evaluations));
+  }
+  for (const TunedMethod& method : alternatives(pays)) evaluations.include(method.evaluations * samples.high());
+  if (!break_even.empty()) plots += ", $even with points pt 7 ps 0.8 lc rgb 'black'";
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .description = std::move(description),
+          .script = (break_even.empty() ? "" : "$even << EOD\n" + break_even + "EOD\n") + log_axis('x', samples) +
+                    log_axis('y', evaluations) +
+                    "set xlabel 'explained samples'\nset ylabel 'backbone evaluations'\nset samples 60\nplot " + plots +
+                    "\n"};
+}
+
+LegendEntry entry_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash};
+}
+
+const LegendEntry dot_of_break_even = {.label = "break-even", .color = "#000000", .marker = 7, .line = false};
+
+bool any_break_even(const Amortisation& pays) {
+  return std::ranges::any_of(alternatives(pays),
+                             [](const TunedMethod& method) { return method.break_even.value_or(0) > 1; });
+}
+
+/// A row of the numbers for each explainer and each method; `place` are the cells before them.
+void add_numbers(Table& table, const std::vector<std::string>& place, const Amortisation& pays) {
+  const auto add = [&](std::vector<std::string> cells) {
+    cells.insert(cells.begin(), place.begin(), place.end());
+    table.add(std::move(cells));
+  };
+  for (const TrainedExplainer& explainer : explainers(pays)) {
+    add({style_of(explainer.method).label, std::to_string(explainer.training_evaluations),
+         digits(explainer.evaluations), digits(explainer.nrmse),
+         explainer.method == pays.explainer        ? "itself"
+         : explainer.nrmse <= pays.explainer_nrmse ? "yes"
+                                                   : "no",
+         "none"});
+  }
+  for (const TunedMethod& method : alternatives(pays)) {
+    add({style_of(method.method).label, "0", digits(method.evaluations), digits(method.nrmse),
+         method.reached  ? "yes"
+         : method.budget ? "no, largest budget run"
+                         : "no",
+         method.break_even ? fmt::format("{:.0f}", std::ceil(*method.break_even)) : "none"});
+  }
+}
+
+std::vector<Column> columns_after(std::vector<Column> place, const std::string& explainer) {
+  place.insert(place.end(), {{"method"},
+                             {"training evaluations", true},
+                             {"evaluations a sample", true},
+                             {"NRMSE", true},
+                             {"as good as " + explainer},
+                             {"break-even at samples", true}});
+  return place;
+}
+
+/// What both figures' captions say of their lines.
+constexpr const char* const how_to_read =
+    "Lines through the origin are methods without training. Each sampling method has the smallest budget run at which "
+    "its median NRMSE is not above the explainer's. Methods of gradients have no budget; a reverse pass counts as 3 "
+    "evaluations, in the mean field as 6. Thin lines are methods that are not as good.";
+
+}  // namespace
+
+Figure amortisation(const Scoreboard& scores) {
+  const std::string title = "Amortisation";
+  const auto pays = reporting::amortisation(scores);
+  if (!pays || pays->methods.empty())
+    return missing(title, "needs budget curves and the training row of the explainer");
+  const std::string label = style_of(pays->explainer).label;
+  const MethodStyles styles(scores.methods());
+  Figure figure{.title = title};
+  figure.numbers = {
+      .name = "amortisation",
+      .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to the median NRMSE {} of {}.",
+                             pays->on.label(), show(pays->explainer_nrmse), label),
+      .columns = columns_after({}, label)};
+  add_numbers(figure.numbers, {}, *pays);
+  const auto add_entry = [&](const std::string& method, double nrmse) {
+    LegendEntry entry = entry_of(styles.of(method));
+    entry.label += ": " + show(nrmse);
+    figure.legend.push_back(std::move(entry));
+  };
+  for (const TrainedExplainer& explainer : explainers(*pays)) add_entry(explainer.method, explainer.nrmse);
+  for (const TunedMethod& method : alternatives(*pays)) add_entry(method.method, method.nrmse);
+  if (any_break_even(*pays)) figure.legend.push_back(dot_of_break_even);
+  std::vector<double> break_evens;
+  std::string untrained;
+  for (const TunedMethod& method : alternatives(*pays)) {
+    if (method.break_even) break_evens.push_back(std::ceil(*method.break_even));
+    if (method.reached && !method.budget)
+      untrained +=
+          fmt::format("{}{} ({})", untrained.empty() ? "" : ", ", style_of(method.method).label, show(method.nrmse));
+  }
+  std::string words = fmt::format("No method that is as good costs more than {}.", label);
+  if (!break_evens.empty()) {
+    const auto [least, most] = std::ranges::minmax(break_evens);
+    words = fmt::format("Against methods that are as good, training pays off after {} to {} samples.",
+                        show_count(least), show_count(most));
+  }
+  if (!untrained.empty()) words += " As good without training and without a budget: " + untrained + ".";
+  figure.panels.push_back(panel_of(*pays, styles, "amortisation", "n = " + pays->on.label(), words));
+  figure.finding = fmt::format(
+      "The training of {} took {} backbone evaluations, and an explanation then takes {}. Its median NRMSE at n = {} "
+      "is {}. {} {} The legend has the median NRMSEs.",
+      label, show_count(static_cast<double>(pays->training_evaluations)), show_count(pays->explainer_evaluations),
+      pays->on.label(), show(pays->explainer_nrmse), words, how_to_read);
+  return figure;
+}
+
+Figure amortisation_of_all(const std::vector<const Scoreboard*>& problems) {
+  Figure figure{.title = "Amortisation on every problem"};
+  figure.numbers = {
+      .name = "amortisation",
+      .caption = "Backbone evaluations on every problem, methods tuned to the median NRMSE of the first explainer.",
+      .columns = columns_after({{"problem"}, {"n", true}}, "the explainer")};
+  std::vector<std::string> methods;
+  for (const Scoreboard* scores : problems)
+    methods.insert(methods.end(), scores->methods().begin(), scores->methods().end());
+  sort_for_display(methods);
+  methods.erase(std::unique(methods.begin(), methods.end()), methods.end());
+  const MethodStyles styles(methods);
+  std::vector<std::string> drawn;
+  std::map<std::string, int> as_good;  // methods of gradients, and on how many problems they reach the explainer
+  bool break_even = false;
+  for (const Scoreboard* scores : problems) {
+    const auto pays = amortisation_on_the_finest_grid(*scores);
+    if (!pays) continue;
+    const std::string& pde = scores->run().pde;
+    add_numbers(figure.numbers, {pde_label(pde), pays->on.label()}, *pays);
+    std::string words =
+        fmt::format("{} has a median NRMSE of {}.", style_of(pays->explainer).label, show(pays->explainer_nrmse));
+    for (const TunedMethod& method : pays->of_gradients) {
+      as_good[style_of(method.method).label] += method.reached;
+      words += fmt::format(" {}: {}.", style_of(method.method).label, show(method.nrmse));
+    }
+    figure.panels.push_back(panel_of(*pays, styles, "amortisation-" + pde,
+                                     fmt::format("{}, n = {}", pde_label(pde), pays->on.label()), words));
+    break_even = break_even || any_break_even(*pays);
+    for (const TrainedExplainer& explainer : explainers(*pays)) drawn.push_back(explainer.method);
+    for (const TunedMethod& method : alternatives(*pays)) drawn.push_back(method.method);
+  }
+  if (figure.panels.empty()) return missing(figure.title, "no run has the training row of an explainer");
+  for (const std::string& method : methods)
+    if (std::ranges::find(drawn, method) != drawn.end()) figure.legend.push_back(entry_of(styles.of(method)));
+  if (break_even) figure.legend.push_back(dot_of_break_even);
+  std::string untrained;
+  for (const auto& [label, problems_won] : as_good)
+    untrained += fmt::format("{}{} on {} of {} problems", untrained.empty() ? "" : ", ", label, problems_won,
+                             figure.panels.size());
+  if (!untrained.empty()) untrained = " As good as the explainer without training: " + untrained + ".";
+  figure.finding = fmt::format(
+      "Backbone evaluations against explained samples, at the n of the paper's figure where a run has it, else on its "
+      "finest grid. The lines that do not pass through the origin are explainers with their training.{} {}",
+      untrained, how_to_read);
+  return figure;
+}
+
+}  // namespace opshap::reporting::figures

@@ -4,6 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reporting/methods.hpp"
+#include "statistics/quantiles.hpp"
+
 namespace opshap::reporting {
 
 /// The smallest and largest positive value an axis has to show.
@@ -38,5 +41,30 @@ std::string linear_axis(std::string_view axis, double low, double high);
 
 /// linear_axis() of values: a little wider than their range. Numbers that are not finite have no place on it.
 std::string linear_axis(std::string_view axis, const std::vector<double>& values);
+
+/// The error of a method at one budget.
+struct ErrorPoint {
+  double budget = 0;
+  statistics::Quartiles error;
+};
+
+/// Median errors with quartile bands against budgets, both axes logarithmic, as a gnuplot script.
+class ErrorCurves {
+ public:
+  /// Points whose lower quartile is not positive have no place on a logarithmic axis and are left out.
+  void add(const MethodStyle& style, const std::vector<ErrorPoint>& points);
+  /// A horizontal line; `style` is gnuplot's: "lw 2.4 lc rgb '#D55E00'".
+  void add_level(double error, const std::string& style);
+
+  /// No curve, so nothing to draw.
+  bool empty() const { return count_ == 0; }
+  std::string script() const;
+
+ private:
+  std::string data_, bands_, lines_;
+  std::vector<double> budgets_;
+  LogRange errors_;
+  int count_ = 0;
+};
 
 }  // namespace opshap::reporting

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "reporting/claims_measurement.hpp"
+#include "reporting/paper.hpp"
 
 namespace opshap::reporting {
 
@@ -28,14 +30,20 @@ std::string_view to_string(Direction direction) { return direction == Direction:
 
 namespace claims {
 
+Claim in_the_papers_words(Claim claim) {
+  if (claim.source != "paper" || !claim.statement.empty()) return claim;
+  const PaperSentence& sentence = paper_sentence(claim.id);
+  claim.statement = sentence.sentence;
+  claim.where = sentence.where;
+  return claim;
+}
+
 const std::vector<Claim>& all() {
   static const std::vector<Claim> claims = [] {
     std::vector<Claim> found;
-#define CLAIM(id, words) \
-  found.push_back(id()); \
-  found.back().title = words;
-#include "reporting/claims.def"
-#undef CLAIM
+    for (const auto list : {of_quality, of_classical_methods, of_cost, of_limits, of_opshap}) {
+      for (Claim& claim : list()) found.push_back(in_the_papers_words(std::move(claim)));
+    }
     return found;
   }();
   return claims;

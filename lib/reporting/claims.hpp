@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,33 +40,33 @@ struct Judgement {
   std::vector<Table> tables;                          ///< the measured figures
 };
 
-/// A sentence that a run can support or contradict.
+/// A sentence that a run can support or contradict. Its id and the views of it live as long as the program.
 struct Claim {
   std::string_view id;
-  std::string_view source;  ///< "paper": its own words, quoted. "opshap": what this suite adds
-  std::string_view statement;
-  std::string_view where;  ///< section or caption of the paper; for "opshap" where it comes from
-  std::string_view rule;   ///< the predicate in words: when it counts as reproduced
+  std::string_view title;             ///< the sentence in a few words. "It" is OperatorSHAP
+  std::string_view source = "paper";  ///< "paper": its own words, quoted. "opshap": what this suite adds
+  /// The sentence, and the section or caption that it is from; for "opshap" where it comes from. Those of the paper are
+  /// in reference_data/paper_sentences.csv under the claim's id.
+  std::string_view statement = {}, where = {};
+  std::string_view rule;  ///< the predicate in words: when it counts as reproduced
   std::function<Judgement(const Scoreboard& scores)> judge = {};
-  bool check = false;      ///< a test of this program: it holds in every correct run, whatever its size and its grids
-  bool table_row = false;  ///< one of of_table_rows()
-  bool by_construction = false;  ///< decided by what the methods are, before any run: no tally counts it
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all
   /// runs.
   std::string (*excluded)(const runs::Run& run) = nullptr;
-  std::string_view title = {};  ///< the sentence in a few words, of claims.def
+  bool check = false;      ///< a test of this program: it holds in every correct run, whatever its size and its grids
+  bool table_row = false;  ///< one of of_table_rows()
+  bool by_construction = false;  ///< decided by what the methods are, before any run: no tally counts it
 
   bool applies(const runs::Run& run) const { return excluded == nullptr || excluded(run).empty(); }
 };
 
 namespace claims {
 
-#define CLAIM(id, title) Claim id();
-#include "reporting/claims.def"
-#undef CLAIM
-
-/// In the order of claims.def.
+/// In the order of the report: the lists of lib/reporting/claims_of_*.cpp, one after the other.
 const std::vector<Claim>& all();
+
+/// The claim with the paper's words and their place, where it has no others.
+Claim in_the_papers_words(Claim claim);
 
 /// One for each number of players that the paper's table has for a problem: who is best there, by each of its metrics.
 std::vector<Claim> of_table_rows(std::string_view pde);
@@ -86,7 +87,7 @@ struct JudgedClaim {
 /// names them. A check is judged on everything.
 Judgement judge(const Claim& claim, const Scoreboard& scores);
 
-/// All claims on one run: those of claims.def, then one for each row that the paper's table has for its problem.
+/// All claims on one run: those of claims::all(), then one for each row that the paper's table has for its problem.
 std::vector<JudgedClaim> judge(const Scoreboard& scores);
 
 /// The checks that fail. None: what could be checked is sound.
@@ -109,5 +110,18 @@ struct ClaimsOfRun {
 /// claims.json over the runs of one profile on several problems: the same, with a list of names as "pde", their commits
 /// in "commits", and "commit" null where these differ.
 std::string claims_json(const std::vector<ClaimsOfRun>& several);
+
+/// What the convergence studies say of the theorems. The claims are of operators and games, not of a run, so they stand
+/// beside the studies and not on the page of every run.
+///
+/// `folder` holds the CSV files that `tools/studies` writes. A claim whose file is not there is not testable. Throws
+/// DataError for a file that is no study.
+std::vector<JudgedClaim> judge_studies(const std::filesystem::path& folder);
+
+/// The folder has the files of some study that judge_studies() reads.
+bool has_studies(const std::filesystem::path& folder);
+
+/// claims.json of the studies: as that of a run, with "profile" "studies", and "pde" and "commit" null.
+std::string study_claims_json(const std::vector<JudgedClaim>& claims);
 
 }  // namespace opshap::reporting

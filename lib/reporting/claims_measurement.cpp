@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
-#include "reporting/comparison.hpp"
+#include "metrics/registry.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
 
@@ -146,17 +148,6 @@ std::optional<Measurement> measure_at(const Scoreboard& scores, const Discretisa
   return measure(place(on), PairedScores::of(cells, metric), function, threshold, side);
 }
 
-Measurements measure_from(int least_players, const Scoreboard& scores, const std::vector<std::string_view>& methods,
-                          std::string_view metric, const PairedScores::Function& function, double threshold,
-                          Side side) {
-  Measurements found;
-  for (const Discretisation& on : scores.discretisations()) {
-    if (on.players < least_players) continue;
-    if (const auto here = measure_at(scores, on, methods, metric, function, threshold, side)) found.push_back(*here);
-  }
-  return found;
-}
-
 std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second) {
   auto better = measure(std::move(at), PairedScores::ratios(first, second), first_of, 1, Side::at_most);
   if (!better) return std::nullopt;
@@ -167,6 +158,8 @@ std::optional<Measurement> better_input_by_input(std::string at, const Cell& fir
 }
 
 double ratio_of_two(std::span<const double> medians) { return ratio(medians[0], medians[1]); }
+
+double difference_of_two(std::span<const double> medians) { return medians[0] - medians[1]; }
 
 double first_of(std::span<const double> medians) { return medians[0]; }
 
@@ -219,47 +212,84 @@ std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view m
   return cells;
 }
 
-NetSlope slope_of_net_error(const Scoreboard& scores, std::string_view method, double threshold, Side side) {
-  NetSlope found{
-      .measurement = std::nullopt, .wording = {.quantity = "The power of n in the net NRMSE"}, .why_not = ""};
-  std::vector<const Cell*> cells = refinement(scores, method);
-  if (cells.size() < 3) {
-    found.why_not = fmt::format("{} was run at {} resolutions, and three are needed.", method, cells.size());
-    return found;
-  }
-  const std::size_t fitted = std::min<std::size_t>(cells.size(), 4);
-  cells.erase(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(fitted));
-  const NetError last = *cells.back()->net_nrmse();
-  if (!last.told) {
-    found.why_not = fmt::format("The reference at {} is not known well enough: its error is {}.",
-                                place(cells.back()->on), show(last.floor));
-    return found;
-  }
-  std::vector<double> players;
-  for (const Cell* cell : cells) {
-    players.push_back(cell->on.players);
-    found.wording.figures.push_back("net, " + place(cell->on));
-  }
-  found.measurement = measure(
-      fmt::format("{} to {}", place(cells.front()->on), cells.back()->on.label()), PairedScores::net(cells),
-      [&players](std::span<const double> medians) { return log_slope(players, medians); }, threshold, side);
-  if (!found.measurement) found.why_not = fmt::format("{} has too few inputs.", method);
-  return found;
+Judge of_medians(OfMedians form) {
+  return [form = std::move(form)](const Scoreboard& scores) {
+    Measurements found;
+    for (const Discretisation& on : form.only.empty() ? scores.discretisations() : form.only) {
+      if (on.players < form.from) continue;
+      for (const std::string_view metric : form.metrics) {
+        auto here = measure_at(scores, on, form.methods, metric, form.number, form.bound, form.side);
+        if (!here && !form.only.empty()) return not_testable(form.otherwise);
+        if (!here) continue;
+        if (form.metrics.size() > 1) here->at += fmt::format(", {}", metrics::find(metric).symbol);
+        found.push_back(std::move(*here));
+      }
+    }
+    return found.empty() ? not_testable(form.otherwise) : all_of(found, form.wording);
+  };
 }
 
-Claim of_the_paper(std::string_view id, std::string_view rule, std::function<Judgement(const Scoreboard& scores)> judge,
-                   std::string (*excluded)(const runs::Run& run)) {
-  const PaperSentence& sentence = paper_sentence(id);
-  return {.id = sentence.id,
-          .source = "paper",
-          .statement = sentence.sentence,
-          .where = sentence.where,
-          .rule = rule,
-          .judge = std::move(judge),
-          .excluded = excluded};
+Judge beside_explainers(BesideExplainers form) {
+  return [form = std::move(form)](const Scoreboard& scores) {
+    if (form.needs_references && !scores.keeps_references())
+      return not_kept("The references of this run are not kept.");
+    Measurements found;
+    for (const Discretisation& on : scores.discretisations()) {
+      const Cell* other = form.budget_a_player > 0 ? scores.cell(on, form.other, form.budget_a_player * on.players)
+                                                   : scores.cell(on, form.other);
+      if (other == nullptr || on.players < form.from) continue;
+      for (const std::string& name : scores.methods_with_access("amortised")) {
+        const Cell* trained = scores.cell(on, name);
+        if (trained == nullptr || trained == other) continue;
+        const bool other_first = form.better == Better::other;
+        const auto better = better_input_by_input(fmt::format("{}, {}", place(on), style_of(name).label),
+                                                  other_first ? *other : *trained, other_first ? *trained : *other);
+        if (better) found.push_back(*better);
+      }
+    }
+    if (found.empty()) return not_testable(form.otherwise);
+    return all_of(found,
+                  {.quantity = fmt::format("{}'s NRMSE over {}'s, in the median over the inputs,",
+                                           form.first.in_sentence, form.second.in_sentence),
+                   .figures = {form.first.heading, form.second.heading},
+                   .equal = 1},
+                  form.more);
+  };
 }
 
-Judgement not_run(std::string_view method) { return not_testable(fmt::format("{} was not run.", method)); }
+Judge power_of_net_error(std::string_view method, Side side, double bound) {
+  return [=](const Scoreboard& scores) {
+    std::vector<const Cell*> cells = refinement(scores, method);
+    if (cells.size() < 3) {
+      return not_testable(fmt::format("{} was run at {} resolutions, and three are needed.", method, cells.size()));
+    }
+    const std::size_t fitted = std::min<std::size_t>(cells.size(), 4);
+    cells.erase(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(fitted));
+    const NetError last = *cells.back()->net_nrmse();
+    if (!last.told) {
+      return not_testable(fmt::format("The reference at {} is not known well enough: its error is {}.",
+                                      place(cells.back()->on), show(last.floor)));
+    }
+    std::vector<double> players;
+    Wording wording{.quantity = "The power of n in the net NRMSE"};
+    for (const Cell* cell : cells) {
+      players.push_back(cell->on.players);
+      wording.figures.push_back("net, " + place(cell->on));
+    }
+    const auto slope = measure(
+        fmt::format("{} to {}", place(cells.front()->on), cells.back()->on.label()), PairedScores::net(cells),
+        [&players](std::span<const double> medians) { return log_slope(players, medians); }, bound, side);
+    return slope ? all_of({*slope}, wording) : not_testable(fmt::format("{} has too few inputs.", method));
+  };
+}
+
+Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method) {
+  return [judge, method](const Scoreboard& scores) { return judge(scores, method); };
+}
+
+std::string was_not_run(std::string_view method) { return fmt::format("{} was not run.", method); }
+
+Judgement not_run(std::string_view method) { return not_testable(was_not_run(method)); }
 
 std::string unless_burgers(const runs::Run& run) {
   return run.pde == "burgers1d"
@@ -289,3 +319,52 @@ std::string unless_on_lines(const runs::Run& run) {
 }
 
 }  // namespace opshap::reporting::claims
+
+namespace opshap::reporting {
+
+std::optional<BudgetCurve> BudgetCurve::of(const Scoreboard& scores, const Discretisation& on,
+                                           std::string_view method) {
+  auto& made = scores.budget_curves().made;
+  const std::pair key(on, std::string(method));
+  const auto found = made.find(key);
+  return found != made.end() ? found->second : made.emplace(key, make(scores, on, method)).first->second;
+}
+
+std::optional<BudgetCurve> BudgetCurve::make(const Scoreboard& scores, const Discretisation& on,
+                                             std::string_view method) {
+  const Cell* explainer = scores.cell(on, claims::explainer);
+  if (explainer == nullptr) return std::nullopt;
+  BudgetCurve curve;
+  for (const Cell& cell : scores.curve(on, method, 1)) {
+    const std::array<const Cell*, 2> cells = {&cell, explainer};
+    const auto ratio =
+        claims::measure("", PairedScores::of(cells, "nrmse"), claims::ratio_of_two, 1, claims::Side::at_most);
+    if (!ratio) return std::nullopt;
+    curve.points_.push_back({static_cast<double>(*cell.budget), *ratio});
+  }
+  if (curve.points_.empty()) return std::nullopt;
+  return curve;
+}
+
+BudgetNeeded BudgetCurve::needed(double tail) const {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  BudgetNeeded needed{.smallest_run = points_.front().budget,
+                      .largest_run = points_.back().budget,
+                      .possible = never,
+                      .budget = never,
+                      .certain = never,
+                      .more_than = 0};
+  for (const auto& [budget, ratio] : points_) {
+    if (ratio.contradicts(tail)) {  // certainly too small, and so is every smaller one
+      needed.more_than = budget;
+      needed.possible = never;
+      continue;
+    }
+    needed.possible = std::min(needed.possible, budget);
+    if (ratio.value <= 1) needed.budget = std::min(needed.budget, budget);
+    if (ratio.interval(tail).high <= 1) needed.certain = std::min(needed.certain, budget);
+  }
+  return needed;
+}
+
+}  // namespace opshap::reporting

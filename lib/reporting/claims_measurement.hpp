@@ -1,14 +1,17 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reporting/claims.hpp"
 #include "reporting/paired_scores.hpp"
+#include "reporting/scoreboard.hpp"
 
 namespace opshap::reporting::claims {
 
@@ -66,15 +69,13 @@ std::optional<Measurement> measure_at(const Scoreboard& scores, const Discretisa
                                       const std::vector<std::string_view>& methods, std::string_view metric,
                                       const PairedScores::Function& function, double threshold, Side side);
 
-/// measure_at() on all grids with so many players or more.
-Measurements measure_from(int least_players, const Scoreboard& scores, const std::vector<std::string_view>& methods,
-                          std::string_view metric, const PairedScores::Function& function, double threshold, Side side);
-
 /// The median over the inputs of the first cell's NRMSE over the second's, at most 1; the two medians are the figures.
 std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second);
 
 /// Median of the first series over that of the second.
 double ratio_of_two(std::span<const double> medians);
+/// The first median less the second one.
+double difference_of_two(std::span<const double> medians);
 /// The first median.
 double first_of(std::span<const double> medians);
 
@@ -104,21 +105,54 @@ Judgement all_of(const Measurements& measurements, const Wording& wording, const
 /// The cells of a method over the grids where each point is a player, by players: a limit in n is one of finer grids.
 std::vector<const Cell*> refinement(const Scoreboard& scores, std::string_view method);
 
-/// The power of n in a method's median NRMSE net of the reference's error, over the four largest n.
-struct NetSlope {
-  std::optional<Measurement> measurement;
+using Judge = std::function<Judgement(const Scoreboard& scores)>;
+
+/// The usual form of a claim: on every grid a number made of the methods' medians is on one side of a bound.
+struct OfMedians {
+  std::vector<std::string_view> methods;
+  std::vector<std::string_view> metrics = {"nrmse"};  ///< a measurement for each
+  double (*number)(std::span<const double> medians) = first_of;
+  double bound = 0;
+  Side side = Side::at_most;
+  int from = 0;                           ///< grids with so many players or more
+  std::vector<Discretisation> only = {};  ///< where given: these grids, and each of them has to be there
   Wording wording;
-  std::string why_not;  ///< where there is no measurement
+  std::string otherwise;  ///< where nothing was measured
 };
+Judge of_medians(OfMedians form);
 
-/// Needs three n, and at the last one an NRMSE above twice the reference's error, below which everything levels off.
-NetSlope slope_of_net_error(const Scoreboard& scores, std::string_view method, double threshold, Side side);
+/// Which of two methods has to be the better one.
+enum class Better { other, explainer };
 
-/// Id, source, words and place of a sentence are in reference_data/paper_sentences.csv; the rest is for the caller.
-Claim of_the_paper(std::string_view id, std::string_view rule, std::function<Judgement(const Scoreboard& scores)> judge,
-                   std::string (*excluded)(const runs::Run& run) = nullptr);
+/// Something beside each trained explainer of the run, input by input: the NRMSE of the one that has to be better over
+/// that of the second has a median of at most 1 on every grid. An explainer is not compared with itself.
+struct BesideExplainers {
+  /// How a sentence and the heading of a column call one of the two.
+  struct Name {
+    std::string in_sentence, heading;
+  };
 
-/// "operator_shap was not run.", as a verdict.
+  std::string_view other;
+  Better better = Better::other;
+  int from = 0;             ///< grids with so many players or more
+  int budget_a_player = 0;  ///< the other one's coalitions for each player; 0: the cell of the tables
+  Name first, second = {"the explainer", "explainer"};
+  bool needs_references = false;  ///< the references have to be among the rows that are kept
+  std::string otherwise;          ///< where nothing was measured
+  std::string more = {};          ///< the end of the evidence
+};
+Judge beside_explainers(BesideExplainers form);
+
+/// The power of n in the method's median NRMSE net of the reference's error, over the four largest n, three at least;
+/// at the last one the NRMSE has to be above twice the reference's error, below which everything levels off.
+Judge power_of_net_error(std::string_view method, Side side, double bound);
+
+/// A judgement that is about one method.
+Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method);
+
+/// "operator_shap was not run."
+std::string was_not_run(std::string_view method);
+/// The same as a verdict.
 Judgement not_run(std::string_view method);
 
 /// Reasons of Claim::excluded.
@@ -127,4 +161,49 @@ std::string unless_in_the_papers_table(const runs::Run& run);
 std::string unless_periodic_line(const runs::Run& run);
 std::string unless_on_lines(const runs::Run& run);
 
+/// The claims, file by file in the order of the report.
+std::vector<Claim> of_quality();
+std::vector<Claim> of_classical_methods();
+std::vector<Claim> of_cost();
+std::vector<Claim> of_limits();
+std::vector<Claim> of_opshap();
+
 }  // namespace opshap::reporting::claims
+
+namespace opshap::reporting {
+
+/// The budget at which a sampling method's median NRMSE is not above the explainer's, on the inputs of its curve.
+/// Infinity where no budget that was run is large enough.
+struct BudgetNeeded {
+  double smallest_run = 0, largest_run = 0;
+  double possible = 0;   ///< smallest budget where the interval of the ratio allows it, above more_than
+  double budget = 0;     ///< smallest budget where the medians say so
+  double certain = 0;    ///< smallest budget where the whole interval says so
+  double more_than = 0;  ///< the largest budget that is certainly too small; 0 when the curve does not begin below it
+};
+
+/// A sampling method's median NRMSE over the explainer's at each of its budgets, ascending, one at least.
+class BudgetCurve {
+ public:
+  /// None without rows of the explainer or of the method, with a budget and at least five inputs.
+  static std::optional<BudgetCurve> of(const Scoreboard& scores, const Discretisation& on, std::string_view method);
+
+  /// With intervals that leave `tail` on each side.
+  BudgetNeeded needed(double tail = claims::Measurement::one_sided) const;
+
+ private:
+  static std::optional<BudgetCurve> make(const Scoreboard& scores, const Discretisation& on, std::string_view method);
+
+  struct Point {
+    double budget = 0;
+    claims::Measurement ratio;
+  };
+  std::vector<Point> points_;
+};
+
+/// Those of a scoreboard that were asked for, by grid and method.
+struct BudgetCurves {
+  std::map<std::pair<Discretisation, std::string>, std::optional<BudgetCurve>> made;
+};
+
+}  // namespace opshap::reporting

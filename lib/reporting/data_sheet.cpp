@@ -5,10 +5,10 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "reporting/field_panels.hpp"
+#include "reporting/field_figures.hpp"
+#include "reporting/html.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/page_parts.hpp"
-#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
@@ -74,19 +74,20 @@ std::vector<LegendEntry> sheet_legend(const DataSheet& sheet) {
 
 std::string sheet_html(const DataSheet& sheet) {
   const std::string title = fmt::format("{}: samples of a data set", pde_label(sheet.pde));
-  std::string text = page_head(title) + "<header>\n<p class=\"overline\">OperatorSHAP, data</p>\n<h1>" +
-                     escape_markup(title) + "</h1>\n<dl class=\"facts\">\n";
-  for (const auto& [name, value] : sheet.facts) text += fact(name, value);
-  text += "</dl>\n" + legend_html(sheet_legend(sheet)) + "</header>\n<main>\n";
+  Html samples;
   for (std::size_t i = 0; i < sheet.samples.size(); ++i) {
     const SheetSample& sample = sheet.samples[i];
-    const std::vector<std::string> panels = draw_sample(sample, i, "");
-    text += fmt::format("<figure>\n<h3>{}</h3>\n", escape_markup(sample.heading)) + panels_html(panels);
+    Html figure = element("h3", sample.heading) + panels_html(draw_sample(sample, i, ""));
     if (!sample.drawn.empty())
-      text += "<details open><summary>Drawn numbers</summary>\n" + key_value_table(sample.drawn) + "</details>\n";
-    text += "</figure>\n";
+      figure +=
+          element("details", Attribute{"open", ""}, element("summary", "Drawn numbers"), key_value_table(sample.drawn));
+    samples += element("figure", figure);
   }
-  return text + "</main>\n</body>\n</html>\n";
+  return document(title,
+                  element("p.overline", "OperatorSHAP, data") + element("h1", title) + fact_list(sheet.facts) +
+                      legend_html(sheet_legend(sheet)),
+                  samples)
+      .markup();
 }
 
 std::string sheet_svg(const DataSheet& sheet) {

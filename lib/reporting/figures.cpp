@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "reporting/backbone_errors.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/scoreboard.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting::figures {

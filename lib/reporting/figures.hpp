@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "reporting/gnuplot.hpp"
-#include "reporting/legend.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"

@@ -246,33 +246,33 @@ std::vector<std::string> Leaderboard::groups() const {
 }
 
 Table Leaderboard::ranking(const AccessClass& of) const {
-  Table table{
-      .name = "ranking_" + of.access,
-      .caption = fmt::format(
-          "Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the bootstrap "
-          "over repeats. The error is that over the least error of the same condition, a geometric mean over the "
-          "conditions where neither is exact. Conditions (a game at a budget): {}. A method is ranked at those "
-          "where it answers or did not finish (DNF). Where it refuses it has no rank, so compare ranks of methods "
-          "with the same number of conditions.",
-          of.conditions),
-      .columns = {{"method"}, {"all games", true}, {"conditions", true}, {"error", true}}};
+  std::vector<ColumnOf<Standing>> columns = {
+      {"method", [](auto& standing) { return standing.method; }},
+      {"all games", [](auto& standing) { return show(standing.overall); }, true},
+      {"conditions", [](auto& standing) { return std::to_string(standing.overall.conditions); }, true},
+      {"error", [](auto& standing) { return standing.error_ratio ? show(*standing.error_ratio) : "exact"; }, true}};
   const std::vector<std::string> groups = this->groups();
   if (groups.size() > 1) {
-    for (const std::string& group : groups) table.columns.push_back({group, true});
-  }
-  for (const char* count : {"exact", "refused", "DNF"}) table.columns.push_back({count, true});
-  for (const Standing& standing : of.standings) {
-    std::vector<std::string> line = {standing.method, show(standing.overall),
-                                     std::to_string(standing.overall.conditions),
-                                     standing.error_ratio ? show(*standing.error_ratio) : "exact"};
-    if (groups.size() > 1) {
-      for (const std::string& group : groups)
-        line.push_back(standing.in_group.contains(group) ? show(standing.in_group.at(group)) : "no condition");
+    for (const std::string& group : groups) {
+      const auto rank = [&group](const Standing& standing) {
+        return standing.in_group.contains(group) ? show(standing.in_group.at(group)) : "no condition";
+      };
+      columns.push_back({group, rank, true});
     }
-    for (const std::size_t count : {standing.exact, standing.refused, standing.unfinished})
-      line.push_back(std::to_string(count));
-    table.add(std::move(line));
   }
+  for (const auto& [heading, count] : {std::pair("exact", &Standing::exact), std::pair("refused", &Standing::refused),
+                                       std::pair("DNF", &Standing::unfinished)}) {
+    columns.push_back({heading, [count](auto& standing) { return std::to_string(standing.*count); }, true});
+  }
+  Table table =
+      table_of("ranking_" + of.access,
+               fmt::format("Mean ranks by median NRMSE among those that answer, 1 the best, with 95 % intervals of the "
+                           "bootstrap over repeats. The error is that over the least error of the same condition, a "
+                           "geometric mean over the conditions where neither is exact. Conditions (a game at a "
+                           "budget): {}. A method is ranked at those where it answers or did not finish (DNF). Where "
+                           "it refuses it has no rank, so compare ranks of methods with the same number of conditions.",
+                           of.conditions),
+               of.standings, columns);
   const bool repeated = std::ranges::any_of(games_, [](const LeaderboardGame& game) {
     return std::ranges::any_of(game.comparison->cells(), [](const MethodCell& cell) { return cell.rows.size() > 1; });
   });
@@ -285,33 +285,20 @@ Table Leaderboard::ranking(const AccessClass& of) const {
 }
 
 Table Leaderboard::ranking_by_game(const AccessClass& of) const {
-  Table table{.name = "ranking_by_game_" + of.access,
-              .caption = "Mean rank over the budgets of each game, 1 the best.",
-              .columns = {{"method"}}};
-  std::vector<std::string> games;
+  std::vector<ColumnOf<Standing>> columns = {{"method", [](auto& standing) { return standing.method; }}};
   for (const LeaderboardGame& game : games_) {
-    if (std::ranges::none_of(of.standings,
-                             [&game](const Standing& standing) { return standing.in_game.contains(game.name); }))
-      continue;
-    games.push_back(game.name);
-    table.columns.push_back({game.name, true});
+    const auto ranked = [&game](const Standing& standing) { return standing.in_game.contains(game.name); };
+    if (std::ranges::none_of(of.standings, ranked)) continue;
+    const auto rank = [&game, ranked](const Standing& standing) {
+      return ranked(standing) ? fmt::format("{:.1f}", standing.in_game.at(game.name)) : "refused";
+    };
+    columns.push_back({game.name, rank, true});
   }
-  for (const Standing& standing : of.standings) {
-    std::vector<std::string> line = {standing.method};
-    for (const std::string& game : games)
-      line.push_back(standing.in_game.contains(game) ? fmt::format("{:.1f}", standing.in_game.at(game)) : "refused");
-    table.add(std::move(line));
-  }
-  return table;
+  return table_of("ranking_by_game_" + of.access, "Mean rank over the budgets of each game, 1 the best.", of.standings,
+                  columns);
 }
 
 Table Leaderboard::cost() const {
-  Table table{.name = "cost",
-              .caption =
-                  "Wall time in the method (sampling and solving, or the program behind it) and in the game: the sum "
-                  "over all runs, and the medians of one run at each game's largest budget as method / game.",
-              .columns = {{"method"}, {"all runs: method", true}, {"all runs: game", true}}};
-  for (const LeaderboardGame& game : games_) table.columns.push_back({game.name, true});
   std::vector<std::string> methods;
   std::map<std::string, std::pair<double, double>> sums;
   for (const LeaderboardGame& game : games_) {
@@ -324,19 +311,25 @@ Table Leaderboard::cost() const {
       }
     }
   }
-  for (const std::string& method : methods) {
-    std::vector<std::string> line = {method, show_seconds(sums[method].first), show_seconds(sums[method].second)};
-    for (const LeaderboardGame& game : games_) {
+  std::vector<ColumnOf<std::string>> columns = {
+      {"method", [](auto& method) { return method; }},
+      {"all runs: method", [&sums](auto& method) { return show_seconds(sums.at(method).first); }, true},
+      {"all runs: game", [&sums](auto& method) { return show_seconds(sums.at(method).second); }, true}};
+  for (const LeaderboardGame& game : games_) {
+    const auto at_the_largest_budget = [&game](const std::string& method) {
       const MethodCell* largest = nullptr;
       for (const MethodCell& cell : game.comparison->cells()) {
         if (cell.method == method && (largest == nullptr || cell.budget > largest->budget)) largest = &cell;
       }
       const std::string cost = largest == nullptr ? "" : show_cost(*largest);
-      line.push_back(cost.empty() ? "none" : cost);
-    }
-    table.add(std::move(line));
+      return cost.empty() ? "none" : cost;
+    };
+    columns.push_back({game.name, at_the_largest_budget, true});
   }
-  return table;
+  return table_of("cost",
+                  "Wall time in the method (sampling and solving, or the program behind it) and in the game: the sum "
+                  "over all runs, and the medians of one run at each game's largest budget as method / game.",
+                  methods, columns);
 }
 
 Table Leaderboard::unfinished() const {
@@ -366,8 +359,8 @@ Table Leaderboard::unfinished() const {
 Table Leaderboard::refused() const {
   Table table{.name = "refused",
               .caption =
-                  "What methods refuse: budgets that are too small for them, games that have not what they ask "
-                  "for. A refusal has no rank.",
+                  "What methods refuse: budgets that are too small for them, games that have not what they ask for. A "
+                  "refusal has no rank.",
               .columns = {{"method"}, {"where", true}, {"first reason"}}};
   std::vector<std::string> methods;
   std::map<std::string, std::pair<std::vector<std::string>, std::string>> found;
@@ -383,6 +376,89 @@ Table Leaderboard::refused() const {
   for (const std::string& method : methods)
     table.add({method, fmt::format("{} of {} games", found[method].first.size(), games_.size()), found[method].second});
   return table;
+}
+
+namespace {
+
+Html leaders(const AccessClass& of) {
+  const Standing& first = of.standings.front();
+  std::vector<std::string> close;
+  for (const Standing& other : of.standings) {
+    if (&other != &first && other.overall.low <= first.overall.high) close.push_back(other.method);
+  }
+  return element("li", heading(of), ": ", element("strong", first.method),
+                 fmt::format(" leads with a mean rank of {} among {}", show(first.overall), of.standings.size()),
+                 close.empty() ? "" : fmt::format("; the interval of {} meets its own", fmt::join(close, ", ")), ".");
+}
+
+Html header(const LeaderboardContents& contents) {
+  Links links = {{"#ranks", "Ranks"}};
+  if (contents.changes) links.emplace_back("#changes", "Since the baseline");
+  links.insert(links.end(), {{"#curves", "Error against budget"},
+                             {"#cost", "Cost"},
+                             {"#lost", "Runs without an answer"},
+                             {"#versions", "Versions"}});
+  return element("p.overline", "OperatorSHAP, leaderboard") + element("h1", "Suite ", contents.suite) +
+         element("p.lead", contents.summary) + element("ol.sentences", each(contents.board.classes(), leaders)) +
+         fact_list(contents.facts) + navigation(links);
+}
+
+/// Where a method misses what its declaration says.
+Html declarations(const Leaderboard& board) {
+  const Html missed = each(board.games(), [](const LeaderboardGame& game) {
+    return each(game.comparison->less_exact_than_declared(),
+                [&](const std::string& method) { return element("li", game.name, ": ", method); });
+  });
+  if (missed.empty()) return missed;
+  return element("h3", "Less exact than declared") +
+         element("p",
+                 "The declaration of a program is in its plugin.toml, which need not be by the author of the method.") +
+         element("ul.plain", missed);
+}
+
+Html ranks_section(const Leaderboard& board) {
+  static const std::vector<const char*> rules = {
+      "A budget is the number of distinct coalitions, the empty and the grand one among them. The game counts them, "
+      "not the method.",
+      "Methods are ranked among those that see the same. Every game at every budget counts alike.",
+      "Methods that are exact share the first rank. A run that did not finish is behind all others. A refusal has no "
+      "rank and stands in a table of its own.",
+      "An interval says how sure a rank is on these games at these budgets. It says nothing about other games."};
+  Html html = element("ul.plain", each(rules, [](const char* rule) { return element("li", rule); }));
+  if (board.classes().empty()) html += element("p", "Nobody is ranked: every method is exact wherever it answers.");
+  html += each(board.classes(), [&board](const AccessClass& of) {
+    return element("h3", heading(of)) + board.ranking(of).html_with_caption() +
+           element("details", element("summary", "Game by game"), board.ranking_by_game(of).html_with_caption());
+  });
+  return section("ranks", "Ranks", html);
+}
+
+Html changes_section(const LeaderboardContents& contents) {
+  if (!contents.changes) return {};
+  return section("changes", "Since the baseline",
+                 element("p",
+                         "Runs of the same game, budget and repeat are pairs. The ratio is that of today's error to "
+                         "the baseline's, as a geometric mean over the pairs with a 95 % interval of the bootstrap.") +
+                     element("ul.plain", each(contents.changes->lines(),
+                                              [](const std::string& line) { return element("li", line); })));
+}
+
+}  // namespace
+
+std::string leaderboard_page(const LeaderboardContents& contents) {
+  const Leaderboard& board = contents.board;
+  const Html curves = element("p", "Each game has a folder of its own with these numbers, all rows and the drawing.") +
+                      each(contents.curves, figure_html);
+  const Html lost = element("h3", "Did not finish") + board.unfinished().html_with_caption() +
+                    element("h3", "Refused") + board.refused().html_with_caption() + declarations(board);
+  const Html peers = contents.peers.rows.empty() ? Html() : contents.peers.html_with_caption();
+  return document("OperatorSHAP leaderboard, suite " + contents.suite, header(contents),
+                  ranks_section(board) + changes_section(contents) + section("curves", "Error against budget", curves) +
+                      section("cost", "Cost", board.cost().html_with_caption()) +
+                      section("lost", "Runs without an answer", lost) +
+                      section("versions", "Versions and settings", peers + key_value_table(contents.origin)),
+                  "Written by " + element("code", "opshap compare --suite") + " from the rows of its games alone.")
+      .markup();
 }
 
 }  // namespace opshap::reporting

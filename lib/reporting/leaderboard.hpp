@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reporting/method_comparison.hpp"
+#include "reporting/page_parts.hpp"
 #include "reporting/table.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 
@@ -79,5 +80,20 @@ class Leaderboard {
   std::vector<LeaderboardGame> games_;
   std::vector<AccessClass> classes_;
 };
+
+/// All that the page of a leaderboard shows, ready to be set.
+struct LeaderboardContents {
+  std::string suite, summary;
+  const Leaderboard& board;
+  std::vector<DrawnFigure> curves;                      ///< error against budget, a figure for each game
+  Pairs facts;                                          ///< of the first screen: commit, repeats, machine
+  Pairs origin;                                         ///< command, settings and environment
+  Table peers;                                          ///< programs with their versions; may have no rows
+  std::optional<MethodChanges> changes = std::nullopt;  ///< since a baseline
+};
+
+/// report.html of a suite: ranks by what methods see, changes since a baseline, error against budget game by game,
+/// costs, runs without an answer, versions. One page that needs nothing else.
+std::string leaderboard_page(const LeaderboardContents& contents);
 
 }  // namespace opshap::reporting

@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
-#include "reporting/error_curves.hpp"
+#include "reporting/axes.hpp"
 #include "reporting/methods.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
@@ -186,14 +191,12 @@ std::string of_its_budget(const MethodCell& cell) {
 }  // namespace
 
 Table MethodComparison::errors() const {
-  Table table{
-      .name = "errors",
-      .caption =
-          "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
-          "here and are not ranked; their rows are checks. Where the draws of a method share coalitions, it spends "
-          "less "
-          "than its budget: the remark says how much of it.",
-      .columns = {{"method"}, {"sees"}, {"budget", true}, {"runs", true}}};
+  Table table{.name = "errors",
+              .caption =
+                  "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be "
+                  "right here and are not ranked; their rows are checks. Where the draws of a method share coalitions, "
+                  "it spends less than its budget: the remark says how much of it.",
+              .columns = {{"method"}, {"sees"}, {"budget", true}, {"runs", true}}};
   for (const metrics::Metric& metric : metrics::in_tables())
     if (!metric.needs_coalitions) table.columns.push_back({std::string(metric.symbol), true});
   table.columns.push_back({"remark"});
@@ -222,55 +225,57 @@ Table MethodComparison::errors() const {
 }
 
 Table MethodComparison::runtime() const {
-  Table table{.name = "runtime",
-              .caption =
+  using Cell = MethodCell;
+  std::vector<Cell> cells = cells_;
+  std::erase_if(cells, [](const Cell& cell) {
+    return !cell.undefined.empty() || std::ranges::none_of(cell.rows, [](const auto* row) { return finished(*row); });
+  });
+  const auto median = [](const Cell& cell, const auto& member) {
+    return quartiles_of(cell, [&](const runs::MethodRow& row) { return static_cast<double>(row.*member); }).median;
+  };
+  const auto count = [median](auto member) {
+    return [=](const Cell& cell) { return show_count(median(cell, member)); };
+  };
+  const auto seconds = [median](auto member) {
+    return [=](const Cell& cell) { return show_seconds(median(cell, member)); };
+  };
+  const auto of_a_coalition = [median](const Cell& cell) {
+    const double distinct = median(cell, &runs::MethodRow::distinct);
+    return distinct > 0 ? show(1e6 * median(cell, &runs::MethodRow::estimator_seconds) / distinct) : "none";
+  };
+  return table_of("runtime",
                   "What one run costs, medians over the repeats: wall time in the method (sampling and solving) and in "
                   "the game, one run at a time.",
-              .columns = {{"method"},
-                          {"budget", true},
-                          {"distinct coalitions", true},
-                          {"evaluations", true},
-                          {"gradients", true},
-                          {"sampling and solving", true},
-                          {"game", true},
-                          {"µs of the method a coalition", true}}};
-  for (const MethodCell& found : cells_) {
-    if (!found.undefined.empty() ||
-        std::none_of(found.rows.begin(), found.rows.end(), [](const runs::MethodRow* row) { return finished(*row); }))
-      continue;
-    const auto median = [&found](const auto& value) { return quartiles_of(found, value).median; };
-    const double distinct = median([](const runs::MethodRow& row) { return static_cast<double>(row.distinct); });
-    const double seconds = median([](const runs::MethodRow& row) { return row.estimator_seconds; });
-    table.add({found.method, show_budget(found.budget), show_count(distinct),
-               show_count(median([](const runs::MethodRow& row) { return static_cast<double>(row.evaluations); })),
-               show_count(median([](const runs::MethodRow& row) { return static_cast<double>(row.gradients); })),
-               show_seconds(seconds), show_seconds(median([](const runs::MethodRow& row) { return row.game_seconds; })),
-               distinct > 0 ? show(1e6 * seconds / distinct) : "none"});
-  }
-  return table;
+                  cells,
+                  {{"method", [](auto& cell) { return cell.method; }},
+                   {"budget", [](auto& cell) { return show_budget(cell.budget); }, true},
+                   {"distinct coalitions", count(&runs::MethodRow::distinct), true},
+                   {"evaluations", count(&runs::MethodRow::evaluations), true},
+                   {"gradients", count(&runs::MethodRow::gradients), true},
+                   {"sampling and solving", seconds(&runs::MethodRow::estimator_seconds), true},
+                   {"game", seconds(&runs::MethodRow::game_seconds), true},
+                   {"µs of the method a coalition", of_a_coalition, true}});
 }
 
 Table MethodComparison::ranking() const {
-  Table table{
-      .name = "ranking",
-      .caption =
-          "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is the "
-          "mean over the budgets at which everybody is ranked.",
-      .columns = {{"method"}, {"all", true}}};
-  for (const std::int64_t budget : budgets_) table.columns.push_back({show_budget(budget), true});
-  for (const MethodRank& method : ranks_) {
-    std::vector<std::string> line = {method.method, method.overall ? show(*method.overall) : "no common budget"};
-    for (const std::int64_t budget : budgets_) {
+  std::vector<ColumnOf<MethodRank>> columns = {
+      {"method", [](auto& method) { return method.method; }},
+      {"all", [](auto& method) { return method.overall ? show(*method.overall) : "no common budget"; }, true}};
+  for (const std::int64_t budget : budgets_) {
+    const auto rank = [this, budget](const MethodRank& method) -> std::string {
       const auto at = method.at.find(budget);
       const MethodCell* found = cell(method.method, budget);
-      line.push_back(at != method.at.end()                           ? show(at->second)
-                     : found != nullptr && !found->undefined.empty() ? "undefined"
-                     : found != nullptr && !found->failure.empty()   ? "DNF"
-                                                                     : "exact");
-    }
-    table.add(std::move(line));
+      return at != method.at.end()                           ? show(at->second)
+             : found != nullptr && !found->undefined.empty() ? "undefined"
+             : found != nullptr && !found->failure.empty()   ? "DNF"
+                                                             : "exact";
+    };
+    columns.push_back({show_budget(budget), rank, true});
   }
-  return table;
+  return table_of("ranking",
+                  "Ranks by median NRMSE, 1 the best, with 95 % intervals of the bootstrap over repeats; \"all\" is "
+                  "the mean over the budgets at which everybody is ranked.",
+                  ranks_, columns);
 }
 
 std::string MethodComparison::headline() const {
@@ -350,6 +355,140 @@ std::string MethodComparison::markdown() const {
     text += "\n## Less exact than declared\n\nMethods that are declared to be exact here and are not:\n\n";
   for (const std::string& method : broken) text += "- " + method + "\n";
   return text;
+}
+
+namespace {
+
+constexpr double seen = 1.001;
+constexpr std::size_t fewest_pairs = 5;
+
+using Key = std::tuple<std::string, int, std::string, std::optional<std::int64_t>, std::int64_t>;
+
+std::string name_of(const runs::MethodRow& row) {
+  return row.explainer ? message(row.method, ":", *row.explainer) : row.method;
+}
+
+Key run_key(const runs::MethodRow& row) { return {row.game, row.players, name_of(row), row.budget, row.repeat}; }
+
+/// The error of a run that has one.
+std::optional<double> error_of(const runs::MethodRow& row) {
+  if (!row.scores["nrmse"].value) return std::nullopt;
+  const double rounding = std::numeric_limits<double>::epsilon();
+  return row.exact.empty() ? std::max(*row.scores["nrmse"].value, rounding) : rounding;
+}
+
+/// The pairs of one method.
+struct PairedRuns {
+  std::vector<double> log_ratios;
+  std::size_t common = 0, lost = 0, gained = 0;
+  bool chance = false;  ///< some of its runs are one draw of many
+};
+
+Change judge_change(const MethodChange& found, bool chance) {
+  if (found.lost > 0) return Change::worse;
+  const bool worse = found.interval.low > seen, better = found.interval.high < 1 / seen;
+  if (!worse && !better) return Change::none_seen;
+  if (chance && found.pairs < fewest_pairs) return Change::too_few;
+  return worse ? Change::worse : Change::better;
+}
+
+MethodChange change_of(const std::string& method, const PairedRuns& pairs, std::uint64_t seed) {
+  MethodChange found{.method = method, .pairs = pairs.log_ratios.size(), .lost = pairs.lost, .gained = pairs.gained};
+  if (!pairs.log_ratios.empty()) {
+    const auto& logs = pairs.log_ratios;
+    double sum = 0;
+    for (const double log : logs) sum += log;
+    found.ratio = std::exp(sum / static_cast<double>(logs.size()));
+    found.interval = statistics::bootstrap(
+                         logs.size(),
+                         [&logs](statistics::Draw& draw) {
+                           double drawn = 0;
+                           for (const std::size_t pair : draw.inputs) drawn += logs[pair];
+                           return std::exp(drawn / static_cast<double>(logs.size()));
+                         },
+                         seed)
+                         .interval();
+  }
+  found.change = judge_change(found, pairs.chance);
+  return found;
+}
+
+std::string change_in_words(const MethodChange& found) {
+  std::string line = fmt::format("{}: {}", found.method, to_string(found.change));
+  if (found.pairs > 0)
+    line += fmt::format(", errors {} [{}, {}] times those of the baseline over {} runs", show(found.ratio),
+                        show(found.interval.low), show(found.interval.high), found.pairs);
+  if (found.lost > 0) line += fmt::format(", no score any more in {} runs", found.lost);
+  if (found.gained > 0) line += fmt::format(", a score now in {} runs that had none", found.gained);
+  return line;
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) {
+  switch (change) {
+    case Change::better:
+      return "better";
+    case Change::worse:
+      return "worse";
+    case Change::none_seen:
+      return "no change seen";
+    case Change::too_few:
+      return "too few runs";
+  }
+  throw std::logic_error("changes: a change without a name");
+}
+
+bool MethodChanges::any_worse() const {
+  return std::ranges::any_of(methods, [](const MethodChange& found) { return found.change == Change::worse; });
+}
+
+std::vector<std::string> MethodChanges::lines() const {
+  std::vector<std::string> lines;
+  for (const MethodChange& found : methods) lines.push_back(change_in_words(found));
+  for (const std::string& method : only_now) lines.push_back(method + ": no run of it in the baseline, not judged");
+  for (const std::string& method : only_before) lines.push_back(method + ": only in the baseline, not judged");
+  return lines;
+}
+
+MethodChanges method_changes(const std::vector<runs::MethodRow>& now, const std::vector<runs::MethodRow>& baseline,
+                             std::uint64_t seed) {
+  std::map<Key, const runs::MethodRow*> before;
+  for (const runs::MethodRow& row : baseline) before.emplace(run_key(row), &row);
+  std::vector<std::string> order;
+  std::map<std::string, PairedRuns> methods;
+  for (const runs::MethodRow& row : now) {
+    const std::string method = name_of(row);
+    if (!methods.contains(method)) order.push_back(method);
+    PairedRuns& pairs = methods[method];
+    const auto found = before.find(run_key(row));
+    if (found == before.end()) continue;
+    ++pairs.common;
+    pairs.chance = pairs.chance || row.budget.has_value();
+    const std::optional<double> error = error_of(row), old = error_of(*found->second);
+    if (error && old) {
+      pairs.log_ratios.push_back(std::log(*error / *old));
+    } else {
+      pairs.lost += old.has_value();
+      pairs.gained += error.has_value();
+    }
+  }
+  MethodChanges changes;
+  for (const std::string& method : order) {
+    const PairedRuns& pairs = methods.at(method);
+    if (pairs.common == 0) {
+      changes.only_now.push_back(method);
+    } else {
+      changes.methods.push_back(change_of(method, pairs, seed));
+    }
+  }
+  require(!changes.methods.empty(), "against: runs=0 (the baseline has no run of the same game, players, method, ",
+          "budget and repeat). Give the rows of a comparison of the same game.");
+  std::set<std::string> known(order.begin(), order.end());
+  for (const runs::MethodRow& row : baseline) {
+    if (known.insert(name_of(row)).second) changes.only_before.push_back(name_of(row));
+  }
+  return changes;
 }
 
 }  // namespace opshap::reporting

@@ -1,5 +1,3 @@
-#include "reporting/overview.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +7,8 @@
 
 #include "metrics/registry.hpp"
 #include "reporting/methods.hpp"
-#include "reporting/page_claims.hpp"
-#include "reporting/page_comparison.hpp"
+#include "reporting/pages.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/summary.hpp"
 
 namespace opshap::reporting {
 
@@ -31,7 +27,7 @@ struct ClaimRow {
   }
 };
 
-/// The claims of one source but the checks, in the order of claims.def.
+/// The claims of one source but the checks, in the order of claims::all().
 std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view source) {
   std::vector<ClaimRow> rows;
   for (std::size_t i = 0; i < claims::all().size(); ++i) {
@@ -66,11 +62,10 @@ std::string range_of(const Overview& overview, const std::string& method) {
       medians[cell->quartiles("nrmse")->median] = pde_label(chapter.run->pde);
   }
   if (medians.empty()) return "";
-  const std::string name = escape_markup(style_of(method).label);
+  const std::string name = style_of(method).label;
   if (medians.size() == 1) return fmt::format("{} {}", name, show(medians.begin()->first));
-  return fmt::format("{} {} ({}) to {} ({})", name, show(medians.begin()->first),
-                     escape_markup(medians.begin()->second), show(medians.rbegin()->first),
-                     escape_markup(medians.rbegin()->second));
+  return fmt::format("{} {} ({}) to {} ({})", name, show(medians.begin()->first), medians.begin()->second,
+                     show(medians.rbegin()->first), medians.rbegin()->second);
 }
 
 std::string ranges_of(const Overview& overview, const std::vector<std::string>& methods) {
@@ -87,13 +82,13 @@ std::string without_verdict(const Overview& overview) {
   std::string names;
   for (const Chapter& chapter : overview.chapters) {
     if (chapter.scores->of_fit_grids().discretisations().empty())
-      names += (names.empty() ? "" : ", ") + escape_markup(pde_label(chapter.run->pde));
+      names += (names.empty() ? "" : ", ") + pde_label(chapter.run->pde);
   }
   return names;
 }
 
 /// The first screen: explainers, what needs no training, the paper's sentences, what this suite adds, the grounds.
-std::string sentences(const Overview& overview) {
+Html sentences(const Overview& overview) {
   std::set<std::string> explainers;
   UntrainedLead lead;
   int table_rows = 0, holding = 0;
@@ -110,108 +105,109 @@ std::string sentences(const Overview& overview) {
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
                     untrained = ranges_of(overview, untrained_methods()), out = without_verdict(overview);
-  std::string text = "<ol class=\"sentences\">\n";
-  if (!trained.empty())
-    text += "<li><strong>Trained.</strong> Median NRMSE on the finest grids: " + trained + ".</li>\n";
+  std::vector<std::pair<const char*, std::string>> said;
+  if (!trained.empty()) said.emplace_back("Trained.", "Median NRMSE on the finest grids: " + trained + ".");
   if (!untrained.empty()) {
-    text += fmt::format(
-        "<li><strong>Without training.</strong> {}. On {} of {} grids one of these is ahead of every explainer.</li>\n",
-        untrained, lead.ahead, lead.grids);
+    said.emplace_back("Without training.",
+                      fmt::format("{}. On {} of {} grids one of these is ahead of every explainer.", untrained,
+                                  lead.ahead, lead.grids));
   }
-  text += "<li><strong>The paper.</strong> " +
-          fates(claim_rows(overview, "paper"), "sentences of the paper that these runs can judge");
+  std::string papers = fates(claim_rows(overview, "paper"), "sentences of the paper that these runs can judge");
   if (table_rows > 0)
-    text += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
-  text += "</li>\n<li><strong>This suite.</strong> " + fates(claim_rows(overview, "opshap"), "sentences that it adds") +
-          "</li>\n<li><strong>Grounds.</strong> ";
-  text += comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
-  text += " One training of each network is behind every number.";
-  if (!out.empty()) text += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
-  return text + "</li>\n</ol>\n";
+    papers += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
+  said.emplace_back("The paper.", papers);
+  said.emplace_back("This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds"));
+  std::string grounds = comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
+  grounds += " One training of each network is behind every number.";
+  if (!out.empty())
+    grounds += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
+  said.emplace_back("Grounds.", grounds);
+  return element("ol.sentences", each(said, [](const auto& one) {
+                   return element("li", element("strong", one.first), " ", one.second);
+                 }));
 }
 
-std::string link_to(const Chapter& chapter, const std::string& claim = {}) {
-  const std::string pde = escape_markup(chapter.run->pde);
-  if (!chapter.page_beside) return pde + "/claims.json";
-  return fmt::format("{}/report.html{}", pde, claim.empty() ? "" : "#claim-" + claim);
+/// Leads to the page of a chapter and, where one is named, to a part of it.
+Attribute link_to(const Chapter& chapter, std::string_view part = {}) {
+  const std::string& pde = chapter.run->pde;
+  return {"href", chapter.page_beside ? fmt::format("{}/report.html{}", pde, part) : pde + "/claims.json"};
 }
+
+std::string label_of(const Chapter& chapter) { return pde_label(chapter.run->pde); }
 
 /// What the links lead to where there are no pages, and how to get one.
-std::string on_missing_pages(const Overview& overview) {
-  if (std::ranges::all_of(overview.chapters, &Chapter::page_beside)) return "";
-  return "<p class=\"note\">Where a problem has no page here, links lead to its claims.json. <code>opshap "
-         "report</code> with the folder of the problem draws its page.</p>\n";
+Html on_missing_pages(const Overview& overview) {
+  if (std::ranges::all_of(overview.chapters, &Chapter::page_beside)) return {};
+  return element("p.note", "Where a problem has no page here, links lead to its claims.json. ",
+                 element("code", "opshap report"), " with the folder of the problem draws its page.");
 }
 
 /// Every claim with a row, every problem with a column.
-std::string matrix(const Overview& overview, const std::vector<ClaimRow>& rows, const std::string& whose) {
-  std::string text = fmt::format(
-      "<h3>{}</h3>\n<div class=\"wide matrix\" tabindex=\"0\" role=\"region\" aria-label=\"{} by problem\"><table>\n"
-      "<thead><tr><th scope=\"col\">sentence</th>",
-      whose, whose);
-  for (const Chapter& chapter : overview.chapters)
-    text += fmt::format("<th scope=\"col\">{}</th>", escape_markup(pde_label(chapter.run->pde)));
-  text += "<th scope=\"col\">holds</th></tr></thead>\n<tbody>\n";
-  for (const ClaimRow& row : rows) {
-    if (row.judged() == 0) continue;
-    text +=
-        fmt::format("<tr id=\"claim-{}\"><th scope=\"row\">{}</th>", row.claim->id, escape_markup(row.claim->title));
+Html matrix(const Overview& overview, std::string_view source, const std::string& whose) {
+  std::vector<Heading> headings = {{"sentence"}};
+  for (const Chapter& chapter : overview.chapters) headings.push_back({label_of(chapter)});
+  headings.push_back({"holds"});
+  const Html body = each(claim_rows(overview, source), [&](const ClaimRow& row) {
+    if (row.judged() == 0) return Html();
+    const std::string id = fmt::format("claim-{}", row.claim->id);
+    Html cells = element("th", Attribute{"scope", "row"}, row.claim->title);
     for (std::size_t i = 0; i < row.by_chapter.size(); ++i) {
+      const Chapter& chapter = overview.chapters[i];
       const Verdict verdict = row.by_chapter[i];
-      text += fmt::format(
-          "<td><a class=\"verdict {}\" href=\"{}\" title=\"{}: {}\"><span aria-hidden=\"true\">{}</span><span "
-          "class=\"spoken\">{}</span></a></td>",
-          verdict_class(verdict), link_to(overview.chapters[i], std::string(row.claim->id)),
-          escape_markup(pde_label(overview.chapters[i].run->pde)), verdict_in_words(verdict), sign(verdict),
-          verdict_in_words(verdict));
+      const std::string words = verdict_in_words(verdict);
+      cells += element("td", element("a.verdict." + verdict_class(verdict), link_to(chapter, "#" + id),
+                                     Attribute{"title", label_of(chapter) + ": " + words},
+                                     element("span", Attribute{"aria-hidden", "true"}, sign(verdict)),
+                                     element("span.spoken", words)));
     }
-    text += row.claim->by_construction ? std::string("<td>by construction</td></tr>\n")
-                                       : fmt::format("<td class=\"number\">{} of {}</td></tr>\n",
-                                                     row.count(Verdict::reproduced), row.judged());
-  }
-  return text + "</tbody></table></div>\n";
+    cells += row.claim->by_construction
+                 ? element("td", "by construction")
+                 : element("td.number", fmt::format("{} of {}", row.count(Verdict::reproduced), row.judged()));
+    return element("tr", Attribute{"id", id}, cells);
+  });
+  return element("h3", whose) +
+         table_box(".matrix", whose + " by problem", table_head(headings) + element("tbody", body));
 }
 
 /// The table of the first screen.
-std::string verdict_matrices(const Overview& overview) {
-  return "<p class=\"quiet\">✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot "
-         "decide it, – the run cannot judge it. Each sign leads to the evidence on the problem's page, which "
-         "<code>opshap report</code> of this folder draws.</p>\n" +
-         matrix(overview, claim_rows(overview, "paper"), "What the paper says") +
-         matrix(overview, claim_rows(overview, "opshap"), "What this suite adds");
+Html verdict_matrices(const Overview& overview) {
+  return element("p.quiet",
+                 "✓ the sentence holds on this problem's run, ✗ it does not, ? these inputs cannot decide it, – the "
+                 "run cannot judge it. Each sign leads to the evidence on the problem's page, which ",
+                 element("code", "opshap report"), " of this folder draws.") +
+         matrix(overview, "paper", "What the paper says") + matrix(overview, "opshap", "What this suite adds");
 }
 
 /// How often the best methods of the paper's table are the best here.
-std::string winners_section(const Overview& overview) {
-  std::string rows;
-  for (const Chapter& chapter : overview.chapters) {
+Html winners_section(const Overview& overview) {
+  const Html rows = each(overview.chapters, [](const Chapter& chapter) {
     const Tally found = tally_of_table_rows(chapter.claims);
-    if (found.judged() == 0) continue;
-    rows += fmt::format(
-        "<tr><td><a href=\"{}#claims\">{}</a></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
-        "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-        link_to(chapter), escape_markup(pde_label(chapter.run->pde)), found.judged(), found.reproduced,
-        found.not_reproduced, found.undecided);
-  }
-  if (rows.empty()) return "";
-  return "<h3>Rows of the paper's table</h3>\n<p>In each row, which is a problem and an n, the paper's best "
-         "method by each metric has to be the best one here.</p>\n<div class=\"wide\" "
-         "tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th scope=\"col\" "
-         "class=\"number\">rows</th><th scope=\"col\" class=\"number\">hold</th><th scope=\"col\" "
-         "class=\"number\">do not</th><th scope=\"col\" class=\"number\">undecided</th></tr></thead>\n<tbody>\n" +
-         rows + "</tbody></table></div>\n";
+    if (found.judged() == 0) return Html();
+    return element(
+        "tr", element("td", element("a", Attribute{"href", link_to(chapter).value + "#claims"}, label_of(chapter))),
+        each(std::vector{found.judged(), found.reproduced, found.not_reproduced, found.undecided},
+             [](int count) { return element("td.number", std::to_string(count)); }));
+  });
+  if (rows.empty()) return rows;
+  return element("h3", "Rows of the paper's table") +
+         element("p",
+                 "In each row, which is a problem and an n, the paper's best method by each metric has to be the best "
+                 "one here.") +
+         table_box("", "",
+                   table_head({{"problem"}, {"rows", true}, {"hold", true}, {"do not", true}, {"undecided", true}}) +
+                       element("tbody", rows));
 }
 
-std::string claims_section(const Overview& overview) {
+Html more_verdicts(const Overview& overview) {
   std::string open;
   for (const char* source : {"paper", "opshap"}) {
     for (const ClaimRow& row : claim_rows(overview, source)) {
-      if (row.judged() == 0) open += (open.empty() ? "" : "; ") + escape_markup(row.claim->title);
+      if (row.judged() == 0) open += fmt::format("{}{}", open.empty() ? "" : "; ", row.claim->title);
     }
   }
-  std::string text = "<section id=\"claims\">\n<h2>More verdicts</h2>\n" + winners_section(overview);
-  if (!open.empty()) text += "<p class=\"note\">No run here can judge: " + open + ".</p>\n";
-  return text + "</section>\n";
+  return section(
+      "claims", "More verdicts",
+      winners_section(overview) + (open.empty() ? Html() : element("p.note", "No run here can judge: ", open, ".")));
 }
 
 /// The backbone's median relative error on the finest grid of the run.
@@ -237,28 +233,26 @@ std::string players_in_words(const Scoreboard& scores) {
   return words;
 }
 
-std::string problems_section(const Overview& overview) {
-  std::string text =
-      "<section id=\"problems\">\n<h2>Problems</h2>\n<p>Each name leads to the page of that problem.</p>\n<div "
-      "class=\"wide stacks\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">problem</th><th "
-      "scope=\"col\">players</th><th scope=\"col\">backbone's error</th><th scope=\"col\">the paper's "
-      "sentences</th><th scope=\"col\">this suite's sentences</th><th scope=\"col\" class=\"number\">wall "
-      "time</th></tr></thead>\n<tbody>\n";
-  for (const Chapter& chapter : overview.chapters) {
-    const auto cell = [](const char* label, const std::string& value) {
-      return fmt::format("<td data-label=\"{}\">{}</td>", label, escape_markup(value));
-    };
-    text +=
-        fmt::format("<tr><td><a href=\"{}\">{}</a></td>", link_to(chapter), escape_markup(pde_label(chapter.run->pde)));
-    text += cell("players", players_in_words(*chapter.scores)) + cell("backbone's error", backbone_error(*chapter.run));
-    text += cell("the paper's sentences", of_verdicts(chapter, "paper")) +
-            cell("this suite's sentences", of_verdicts(chapter, "opshap"));
-    text += cell("wall time", show_seconds(chapter.run->total_seconds())) + "</tr>\n";
-  }
-  return text +
-         "</tbody></table></div>\n<p class=\"note\">Sentences are those that the run can judge. The backbone's "
-         "error is the median over the test inputs of its relative error in the 2-norm.</p>\n" +
-         on_missing_pages(overview) + "</section>\n";
+Html problems_section(const Overview& overview) {
+  const std::vector<Heading> headings = {
+      {"problem"},        {"players"}, {"backbone's error"}, {"the paper's sentences"}, {"this suite's sentences"},
+      {"wall time", true}};
+  const Html rows = each(overview.chapters, [&](const Chapter& chapter) {
+    Html cells = element("td", element("a", link_to(chapter), label_of(chapter)));
+    std::size_t column = 0;
+    for (const std::string& cell :
+         {players_in_words(*chapter.scores), backbone_error(*chapter.run), of_verdicts(chapter, "paper"),
+          of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
+      cells += element("td", Attribute{"data-label", headings[++column].text}, cell);
+    return element("tr", cells);
+  });
+  return section("problems", "Problems",
+                 element("p", "Each name leads to the page of that problem.") +
+                     table_box(".stacks", "", table_head(headings) + element("tbody", rows)) +
+                     element("p.note",
+                             "Sentences are those that the run can judge. The backbone's error is the median over the "
+                             "test inputs of its relative error in the 2-norm.") +
+                     on_missing_pages(overview));
 }
 
 /// The cells that both have: what the paper's short table shows of its problems.
@@ -269,7 +263,7 @@ std::vector<Comparison> in_both(const std::vector<Comparison>& comparisons) {
   return both;
 }
 
-std::string papers_cells_section(const Overview& overview) {
+Html papers_cells_section(const Overview& overview) {
   std::vector<std::vector<Comparison>> shown;
   std::vector<ComparedProblem> problems;
   shown.reserve(overview.chapters.size());
@@ -286,98 +280,90 @@ std::string papers_cells_section(const Overview& overview) {
                         .comparisons = shown.back(),
                         .with_verdicts = chapter.run->comparable_with_paper});
   }
-  std::string text =
-      "<section id=\"paper\">\n<h2>Paper against these runs</h2>\n<p>Medians over the test inputs, with quartiles, "
-      "wherever both have a cell.";
-  if (!comparable)
-    text +=
-        " <strong>The sizes of this profile are not the paper's:</strong> its numbers stand here for orientation, and "
-        "no cell is judged.";
-  text += "</p>\n";
-  if (!without.empty()) text += "<p class=\"note\">No cell in common: " + escape_markup(without) + ".</p>\n";
-  if (problems.empty()) return text + "</section>\n";
-  for (const metrics::Metric& metric : compared_metrics(problems.front().comparisons))
-    text += comparison_table(problems, metric);
-  return text + "</section>\n";
+  Html html = element("p", "Medians over the test inputs, with quartiles, wherever both have a cell.",
+                      comparable ? Html()
+                                 : " " + element("strong", "The sizes of this profile are not the paper's:") +
+                                       " its numbers stand here for orientation, and no cell is judged.");
+  if (!without.empty()) html += element("p.note", "No cell in common: ", without, ".");
+  if (!problems.empty()) {
+    for (const metrics::Metric& metric : compared_metrics(problems.front().comparisons))
+      html += comparison_table(problems, metric);
+  }
+  return section("paper", "Paper against these runs", html);
 }
 
-std::string methods_section(const Overview& overview) {
-  std::string text =
-      "<section id=\"methods\">\n<h2>Every method</h2>\n<p>What the paper's table has no column for, too: further "
-      "explainers, other ways to sample, quadratures of gradients, and the attribution that knows nothing. Quartiles "
-      "are on the problems' own pages.</p>\n";
-  for (const Table& table : overview.medians) text += table.html_with_caption();
-  return text + "</section>\n<section id=\"times\">\n<h2>Times</h2>\n" + overview.stages.html_with_caption() +
-         "</section>\n";
+Html methods_section(const Overview& overview) {
+  return section(
+             "methods", "Every method",
+             element(
+                 "p",
+                 "What the paper's table has no column for, too: further explainers, other ways to sample, quadratures "
+                 "of gradients, and the attribution that knows nothing. Quartiles are on the problems' own pages.") +
+                 each(overview.medians, [](const Table& table) { return table.html_with_caption(); })) +
+         section("times", "Times", overview.stages.html_with_caption());
 }
 
-std::string amortisation_section(const Overview& overview) {
-  return "<section id=\"amortisation\">\n<h2>When training pays off</h2>\n" + figure_html(overview.amortisation) +
-         "</section>\n";
+Html examples_section(const Overview& overview) {
+  return section("examples", "One input of each problem",
+                 each(overview.chapters, [](const Chapter& chapter) { return figure_html(chapter.example); }));
 }
 
-std::string examples_section(const Overview& overview) {
-  std::string text = "<section id=\"examples\">\n<h2>One input of each problem</h2>\n";
-  for (const Chapter& chapter : overview.chapters) text += figure_html(chapter.example);
-  return text + "</section>\n";
-}
-
-std::string data_section(const Overview& overview) {
-  std::string findings, differences;
+Html data_section(const Overview& overview) {
+  Pairs findings, differences;
   for (const Chapter& chapter : overview.chapters) {
     for (const DataRemark& remark : data_remarks()) {
       if (remark.pde != chapter.run->pde) continue;
-      (remark.finding ? findings : differences) +=
-          fmt::format("<div><dt>{}: {}</dt><dd>{}</dd></div>\n", escape_markup(pde_label(remark.pde)),
-                      escape_markup(remark.subject), escape_markup(remark.text));
+      (remark.finding ? findings : differences).emplace_back(label_of(chapter) + ": " + remark.subject, remark.text);
     }
   }
-  std::string text = "<section id=\"data\">\n<h2>The data</h2>\n";
-  if (!findings.empty())
-    text += "<h3>Problems of the paper's data</h3>\n<dl class=\"differences\">\n" + findings + "</dl>\n";
-  if (!differences.empty())
-    text += "<h3>Where ours differ from the paper's</h3>\n<dl class=\"differences\">\n" + differences + "</dl>\n";
-  return text + "</section>\n";
+  Html html;
+  if (!findings.empty()) html += element("h3", "Problems of the paper's data") + difference_list(findings);
+  if (!differences.empty()) html += element("h3", "Where ours differ from the paper's") + difference_list(differences);
+  return section("data", "The data", html);
 }
 
-std::string overview_header(const Overview& overview) {
-  std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
-  text += fmt::format("<h1>{} problems, profile {}</h1>\n", overview.chapters.size(), escape_markup(overview.profile));
+Html overview_header(const Overview& overview) {
+  Html html = element("p.overline", "OperatorSHAP, reproduction report") +
+              element("h1", fmt::format("{} problems, profile {}", overview.chapters.size(), overview.profile));
   if (!overview.unfinished.empty()) {
     std::string names;
-    for (const std::string& name : overview.unfinished)
-      names += (names.empty() ? "" : ", ") + escape_markup(pde_label(name));
-    text +=
-        "<p class=\"lead\"><strong>Not finished:</strong> " + names + ". The command of these runs resumes them.</p>\n";
+    for (const std::string& name : overview.unfinished) names += (names.empty() ? "" : ", ") + pde_label(name);
+    html +=
+        element("p.lead", element("strong", "Not finished:"), " ", names, ". The command of these runs resumes them.");
   }
-  text += sentences(overview);
-  text += verdict_matrices(overview) + "<dl class=\"facts\">\n";
   double seconds = 0;
   std::set<std::string> commits;
   for (const Chapter& chapter : overview.chapters) {
     seconds += chapter.run->total_seconds();
     commits.insert(commits_in_words(*chapter.run));
   }
-  std::string commit;
-  for (const std::string& one : commits) commit += (commit.empty() ? "" : ", ") + one;
-  text += fact("Profile", overview.profile) + fact("Problems", std::to_string(overview.chapters.size())) +
-          fact("Wall time", show_seconds(seconds)) + fact("Commit", commit);
-  return text +
-         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#problems\">Problems</a><a href=\"#claims\">More "
-         "verdicts</a><a href=\"#paper\">Paper against these runs</a><a href=\"#methods\">Every method</a><a "
-         "href=\"#times\">Times</a><a href=\"#amortisation\">Amortisation</a><a href=\"#examples\">Inputs</a><a "
-         "href=\"#data\">Data</a></nav>\n</header>\n";
+  return html + sentences(overview) + verdict_matrices(overview) +
+         fact_list({{"Profile", overview.profile},
+                    {"Problems", std::to_string(overview.chapters.size())},
+                    {"Wall time", show_seconds(seconds)},
+                    {"Commit", fmt::format("{}", fmt::join(commits, ", "))}}) +
+         navigation({{"#problems", "Problems"},
+                     {"#claims", "More verdicts"},
+                     {"#paper", "Paper against these runs"},
+                     {"#methods", "Every method"},
+                     {"#times", "Times"},
+                     {"#amortisation", "Amortisation"},
+                     {"#examples", "Inputs"},
+                     {"#data", "Data"}});
 }
 
 }  // namespace
 
 std::string overview_page(const Overview& overview) {
-  return page_head("OperatorSHAP, profile " + overview.profile) + overview_header(overview) + "<main>\n" +
-         problems_section(overview) + claims_section(overview) + papers_cells_section(overview) +
-         methods_section(overview) + amortisation_section(overview) + examples_section(overview) +
-         data_section(overview) +
-         "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of these runs alone. Commands, "
-         "settings and environments are on the problems' own pages.</p></footer>\n</body>\n</html>\n";
+  const Html main = problems_section(overview) + more_verdicts(overview) + papers_cells_section(overview) +
+                    methods_section(overview) +
+                    section("amortisation", "When training pays off", figure_html(overview.amortisation)) +
+                    examples_section(overview) + data_section(overview);
+  return document("OperatorSHAP, profile " + overview.profile, overview_header(overview), main,
+                  "Written by " + element("code", "opshap report") +
+                      " from the rows of these runs alone. Commands, settings and environments are on the problems' "
+                      "own pages.")
+      .markup();
 }
 
 }  // namespace opshap::reporting

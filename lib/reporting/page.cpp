@@ -1,5 +1,3 @@
-#include "reporting/page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +7,9 @@
 
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
-#include "reporting/differences.hpp"
 #include "reporting/methods.hpp"
-#include "reporting/page_claims.hpp"
-#include "reporting/page_comparison.hpp"
-#include "reporting/page_parts.hpp"
-#include "reporting/summary.hpp"
+#include "reporting/pages.hpp"
+#include "reporting/paper.hpp"
 
 namespace opshap::reporting {
 
@@ -45,63 +40,77 @@ std::string why_not_comparable(const runs::Run& run) {
 /// The figure of the first screen.
 constexpr std::string_view leading_figure = "resolution_error";
 
-std::string verdict_header(const ReportContents& contents) {
-  const runs::Run& run = contents.scores.run();
-  std::string text = "<header>\n<p class=\"overline\">OperatorSHAP, reproduction report</p>\n";
-  text += fmt::format("<h1>{}, profile {}</h1>\n", escape_markup(pde_label(run.pde)), escape_markup(run.profile));
+/// A paragraph of the header that begins with what a reader has to know.
+Html warning(const std::string& what, const Html& more) {
+  return element("p.lead", element("strong", what), " ", more);
+}
+
+Html link_to_differences(const char* words) { return element("a", Attribute{"href", "#differences"}, words); }
+
+/// What stands before the numbers of a run: that it is not finished, imported, far from the data, or not comparable.
+Html warnings(const runs::Run& run) {
+  Html html;
   if (const auto missing = run.missing_resolutions(); !missing.empty()) {
     std::string sizes;
     for (const Resolution& size : missing) sizes += message(sizes.empty() ? "" : ", ", size);
-    text += fmt::format(
-        "<p class=\"lead\"><strong>The evaluation is not finished:</strong> nothing is known yet about n = {}. The "
-        "command of this run resumes it.</p>\n",
-        sizes);
+    html += warning("The evaluation is not finished:",
+                    fmt::format("nothing is known yet about n = {}. The command of this run resumes it.", sizes));
   }
   if (!run.imported_from.empty()) {
-    text += fmt::format(
-        "<p class=\"lead\"><strong>Imported data:</strong> {}. They are none of the paper's data sets. Of its "
-        "sentences "
-        "only those are judged that hold for any data.</p>\n",
-        escape_markup(run.imported_from));
+    html += warning(
+        "Imported data:",
+        run.imported_from +
+            ". They are none of the paper's data sets. Of its sentences only those are judged that hold for any data.");
   }
   if (!run.results.games.empty()) {
     const runs::GamesRow& row = run.results.games.front();
     for (std::size_t i = 0; i < row.channels.size(); ++i) {
       if (row.baseline_distances[i] <= runs::GamesRow::far_from_the_data) continue;
-      text += fmt::format(
-          "<p class=\"lead\"><strong>Hidden cells are out of distribution:</strong> in channel {} the baseline is {} "
-          "standard deviations from the data.</p>\n",
-          escape_markup(row.channels[i]), show(row.baseline_distances[i]));
+      html += warning("Hidden cells are out of distribution:",
+                      fmt::format("in channel {} the baseline is {} standard deviations from the data.",
+                                  row.channels[i], show(row.baseline_distances[i])));
     }
   }
   if (!run.comparable_with_paper && run.imported_from.empty()) {
-    text += fmt::format(
-        "<p class=\"lead\"><strong>Not comparable with the paper's numbers:</strong> {} (<a href=\"#differences\">all "
-        "that differs</a>). The verdicts are about these networks.</p>\n",
-        escape_markup(why_not_comparable(run)));
+    html += warning("Not comparable with the paper's numbers:", why_not_comparable(run) + " (" +
+                                                                    link_to_differences("all that differs") +
+                                                                    "). The verdicts are about these networks.");
   }
-  text += "<div class=\"first\">\n<div>\n<ol class=\"sentences\">\n";
-  for (const std::string& sentence : summary(contents.scores, contents.claims)) text += "<li>" + sentence + "</li>\n";
-  text += "</ol>\n";
-  text += "</div>\n";
-  for (const DrawnFigure& drawn : contents.figures) {
-    if (drawn.name == leading_figure) text += figure_html(drawn);
-  }
-  text += "</div>\n" + verdict_table(contents.claims) + "<dl class=\"facts\">\n";
-  text += fact("Profile", run.profile) + fact("Players", discretisations_in_words(contents.scores));
+  return html;
+}
+
+Html verdict_header(const ReportContents& contents) {
+  const runs::Run& run = contents.scores.run();
+  const Html sentences =
+      each(summary(contents.scores, contents.claims), [](const Html& sentence) { return element("li", sentence); });
+  Pairs facts = {{"Profile", run.profile}, {"Players", discretisations_in_words(contents.scores)}};
   for (const auto& [key, words] : run.settings) {
-    if (key == "game") text += fact("Game", words);
+    if (key == "game") facts.emplace_back("Game", words);
   }
-  text +=
-      fact("Test inputs", std::to_string(contents.scores.references(contents.scores.discretisations().front()).size()));
-  text += fact("Wall time", show_seconds(run.total_seconds())) + fact("Seed", std::to_string(run.seed));
-  text += fact("Started", run.sittings.empty() ? "" : run.sittings.front().time);
-  text += fact("Commit", commits_in_words(run)) + fact("BLAS", over_sittings(run, "blas"));
-  return text +
-         "</dl>\n<nav aria-label=\"Sections\"><a href=\"#claims\">Claims</a><a href=\"#paper\">Paper against this "
-         "run</a><a href=\"#methods\">All methods</a><a href=\"#operators\">Backbone and "
-         "reference</a><a href=\"#figures\">Figures</a><a href=\"#cost\">Cost</a><a "
-         "href=\"#environment\">Environment</a><a href=\"#differences\">Differences</a></nav>\n</header>\n";
+  const auto inputs = contents.scores.references(contents.scores.discretisations().front()).size();
+  const std::string started = run.sittings.empty() ? "" : run.sittings.front().time;
+  facts.insert(facts.end(), {{"Test inputs", std::to_string(inputs)},
+                             {"Wall time", show_seconds(run.total_seconds())},
+                             {"Seed", std::to_string(run.seed)},
+                             {"Started", started},
+                             {"Commit", commits_in_words(run)},
+                             {"BLAS", over_sittings(run, "blas")}});
+  return element("p.overline", "OperatorSHAP, reproduction report") +
+         element("h1", fmt::format("{}, profile {}", pde_label(run.pde), run.profile)) + warnings(run) +
+         element("div.first", element("div", element("ol.sentences", sentences)),
+                 each(contents.figures,
+                      [](const DrawnFigure& drawn) {
+                        return drawn.name == leading_figure ? figure_html(drawn) : Html();
+                      })) +
+         verdict_table(contents.claims) + fact_list(facts) +
+         navigation({{"#claims", "Claims"},
+                     {"#paper", "Paper against this run"},
+                     {"#methods", "All methods"},
+                     {"#operators", "Backbone and reference"},
+                     {"#figures", "Figures"},
+                     {"#cost", "Cost"},
+                     {"#environment", "Environment"},
+                     {"#differences", "Differences"}});
 }
 
 /// The n for which the paper has no cell at all.
@@ -112,49 +121,45 @@ std::set<Discretisation> without_paper(const std::vector<Comparison>& comparison
   return without;
 }
 
-std::string paper_section(const ReportContents& contents) {
+Html paper_section(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
-  std::string text = "<section id=\"paper\">\n<h2>Paper against this run</h2>\n";
+  const std::vector<metrics::Metric> metrics = compared_metrics(contents.comparisons);
   std::string tolerances, absent;
-  for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
-    tolerances +=
-        fmt::format("{}{} ({})", tolerances.empty() ? "" : ", ", metric.tolerance, escape_markup(metric.symbol));
+  for (const metrics::Metric& metric : metrics)
+    tolerances += fmt::format("{}{} ({})", tolerances.empty() ? "" : ", ", metric.tolerance, metric.symbol);
   for (const Discretisation& on : without_paper(contents.comparisons))
     absent += (absent.empty() ? "" : ", ") + on.label();
-  text += fmt::format(
-      "<p>Medians over the test inputs, with quartiles.{} <em>match</em>: the medians differ by at most {}. <em>within "
-      "errors</em>: by at most 1.96 standard errors of the difference. Else ours is <em>better</em> or "
-      "<em>worse</em>.</p>\n",
-      absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), tolerances);
+  Html html =
+      element("p", "Medians over the test inputs, with quartiles.",
+              absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), " ",
+              element("em", "match"), fmt::format(": the medians differ by at most {}. ", tolerances),
+              element("em", "within errors"), ": by at most 1.96 standard errors of the difference. Else ours is ",
+              element("em", "better"), " or ", element("em", "worse"), ".");
   if (!run.comparable_with_paper) {
-    text += fmt::format(
-        "<p><strong>No cell of this run is comparable with the paper's:</strong> {} (<a href=\"#differences\">all of "
-        "them</a>).</p>\n",
-        escape_markup(why_not_comparable(run)));
+    html += element("p", element("strong", "No cell of this run is comparable with the paper's:"), " ",
+                    why_not_comparable(run), " (", link_to_differences("all of them"), ").");
   }
-  for (const metrics::Metric& metric : compared_metrics(contents.comparisons))
-    text += comparison_table({{.comparisons = contents.comparisons}}, metric);
-  return text + "</section>\n";
+  for (const metrics::Metric& metric : metrics)
+    html += comparison_table({{.comparisons = contents.comparisons}}, metric);
+  return section("paper", "Paper against this run", html);
 }
 
-std::string figures_section(const ReportContents& contents) {
-  std::string text =
-      "<section id=\"figures\">\n<h2>Figures</h2>\n<p>Numbers of every figure are below it and in "
-      "<code>figures/</code> as CSV, the drawing beside them as SVG and PDF. The first figure is at the top of the "
-      "page.</p>\n";
-  for (const DrawnFigure& drawn : contents.figures) {
-    if (drawn.name != leading_figure) text += figure_html(drawn);
-  }
-  return text + "</section>\n";
+Html figures_section(const ReportContents& contents) {
+  return section(
+      "figures", "Figures",
+      element("p", "Numbers of every figure are below it and in ", element("code", "figures/"),
+              " as CSV, the drawing beside them as SVG and PDF. The first figure is at the top of the page.") +
+          each(contents.figures,
+               [](const DrawnFigure& drawn) { return drawn.name == leading_figure ? Html() : figure_html(drawn); }));
 }
 
 /// Every sitting in a row, with what differs between them in its environment.
-std::string sittings_html(const runs::Run& run) {
+Html sittings_html(const runs::Run& run) {
   if (run.sittings.size() < 2) {
-    return "<h3>Machine and software</h3>\n" +
-           (run.sittings.empty() ? std::string() : key_value_table(run.sittings.front().environment));
+    return element("h3", "Machine and software") +
+           (run.sittings.empty() ? Html() : key_value_table(run.sittings.front().environment));
   }
-  std::vector<std::pair<std::string, std::string>> common;
+  Pairs common;
   std::vector<std::string> differing;
   for (const runs::Sitting& sitting : run.sittings) {
     for (const auto& [key, value] : sitting.environment) {
@@ -171,8 +176,8 @@ std::string sittings_html(const runs::Run& run) {
   }
   Table table{.name = "sittings",
               .caption =
-                  "The run was stopped and resumed. Each sitting with its commit, and with what differs between "
-                  "their environments.",
+                  "The run was stopped and resumed. Each sitting with its commit, and with what differs between their "
+                  "environments.",
               .columns = {{"started"}, {"commit"}}};
   for (const std::string& key : differing) table.columns.push_back({key});
   for (const runs::Sitting& sitting : run.sittings) {
@@ -184,12 +189,12 @@ std::string sittings_html(const runs::Run& run) {
     }
     table.add(std::move(row));
   }
-  return "<h3>Sittings</h3>\n" + table.html_with_caption() + "<h3>Machine and software of all sittings</h3>\n" +
+  return element("h3", "Sittings") + table.html_with_caption() + element("h3", "Machine and software of all sittings") +
          key_value_table(common);
 }
 
-std::string environment_section(const runs::Run& run) {
-  std::vector<std::pair<std::string, std::string>> provenance = {
+Html environment_section(const runs::Run& run) {
+  Pairs provenance = {
       {"command", run.command}, {"profile", run.profile}, {"PDE", run.pde}, {"seed", std::to_string(run.seed)}};
   if (run.sittings.size() == 1) {
     const runs::Sitting& only = run.sittings.front();
@@ -199,37 +204,46 @@ std::string environment_section(const runs::Run& run) {
   for (const auto& [stage, seconds] : run.seconds)
     provenance.emplace_back("wall time of stage " + stage, show_seconds(seconds));
   std::erase_if(provenance, [](const auto& entry) { return entry.second.empty(); });
-  return "<section id=\"environment\">\n<h2>Environment and provenance</h2>\n" + key_value_table(provenance) +
-         sittings_html(run) + "<details><summary>Resolved settings of the profile</summary>\n" +
-         key_value_table(run.settings) + "</details>\n</section>\n";
+  return section(
+      "environment", "Environment and provenance",
+      key_value_table(provenance) + sittings_html(run) +
+          element("details", element("summary", "Resolved settings of the profile"), key_value_table(run.settings)));
 }
 
-std::string differences_section(const runs::Run& run) {
-  std::string text = "<section id=\"differences\">\n<h2>What differs from the paper</h2>\n<h3>In this profile</h3>\n";
+Html differences_section(const runs::Run& run) {
+  Html html = element("h3", "In this profile");
   if (run.comparable_with_paper) {
-    text +=
-        "<p>The numbers of samples and the settings of training are those that the paper prints. What the paper does "
-        "not print, and what is made in another way here, differs in every profile and stands below.</p>\n";
+    html +=
+        element("p",
+                "The numbers of samples and the settings of training are those that the paper prints. What the paper "
+                "does not print, and what is made in another way here, differs in every profile and stands below.");
   }
   if (!run.departures.empty()) {
-    text += "<ul class=\"plain\">\n";
-    for (const std::string& departure : run.departures) text += "<li>" + escape_markup(departure) + "</li>\n";
-    text += "</ul>\n";
+    html += element("ul.plain",
+                    each(run.departures, [](const std::string& departure) { return element("li", departure); }));
   }
-  text += "<h3>In every profile, and what to know when comparing</h3>\n<dl class=\"differences\">\n";
-  for (const Difference& difference : standing_differences(run.pde)) {
-    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape_markup(difference.subject),
-                        escape_markup(difference.text));
-  }
-  return text + "</dl>\n</section>\n";
+  return section("differences", "What differs from the paper",
+                 html + element("h3", "In every profile, and what to know when comparing") +
+                     difference_list(standing_differences(run.pde)));
 }
 
-std::string outliers_html(const Table& outliers) {
-  return outliers.rows.empty() ? "" : "<h3>Inputs with errors of another size</h3>\n" + outliers.html_with_caption();
+/// Tables below their headings.
+Html headed_tables(const std::vector<std::pair<const char*, const Table*>>& tables) {
+  return each(tables, [](const auto& one) { return element("h3", one.first) + one.second->html_with_caption(); });
+}
+
+Html operators_section(const ReportContents& contents) {
+  std::vector<std::pair<const char*, const Table*>> tables = {{"The backbone", &contents.backbone}};
+  if (!contents.outliers.rows.empty()) tables.emplace_back("Inputs with errors of another size", &contents.outliers);
+  tables.insert(tables.end(), {{"The reference", &contents.reference},
+                               {"The games", &contents.games},
+                               {"Errors net of the reference's", &contents.net},
+                               {"Drift", &contents.drift}});
+  return section("operators", "Backbone and reference", headed_tables(tables));
 }
 
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
-std::string json_island(const ReportContents& contents) {
+Html json_island(const ReportContents& contents) {
   using Json = nlohmann::ordered_json;
   const runs::Run& run = contents.scores.run();
   Json json = {{"schema", "opshap.report/1"},
@@ -250,28 +264,26 @@ std::string json_island(const ReportContents& contents) {
   std::string text = json.dump();
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
     text.replace(at, 1, "\\u003c");
-  return "<script type=\"application/json\" id=\"opshap-report\">" + text + "</script>\n";
+  return element("script", Attribute{"type", "application/json"}, Attribute{"id", "opshap-report"},
+                 Html::raw(std::move(text)));
 }
 
 }  // namespace
 
 std::string page(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
-  return page_head(fmt::format("OperatorSHAP on {}, profile {}", pde_label(run.pde), run.profile)) +
-         verdict_header(contents) + "<main>\n" + claims_section(contents.claims, contents.scores.run()) +
-         paper_section(contents) + "<section id=\"methods\">\n<h2>All methods</h2>\n" +
-         contents.methods.html_with_caption() +
-         "</section>\n<section id=\"operators\">\n<h2>Backbone and reference</h2>\n<h3>The backbone</h3>\n" +
-         contents.backbone.html_with_caption() + outliers_html(contents.outliers) + "<h3>The reference</h3>\n" +
-         contents.reference.html_with_caption() + "<h3>The games</h3>\n" + contents.games.html_with_caption() +
-         "<h3>Errors net of the reference's</h3>\n" + contents.net.html_with_caption() + "<h3>Drift</h3>\n" +
-         contents.drift.html_with_caption() + "</section>\n" + figures_section(contents) +
-         "<section id=\"cost\">\n<h2>Cost</h2>\n<h3>Training</h3>\n" + contents.training.html_with_caption() +
-         "<h3>One attribution</h3>\n" + contents.cost.html_with_caption() + "</section>\n" + environment_section(run) +
-         differences_section(run) +
-         "</main>\n<footer><p>Written by <code>opshap report</code> from the rows of this run alone. The same rows "
-         "give the same page, byte for byte.</p></footer>\n" +
-         json_island(contents) + "</body>\n</html>\n";
+  const Html main =
+      claims_section(contents.claims, run) + paper_section(contents) +
+      section("methods", "All methods", contents.methods.html_with_caption()) + operators_section(contents) +
+      figures_section(contents) +
+      section("cost", "Cost", headed_tables({{"Training", &contents.training}, {"One attribution", &contents.cost}})) +
+      environment_section(run) + differences_section(run);
+  return document(fmt::format("OperatorSHAP on {}, profile {}", pde_label(run.pde), run.profile),
+                  verdict_header(contents), main,
+                  "Written by " + element("code", "opshap report") +
+                      " from the rows of this run alone. The same rows give the same page, byte for byte.",
+                  json_island(contents))
+      .markup();
 }
 
 }  // namespace opshap::reporting

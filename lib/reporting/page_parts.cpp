@@ -2,43 +2,78 @@
 
 #include <fmt/format.h>
 
-#include "reporting/embedded.hpp"
-#include "reporting/legend.hpp"
-#include "reporting/table.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/file.hpp"
+#include "reporting/gnuplot.hpp"
+#include "reporting/methods.hpp"
 
 namespace opshap::reporting {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 /// A page has tables that somebody may read; longer ones are what the CSV beside it is for.
 constexpr std::size_t most_rows = 300;
 
-std::string numbers_html(const DrawnFigure& drawn) {
+Html numbers_html(const DrawnFigure& drawn) {
   const Table& numbers = drawn.figure.numbers;
   if (numbers.rows.size() <= most_rows) return numbers.html();
-  return fmt::format("<p class=\"quiet\">{} rows, in {}.</p>\n", numbers.rows.size(), escape_markup(drawn.numbers_in));
+  return element("p.quiet", fmt::format("{} rows, in {}.", numbers.rows.size(), drawn.numbers_in));
 }
 
 /// On a wide page the legend of one or two panels stands beside them.
-std::string panels_and_legend(const DrawnFigure& drawn) {
-  return fmt::format("<div class=\"drawing{}\">\n{}{}</div>\n", columns_of(drawn.panels.size()) < 3 ? " beside" : "",
-                     panels_html(drawn.panels), legend_html(drawn.figure.legend));
+Html panels_and_legend(const DrawnFigure& drawn) {
+  return element(columns_of(drawn.panels.size()) < 3 ? "div.drawing.beside" : "div.drawing", panels_html(drawn.panels),
+                 legend_html(drawn.figure.legend));
 }
 
 }  // namespace
 
-std::string page_head(const std::string& title) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      escape_markup(title), embedded::report_style);
+DrawnFigure drawn(std::string name, Figure figure) {
+  DrawnFigure drawn{.name = std::move(name), .figure = std::move(figure)};
+  for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
+  return drawn;
 }
 
-std::string fact(const std::string& name, const std::string& value) {
-  if (value.empty()) return "";
-  return fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", value.size() > 60 ? " class=\"long\"" : "",
-                     escape_markup(name), escape_markup(value));
+void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
+  const Figure& figure = drawn.figure;
+  if (!figure.rows_kept) return;
+  const fs::path svg = folder / (drawn.name + ".svg"), narrow = folder / (drawn.name + "_narrow.svg"),
+                 pdf = folder / (drawn.name + ".pdf"), csv = folder / (drawn.name + ".csv");
+  if (drawn.panels.size() < 2) fs::remove(narrow);
+  if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
+    for (const fs::path& stale : {svg, pdf, csv}) fs::remove(stale);
+    return;
+  }
+  write_file(svg, compose(figure.title, figure.finding, drawn.panels, figure.legend));
+  if (drawn.panels.size() > 1)
+    write_file(narrow, compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
+  write_file(pdf, print(figure.title, figure.panels, figure.legend, Picture::pdf));
+  write_file(csv, figure.numbers.csv());
+}
+
+void write_table(const fs::path& folder, const Table& table) {
+  write_file(folder / (table.name + ".csv"), table.csv());
+  write_file(folder / (table.name + ".md"), table.markdown());
+  write_file(folder / (table.name + ".tex"), table.latex());
+}
+
+Html fact_list(const Pairs& facts) {
+  return element("dl.facts", each(facts, [](const auto& fact) {
+                   const auto& [name, value] = fact;
+                   if (value.empty()) return Html();
+                   return element(value.size() > 60 ? "div.long" : "div", element("dt", name), element("dd", value));
+                 }));
+}
+
+Html section(std::string_view id, std::string_view heading, const Html& content) {
+  return element(fmt::format("section#{}", id), element("h2", heading), content);
 }
 
 std::string commits_in_words(const runs::Run& run) {
@@ -53,43 +88,271 @@ std::string commits_in_words(const runs::Run& run) {
                      run.sittings.size());
 }
 
-std::string figure_html(const DrawnFigure& drawn) {
+Html figure_html(const DrawnFigure& drawn) {
   const Figure& figure = drawn.figure;
+  const Attribute id{"id", "figure-" + drawn.name};
+  const Html title = element("h3", figure.title);
+  if (figure.rows_kept && figure.missing.empty()) {
+    return element("figure", id, title, element("figcaption", figure.finding), panels_and_legend(drawn),
+                   element("details", element("summary", "Numbers of this figure"),
+                           element("p.quiet", figure.numbers.caption), numbers_html(drawn)));
+  }
+  Html why = "Not in this profile: " + figure.missing + ".";
   if (!figure.rows_kept) {
-    return fmt::format(
-        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not drawn: {}. {}</figcaption></figure>\n",
-        drawn.name, escape_markup(figure.title), escape_markup(figure.missing),
-        drawn.earlier_drawing.empty() ? "There is no earlier drawing either."
-                                      : fmt::format("The drawing of an earlier report is in <code>{}</code>.",
-                                                    escape_markup(drawn.earlier_drawing)));
+    why = "Not drawn: " + figure.missing + ". ";
+    why += drawn.earlier_drawing.empty()
+               ? Html("There is no earlier drawing either.")
+               : "The drawing of an earlier report is in " + element("code", drawn.earlier_drawing) + ".";
   }
-  if (!figure.missing.empty()) {
-    return fmt::format(
-        "<figure class=\"absent\" id=\"figure-{}\"><h3>{}</h3><figcaption>Not in this profile: "
-        "{}.</figcaption></figure>\n",
-        drawn.name, escape_markup(figure.title), escape_markup(figure.missing));
-  }
-  std::string text = fmt::format("<figure id=\"figure-{}\">\n<h3>{}</h3>\n<figcaption>{}</figcaption>\n{}", drawn.name,
-                                 escape_markup(figure.title), escape_markup(figure.finding), panels_and_legend(drawn));
-  text += "<details><summary>Numbers of this figure</summary>\n<p class=\"quiet\">" +
-          escape_markup(figure.numbers.caption) + "</p>\n" + numbers_html(drawn) + "</details>\n";
-  return text + "</figure>\n";
+  return element("figure.absent", id, title, element("figcaption", why));
 }
 
-std::string panels_html(const std::vector<std::string>& panels) {
-  std::string text = fmt::format("<div class=\"panels in-{}\">\n", columns_of(panels.size()));
-  for (const std::string& panel : panels) text += "<div>" + panel + "</div>\n";
-  return text + "</div>\n";
+Html panels_html(const std::vector<std::string>& panels) {
+  return element(fmt::format("div.panels.in-{}", columns_of(panels.size())),
+                 each(panels, [](const std::string& panel) { return element("div", Html::raw(panel)); }));
 }
 
-std::string key_value_table(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  std::string text = "<div class=\"wide\" tabindex=\"0\"><table><tbody>\n";
-  for (const auto& [key, value] : pairs) {
-    const bool lines = value.find('\n') != std::string::npos;
-    text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}{}{}</td></tr>\n", escape_markup(key), lines ? "<pre>" : "",
-                        escape_markup(value), lines ? "</pre>" : "");
+Html key_value_table(const Pairs& pairs) {
+  return table_box("", "", element("tbody", each(pairs, [](const auto& pair) {
+                                     const auto& [key, value] = pair;
+                                     const bool lines = value.find('\n') != std::string::npos;
+                                     return element("tr", element("th", Attribute{"scope", "row"}, key),
+                                                    element("td", lines ? element("pre", value) : Html(value)));
+                                   })));
+}
+
+Html difference_list(const Pairs& differences) {
+  return element("dl.differences", each(differences, [](const auto& difference) {
+                   return element("div", element("dt", difference.first), element("dd", difference.second));
+                 }));
+}
+
+namespace {
+
+/// Claims of a page stand in these groups.
+struct ClaimGroup {
+  const char* heading;
+  bool (*has)(const Claim& claim);
+};
+
+constexpr std::array<ClaimGroup, 4> groups = {
+    {{"What the paper says",
+      [](const Claim& claim) { return claim.source == "paper" && !claim.table_row && !claim.check; }},
+     {"Rows of the paper's table", [](const Claim& claim) { return claim.table_row; }},
+     {"What this suite adds", [](const Claim& claim) { return claim.source == "opshap" && !claim.check; }},
+     {"Checks of this program", [](const Claim& claim) { return claim.check; }}}};
+
+/// The rows say something about it: it holds, it does not, or they cannot tell.
+bool is_judged(const JudgedClaim& claim) {
+  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
+}
+
+/// Words and the verdict's sign in its colour.
+Html badge(Verdict verdict, const std::string& text) {
+  return element("span.verdict." + verdict_class(verdict),
+                 element("span", Attribute{"aria-hidden", "true"}, fmt::format("{} ", sign(verdict))), text);
+}
+
+/// The verdict, and where it is the opposite of the sentence or its confirmation: whether better or worse.
+std::string judgement_in_words(const Judgement& judgement) {
+  const std::string words = verdict_in_words(judgement.verdict);
+  return judgement.direction ? fmt::format("{}: {}", words, to_string(*judgement.direction)) : words;
+}
+
+bool is_random(const Judgement& judgement) {
+  return judgement.interval && judgement.interval->first != judgement.interval->second;
+}
+
+std::string interval_in_words(const Judgement& judgement) {
+  if (!is_random(judgement)) return "exact";
+  const auto end = [](double value) { return std::isinf(value) ? std::string("∞") : show(value); };
+  return fmt::format("{} to {}", end(judgement.interval->first), end(judgement.interval->second));
+}
+
+std::string without_full_stop(const std::string& sentence) {
+  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+/// "0.073, 95 % interval 0.061 to 0.088, against 0.071".
+Html measured_html(const Judgement& judgement) {
+  if (!judgement.value) return {};
+  Pairs found = {{"measured", show(*judgement.value)}};
+  if (is_random(judgement)) {
+    found.emplace_back("95 % interval",
+                       fmt::format("{} to {}", show(judgement.interval->first), show(judgement.interval->second)));
   }
-  return text + "</tbody></table></div>\n";
+  if (judgement.threshold) found.emplace_back("against", show(*judgement.threshold));
+  return element("dl.measured", each(found, [](const auto& one) {
+                   return element("div", element("dt", one.first), element("dd", one.second));
+                 }));
+}
+
+Attribute id_of(const Claim& claim) { return {"id", fmt::format("claim-{}", claim.id)}; }
+
+Html claim_html(const JudgedClaim& judged) {
+  const auto& [claim, judgement] = judged;
+  return element("article", id_of(claim),
+                 element("div", badge(judgement.verdict, judgement_in_words(judgement)),
+                         element("p.statement", claim.statement), element("p.where", claim.where),
+                         element("p.rule", fmt::format("Counts as reproduced when: {}.", claim.rule))),
+                 element("div.evidence", measured_html(judgement), element("p", judgement.evidence),
+                         each(judgement.tables, [](const Table& table) { return table.html_with_caption(); })));
+}
+
+}  // namespace
+
+std::string verdict_class(Verdict verdict) {
+  return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
+}
+
+std::string_view sign(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::reproduced:
+      return "✓";
+    case Verdict::not_reproduced:
+      return "✗";
+    case Verdict::undecided:
+      return "?";
+    default:
+      return "–";
+  }
+}
+
+std::string verdict_in_words(Verdict verdict) {
+  return verdict == Verdict::not_testable ? "not testable" : std::string(to_string(verdict));
+}
+
+Html verdict_table(const std::vector<JudgedClaim>& claims) {
+  const std::vector<Heading> headings = {
+      {"sentence"}, {"verdict"}, {"measured", true}, {"95 % interval", true}, {"threshold", true}};
+  const Html body = each(groups, [&](const ClaimGroup& group) {
+    const Html rows = each(claims, [&](const JudgedClaim& judged) {
+      const auto& [claim, judgement] = judged;
+      if (!group.has(claim) || !is_judged(judged)) return Html();
+      const std::string words = judgement_in_words(judgement);
+      return element("tr",
+                     element("td", element("a", Attribute{"href", fmt::format("#claim-{}", claim.id)}, claim.title)),
+                     element("td", claim.by_construction ? badge(Verdict::not_testable, words + ", by construction")
+                                                         : badge(judgement.verdict, words)),
+                     element("td.number", judgement.value ? show(*judgement.value) : "–"),
+                     element("td.number", interval_in_words(judgement)),
+                     element("td.number", judgement.threshold ? show(*judgement.threshold) : "–"));
+    });
+    if (rows.empty()) return rows;
+    return element("tr", element("th", Attribute{"scope", "rowgroup"}, Attribute{"colspan", "5"}, group.heading)) +
+           rows;
+  });
+  return table_box(".verdicts", "Verdicts", table_head(headings) + element("tbody", body));
+}
+
+Html claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
+  std::string how =
+      "Each sentence is a predicate over this run's rows. Where the test inputs are a sample, the measured value has a "
+      "95 % interval over them, of inputs alone: one backbone and one training of each explainer are behind it. A "
+      "sentence about several grids holds when each interval is on its side. It does not hold when an interval "
+      "contradicts it even though so many were looked at (Holm, 2.5 % on one side). Else it is undecided. Grids whose "
+      "operator is off by more than a tenth, or whose reference misses its target five times, take no part.";
+  if (!run.comparable_with_paper) {
+    how +=
+        " The verdicts are about the networks of this profile: a sentence of the paper that fails here may hold for "
+        "networks of the paper's size.";
+  }
+  const Html judged = each(groups, [&](const ClaimGroup& group) {
+    const Html articles = each(claims, [&](const JudgedClaim& claim) {
+      return group.has(claim.claim) && is_judged(claim) ? claim_html(claim) : Html();
+    });
+    return articles.empty() ? articles : element("h3", group.heading) + articles;
+  });
+  const Html open = each(claims, [](const JudgedClaim& judged) {
+    const auto& [claim, judgement] = judged;
+    if (is_judged(judged)) return Html();
+    return element("li", id_of(claim), badge(judgement.verdict, verdict_in_words(judgement.verdict)), " ",
+                   element("span.statement", claim.statement), " ", without_full_stop(judgement.evidence), ".");
+  });
+  return section(
+      "claims", "Claims",
+      element("p", how) + judged +
+          (open.empty() ? open
+                        : element("h3", "What cannot be compared or tested here, and why") + element("ul.open", open)));
+}
+
+namespace {
+
+Html quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
+                   const Attribute& label) {
+  if (!quartiles) return element("td.quiet", label, otherwise);
+  return element("td", label, show(quartiles->median), " ",
+                 element("span.range", fmt::format("[{}, {}]", show(quartiles->q25), show(quartiles->q75))));
+}
+
+/// The verdicts of one n side by side, equal neighbours as one cell.
+Html verdict_cells(const std::vector<const Comparison*>& cells) {
+  Html html;
+  for (std::size_t i = 0; i < cells.size();) {
+    std::size_t end = i + 1;
+    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
+    html += element("td.judged", Attribute{"colspan", std::to_string(end - i)}, cells[i]->verdict);
+    i = end;
+  }
+  return html;
+}
+
+/// The rows of one problem; empty when it has no cell of this metric.
+Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
+  std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
+  for (const Comparison& cell : problem.comparisons) {
+    if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
+  }
+  if (by_grid.empty()) return {};
+  Html html;
+  if (!problem.heading.empty()) {
+    html += element("tbody", element("tr", element("th.problem", Attribute{"scope", "rowgroup"},
+                                                   Attribute{"colspan", std::to_string(paper_methods().size() + 2)},
+                                                   problem.heading)));
+  }
+  for (const auto& [on, cells] : by_grid) {
+    const bool run = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second->ours; });
+    const bool judged = run && problem.with_verdicts;
+    Html papers, ours;
+    std::vector<const Comparison*> verdicts;
+    for (const std::string& method : paper_methods()) {
+      const Comparison* cell = cells.contains(method) ? cells.at(method) : nullptr;
+      const Attribute label{"data-label", style_of(method).label};
+      papers += quartile_cell(cell == nullptr ? std::nullopt : cell->paper, "no row in the paper", label);
+      ours += quartile_cell(cell == nullptr ? std::nullopt : cell->ours, "not run", label);
+      if (cell != nullptr) verdicts.push_back(cell);
+    }
+    const Html n = element("th", Attribute{"scope", "rowgroup"}, Attribute{"rowspan", judged ? "3" : "2"}, on.label());
+    html += element("tbody", element("tr", n, element("td.who", "paper"), papers),
+                    element("tr.inner.ours", element("td.who", "this run"),
+                            run ? ours : verdict_cells(verdicts)),  // "not run", in one cell
+                    judged ? element("tr.inner", element("td.who", "verdict"), verdict_cells(verdicts)) : Html());
+  }
+  return html;
+}
+
+}  // namespace
+
+Html comparison_table(const std::vector<ComparedProblem>& problems, const metrics::Metric& metric) {
+  std::vector<Heading> headings = {{"n", true}, {"median [quartiles]"}};
+  for (const std::string& method : paper_methods()) headings.push_back({style_of(method).label});
+  const char* better = metric.better == metrics::Better::lower ? "(lower is better)" : "(higher is better)";
+  return element("h3", metric.symbol, " ", element("span.quiet", better)) +
+         table_box(".against", fmt::format("{} of the paper and of this run", metric.symbol),
+                   table_head(headings) +
+                       each(problems, [&](const ComparedProblem& problem) { return metric_rows(problem, metric); }));
+}
+
+std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& comparisons) {
+  std::vector<metrics::Metric> found;
+  for (const Comparison& cell : comparisons) {
+    if (std::none_of(found.begin(), found.end(),
+                     [&](const metrics::Metric& metric) { return metric.name == cell.metric; }))
+      found.push_back(metrics::find(cell.metric));
+  }
+  std::stable_partition(found.begin(), found.end(),
+                        [](const metrics::Metric& metric) { return metric.better == metrics::Better::lower; });
+  return found;
 }
 
 }  // namespace opshap::reporting

@@ -1,37 +1,22 @@
 #include "reporting/paper.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "reporting/csv.hpp"
 #include "reporting/embedded.hpp"
 
 namespace opshap::reporting {
 
 namespace {
 
-/// The rows below the version and the heading, each with as many cells as the heading.
-std::vector<std::vector<std::string>> csv_rows(std::string_view file, std::string_view text) {
-  std::istringstream lines{std::string(text)};
-  std::string line;
-  std::getline(lines, line);
-  require<DataError>(line == "version,1", file, ": version=", line,
-                     " (expected version,1). Build the program from one source tree.");
-  std::getline(lines, line);
-  const std::size_t columns = csv_cells(line).size();
-  std::vector<std::vector<std::string>> rows;
-  while (std::getline(lines, line)) {
-    if (line.empty()) continue;
-    rows.push_back(csv_cells(line));
-    require<DataError>(rows.back().size() == columns, file, ": line=", line, " (has not ", columns,
-                       " columns). Restore reference_data/", file, ".");
-  }
-  return rows;
+/// The rows of a table of reference_data/ that is compiled into the program.
+std::vector<CsvRow> embedded_rows(std::string_view text, const char* name, const std::vector<std::string>& columns) {
+  return parse_csv(text, std::string("reference_data/") + name, columns, "version,1");
 }
 
 template <typename T>
@@ -52,16 +37,17 @@ std::vector<std::string> column_of_quality(std::string PaperCell::*column) {
   return found;
 }
 
-const std::vector<std::vector<std::string>>& problem_rows() {
-  static const std::vector<std::vector<std::string>> rows = csv_rows("paper_problems.csv", embedded::paper_problems);
+const std::vector<CsvRow>& problem_rows() {
+  static const std::vector<CsvRow> rows =
+      embedded_rows(embedded::paper_problems, "paper_problems.csv", {"pde", "domain", "label"});
   return rows;
 }
 
 /// A cell of the table of the paper's problems; empty for a PDE that is not in it.
-std::string_view of_problem(std::string_view pde, std::size_t column) {
+std::string_view of_problem(std::string_view pde, std::string_view column) {
   const auto& rows = problem_rows();
-  const auto found = std::find_if(rows.begin(), rows.end(), [pde](const auto& row) { return row[0] == pde; });
-  return found == rows.end() ? std::string_view() : std::string_view((*found)[column]);
+  const auto found = std::ranges::find_if(rows, [pde](const CsvRow& row) { return row.text("pde") == pde; });
+  return found == rows.end() ? std::string_view() : std::string_view(found->text(column));
 }
 
 }  // namespace
@@ -69,8 +55,12 @@ std::string_view of_problem(std::string_view pde, std::size_t column) {
 const PaperSentence& paper_sentence(std::string_view id) {
   static const std::map<std::string, PaperSentence, std::less<>> sentences = [] {
     std::map<std::string, PaperSentence, std::less<>> table;
-    for (const auto& row : csv_rows("paper_sentences.csv", embedded::paper_sentences))
-      table[row[0]] = {.id = row[0], .where = row[2] + " (LaTeX line " + row[1] + ")", .sentence = row[3]};
+    for (const CsvRow& row :
+         embedded_rows(embedded::paper_sentences, "paper_sentences.csv", {"id", "tex_line", "where", "sentence"})) {
+      table[row.text("id")] = {.id = row.text("id"),
+                               .where = message(row.text("where"), " (LaTeX line ", row.whole("tex_line"), ")"),
+                               .sentence = row.text("sentence")};
+    }
     return table;
   }();
   return entry(sentences, "sentence of the paper", id);
@@ -79,8 +69,8 @@ const PaperSentence& paper_sentence(std::string_view id) {
 double paper_constant(std::string_view name) {
   static const std::map<std::string, double, std::less<>> constants = [] {
     std::map<std::string, double, std::less<>> table;
-    for (const auto& row : csv_rows("paper_constants.csv", embedded::paper_constants))
-      table[row[0]] = std::strtod(row[1].c_str(), nullptr);
+    for (const CsvRow& row : embedded_rows(embedded::paper_constants, "paper_constants.csv", {"name", "value"}))
+      table[row.text("name")] = row.number("value");
     return table;
   }();
   return entry(constants, "constant of the paper", name);
@@ -88,41 +78,59 @@ double paper_constant(std::string_view name) {
 
 std::vector<std::string> paper_problems() {
   std::vector<std::string> names;
-  for (const auto& row : problem_rows()) names.push_back(row[0]);
+  for (const CsvRow& row : problem_rows()) names.push_back(row.text("pde"));
   return names;
 }
 
-std::string_view paper_label(std::string_view pde) { return of_problem(pde, 4); }
+std::string_view paper_label(std::string_view pde) { return of_problem(pde, "label"); }
 
-std::string_view paper_domain(std::string_view pde) { return of_problem(pde, 3); }
+std::string_view paper_domain(std::string_view pde) { return of_problem(pde, "domain"); }
 
 const std::vector<DataRemark>& data_remarks() {
   static const std::vector<DataRemark> remarks = [] {
     std::vector<DataRemark> table;
-    for (const auto& row : csv_rows("paper_data_remarks.csv", embedded::paper_data_remarks)) {
-      std::istringstream names(row[0]);
-      for (std::string pde; names >> pde;)
-        table.push_back({.pde = pde, .finding = row[1] == "finding", .subject = row[2], .text = row[3]});
+    for (const CsvRow& row :
+         embedded_rows(embedded::paper_data_remarks, "paper_data_remarks.csv", {"pde", "kind", "subject", "text"})) {
+      std::istringstream names(row.text("pde"));
+      const bool standing = row.text("kind") == "standing";
+      if (standing) table.push_back({.pde = "", .subject = row.text("subject"), .text = row.text("text")});
+      for (std::string pde; !standing && names >> pde;)
+        table.push_back({.pde = pde,
+                         .finding = row.text("kind") == "finding",
+                         .subject = row.text("subject"),
+                         .text = row.text("text")});
     }
     return table;
   }();
   return remarks;
 }
 
+std::vector<std::pair<std::string, std::string>> standing_differences(std::string_view pde) {
+  std::vector<std::pair<std::string, std::string>> differences;
+  for (const std::string_view of : {pde, std::string_view()}) {
+    for (const DataRemark& remark : data_remarks()) {
+      if (remark.pde == of) differences.emplace_back(remark.subject, remark.text);
+    }
+  }
+  return differences;
+}
+
 const std::vector<PaperCell>& paper_quality() {
   static const std::vector<PaperCell> cells = [] {
     std::vector<PaperCell> table;
-    for (const auto& row : csv_rows("paper_quality.csv", embedded::paper_quality)) {
-      const char* inputs = paper_domain(row[0]) == "mesh" ? "mesh_test_inputs" : "test_inputs";
-      table.push_back({.pde = row[0],
-                       .players = std::atoi(row[1].c_str()),
-                       .method = row[2],
-                       .metric = row[3],
-                       .quartiles = {.q25 = std::strtod(row[5].c_str(), nullptr),
-                                     .median = std::strtod(row[4].c_str(), nullptr),
-                                     .q75 = std::strtod(row[6].c_str(), nullptr),
+    for (const CsvRow& row :
+         embedded_rows(embedded::paper_quality, "paper_quality.csv",
+                       {"pde", "players", "method", "metric", "median", "q25", "q75", "tex_line"})) {
+      const char* inputs = paper_domain(row.text("pde")) == "mesh" ? "mesh_test_inputs" : "test_inputs";
+      table.push_back({.pde = row.text("pde"),
+                       .players = static_cast<int>(row.whole("players")),
+                       .method = row.text("method"),
+                       .metric = row.text("metric"),
+                       .quartiles = {.q25 = row.number("q25"),
+                                     .median = row.number("median"),
+                                     .q75 = row.number("q75"),
                                      .count = static_cast<std::size_t>(paper_constant(inputs))},
-                       .tex_line = std::atoi(row[7].c_str())});
+                       .tex_line = static_cast<int>(row.whole("tex_line"))});
     }
     return table;
   }();
@@ -130,7 +138,7 @@ const std::vector<PaperCell>& paper_quality() {
 }
 
 const PaperCell* find(const std::vector<PaperCell>& cells, std::string_view pde, int players, std::string_view method,
-                       std::string_view metric) {
+                      std::string_view metric) {
   const auto found = std::find_if(cells.begin(), cells.end(), [&](const PaperCell& cell) {
     return cell.pde == pde && cell.players == players && cell.method == method && cell.metric == metric;
   });

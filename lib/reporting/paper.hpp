@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "statistics/quantiles.hpp"
@@ -35,7 +36,7 @@ std::string_view paper_domain(std::string_view pde);
 /// How the data of a problem differ from the paper's, or what is wrong with the paper's own
 /// (reference_data/paper_data_remarks.csv).
 struct DataRemark {
-  std::string pde;
+  std::string pde;       ///< empty: of every problem, and about the methods
   bool finding = false;  ///< a problem of the paper's data; else a difference between the two
   std::string subject;   ///< the heading
   std::string text;      ///< some sentences
@@ -43,6 +44,10 @@ struct DataRemark {
 
 /// In the order of the file. Lives as long as the program.
 const std::vector<DataRemark>& data_remarks();
+
+/// In what this suite differs from the paper whatever the profile, and what a reader must know to compare: a heading
+/// and some sentences each. First those of this problem's data, then those of all problems.
+std::vector<std::pair<std::string, std::string>> standing_differences(std::string_view pde);
 
 /// One cell of the paper's result table (reference_data/paper_quality.csv).
 struct PaperCell {

@@ -6,14 +6,10 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "reporting/claims_of_studies.hpp"
+#include "reporting/claims.hpp"
 #include "reporting/methods.hpp"
-#include "reporting/overview.hpp"
-#include "reporting/page.hpp"
-#include "reporting/page_comparison.hpp"
+#include "reporting/pages.hpp"
 #include "reporting/paper.hpp"
-#include "reporting/problem_tables.hpp"
-#include "reporting/report_files.hpp"
 #include "reporting/report_tables.hpp"
 #include "runs/kept.hpp"
 #include "runs/row_files.hpp"
@@ -140,9 +136,9 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
     chapter.example = draw_example(*chapter.scores, run);
     overview.chapters.push_back(std::move(chapter));
   }
-  require<DataError>(!overview.chapters.empty(), "report: folder=", folder.string(),
-                     " (no run in it has attributions yet). Let `opshap reproduce` finish; the same command resumes "
-                     "it.");
+  require<DataError>(
+      !overview.chapters.empty(), "report: folder=", folder.string(),
+      " (no run in it has attributions yet). Let `opshap reproduce` finish; the same command resumes it.");
   std::vector<ClaimsOfRun> claims;
   tables::Problems problems;
   for (const Chapter& chapter : overview.chapters) {

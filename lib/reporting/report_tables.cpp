@@ -15,8 +15,6 @@ namespace opshap::reporting::tables {
 
 namespace {
 
-std::string budget_of(const Cell& cell) { return cell.budget ? show_count(static_cast<double>(*cell.budget)) : "none"; }
-
 std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
 
 /// The method asked the game for nothing on these inputs: it said why it cannot answer.
@@ -30,10 +28,10 @@ std::size_t refusals(const Cell& cell) {
       std::count_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); }));
 }
 
-std::string inputs_of(const Cell& cell) {
-  const std::size_t without = refusals(cell);
-  if (without == 0) return std::to_string(cell.rows.size());
-  return fmt::format("{} of {}", cell.rows.size() - without, cell.rows.size());
+std::string inputs_of(const Cell* cell) {
+  const std::size_t without = refusals(*cell);
+  if (without == 0) return std::to_string(cell->rows.size());
+  return fmt::format("{} of {}", cell->rows.size() - without, cell->rows.size());
 }
 
 /// Quartiles, or one word; the reason is a note below the table.
@@ -108,134 +106,160 @@ std::string heading(const metrics::Metric& metric) {
   return "largest " + symbol.substr(symbol.rfind(' ') + 1);
 }
 
+/// The rows of the run's problem.
+template <typename Row>
+std::vector<Row> of_the_problem(const Scoreboard& scores, const std::vector<Row>& rows) {
+  std::vector<Row> found = rows;
+  std::erase_if(found, [&scores](const Row& row) { return row.pde != scores.run().pde; });
+  return found;
+}
+
+/// The cells of the tables, by grid and method.
+std::vector<const Cell*> cells_of_tables(const Scoreboard& scores) {
+  std::vector<const Cell*> cells;
+  for (const Discretisation& on : scores.discretisations()) {
+    for (const std::string& method : scores.methods()) {
+      if (const Cell* cell = scores.cell(on, method)) cells.push_back(cell);
+    }
+  }
+  return cells;
+}
+
+const ColumnOf<const Cell*> n_column = {"n", [](const Cell*cell) { return cell->on.label(); }, true},
+                            method_column = {"method", [](const Cell*cell) { return style_of(cell->method).label; }},
+                            budget_column = {"budget",
+                                             [](const Cell*cell) {
+                                               return cell->budget ? show_count(static_cast<double>(*cell->budget))
+                                                                   : "none";
+                                             },
+                                             true};
+
 }  // namespace
 
 Table paper_comparison(const std::vector<Comparison>& comparisons) {
-  Table table{
-      .name = "paper_comparison",
-      .caption =
-          "Median [quartiles] of the paper's table and of this run. match: medians closer than the metric's tolerance; "
-          "within errors: closer than 1.96 standard errors of the difference; else ours is better or worse.",
-      .columns = {
-          {"n", true}, {"metric"}, {"method"}, {"paper", true}, {"this run", true}, {"difference", true}, {"verdict"}}};
-  for (const Comparison& cell : comparisons) {
-    const bool both = cell.paper && cell.ours;
-    table.add({cell.on.label(), std::string(metrics::find(cell.metric).symbol), style_of(cell.method).label,
-               show(cell.paper, "no row"), show(cell.ours, "not run"),
-               both ? show(cell.ours->median - cell.paper->median) : "none", cell.verdict});
-  }
-  return table;
+  return table_of(
+      "paper_comparison",
+      "Median [quartiles] of the paper's table and of this run. match: medians closer than the metric's tolerance; "
+      "within errors: closer than 1.96 standard errors of the difference; else ours is better or worse.",
+      comparisons,
+      {{"n", [](auto& row) { return row.on.label(); }, true},
+       {"metric", [](auto& row) { return std::string(metrics::find(row.metric).symbol); }},
+       {"method", [](auto& row) { return style_of(row.method).label; }},
+       {"paper", [](auto& row) { return show(row.paper, "no row"); }, true},
+       {"this run", [](auto& row) { return show(row.ours, "not run"); }, true},
+       {"difference",
+        [](auto& row) { return row.paper && row.ours ? show(row.ours->median - row.paper->median) : "none"; }, true},
+       {"verdict", [](auto& row) { return row.verdict; }}});
 }
 
 Table methods(const Scoreboard& scores) {
-  Table table{
-      .name = "methods",
-      .caption =
-          "Median [quartiles] over the test inputs, at the same budget for all methods that have one. Methods that see "
-          "different things (coalition values, gradients, a trained network) are not rivals on equal terms. The last "
-          "column is the largest efficiency gap |Σφ − (v(N) − v(∅))| / max(|v(N) − v(∅)|, Σ|φ|) of an input: how far "
-          "its values are from adding up. Rounding leaves about 1e-15.",
-      .columns = {{"n", true}, {"method"}, {"sees"}, {"budget", true}, {"inputs", true}}};
-  for (const metrics::Metric& metric : metrics::in_tables()) table.columns.push_back({heading(metric), true});
-  std::vector<std::string> notes;
-  bool marked = false;
-  for (const Discretisation& on : scores.discretisations()) {
-    for (const std::string& method : scores.methods()) {
-      const Cell* cell = scores.cell(on, method);
-      if (cell == nullptr) continue;
-      const auto net = cell->net_nrmse();
-      const bool below = net && !net->told;
-      marked = marked || below;
-      std::vector<std::string> row = {on.label(), style_of(method).label, access_label(cell->access), budget_of(*cell),
-                                      inputs_of(*cell)};
-      for (const metrics::Metric& metric : metrics::in_tables()) {
-        const bool mark = below && metric.name == "nrmse";
-        row.push_back(metric.shown == metrics::Shown::largest
-                          ? largest_in_words(*cell, metric.name)
-                          : score_in_words(*cell, metric.name) + (mark ? " *" : ""));
-      }
-      table.add(std::move(row));
-      add_notes(notes, *cell, on.label());
-    }
+  const std::vector<const Cell*> cells = cells_of_tables(scores);
+  const auto below = [](auto* cell) {
+    const auto net = cell->net_nrmse();
+    return net && !net->told;
+  };
+  std::vector<ColumnOf<const Cell*>> columns = {n_column,
+                                                method_column,
+                                                {"sees", [](auto* cell) { return access_label(cell->access); }},
+                                                budget_column,
+                                                {"inputs", inputs_of, true}};
+  for (const metrics::Metric& metric : metrics::in_tables()) {
+    columns.push_back({heading(metric),
+                       [below, metric](auto* cell) {
+                         if (metric.shown == metrics::Shown::largest) return largest_in_words(*cell, metric.name);
+                         const bool mark = metric.name == "nrmse" && below(cell);
+                         return score_in_words(*cell, metric.name) + (mark ? " *" : "");
+                       },
+                       true});
   }
-  if (marked) {
+  Table table =
+      table_of("methods",
+               "Median [quartiles] over the test inputs, at the same budget for all methods that have one. Methods "
+               "that see different things (coalition values, gradients, a trained network) are not rivals on equal "
+               "terms. The last column is the largest efficiency gap |Σφ − (v(N) − v(∅))| / max(|v(N) − v(∅)|, Σ|φ|) "
+               "of an input: how far its values are from adding up. Rounding leaves about 1e-15.",
+               cells, columns);
+  if (std::ranges::any_of(cells, below)) {
     table.notes.push_back(
         "* This median is not above twice the reference's own error. The method may be better than what the reference "
         "can tell.");
   }
+  std::vector<std::string> notes;
+  for (const Cell* cell : cells) add_notes(notes, *cell, cell->on.label());
   for (std::string& note : joined(notes)) table.notes.push_back(std::move(note));
   return table;
 }
 
 Table quality(const Scoreboard& scores) {
-  Table table{.name = "quality",
-              .caption = "Quartiles over the test inputs where the metric is defined.",
-              .columns = {{"players", true},
-                          {"method"},
-                          {"access"},
-                          {"budget", true},
-                          {"metric"},
-                          {"inputs", true},
-                          {"undefined", true},
-                          {"median", true},
-                          {"q25", true},
-                          {"q75", true}}};
+  struct Row {
+    const Cell* cell;
+    std::string_view metric;
+    statistics::Quartiles quartiles;
+  };
+  std::vector<Row> rows;
   for (const Cell& cell : scores.cells()) {
     for (const metrics::Metric& metric : metrics::all()) {
-      const auto quartiles = cell.quartiles(metric.name);
-      if (!quartiles) continue;
-      table.add({cell.on.label(), cell.method, cell.access, cell.budget ? std::to_string(*cell.budget) : "none",
-                 std::string(metric.name), std::to_string(quartiles->count),
-                 std::to_string(cell.rows.size() - quartiles->count), fmt::format("{:.7g}", quartiles->median),
-                 fmt::format("{:.7g}", quartiles->q25), fmt::format("{:.7g}", quartiles->q75)});
+      if (const auto found = cell.quartiles(metric.name)) rows.push_back({&cell, metric.name, *found});
     }
   }
-  return table;
+  const auto digits = [](double value) { return fmt::format("{:.7g}", value); };
+  return table_of(
+      "quality", "Quartiles over the test inputs where the metric is defined.", rows,
+      {{"players", [](auto& row) { return row.cell->on.label(); }, true},
+       {"method", [](auto& row) { return row.cell->method; }},
+       {"access", [](auto& row) { return row.cell->access; }},
+       {"budget", [](auto& row) { return row.cell->budget ? std::to_string(*row.cell->budget) : "none"; }, true},
+       {"metric", [](auto& row) { return std::string(row.metric); }},
+       {"inputs", [](auto& row) { return std::to_string(row.quartiles.count); }, true},
+       {"undefined", [](auto& row) { return std::to_string(row.cell->rows.size() - row.quartiles.count); }, true},
+       {"median", [=](auto& row) { return digits(row.quartiles.median); }, true},
+       {"q25", [=](auto& row) { return digits(row.quartiles.q25); }, true},
+       {"q75", [=](auto& row) { return digits(row.quartiles.q75); }, true}});
 }
 
 Table backbone(const Scoreboard& scores) {
-  Table table{.name = "backbone",
-              .caption =
-                  "Relative 2-norm error of the backbone's prediction on the test inputs: attributions explain this "
-                  "operator, not the PDE.",
-              .columns = {{"points", true}, {"inputs", true}, {"median [quartiles]", true}, {"largest", true}}};
-  for (const runs::OperatorRow& row : scores.run().results.operators) {
-    const std::vector<double> errors = row.defined_errors();
-    if (row.pde != scores.run().pde || errors.empty()) continue;
-    const std::size_t all = row.relative_errors.size();
-    table.add({runs::shape_in_words(row.shape),
-               errors.size() == all ? std::to_string(all)
-                                    : fmt::format("{} of {} (the solution of the others is 0)", errors.size(), all),
-               show(statistics::quartiles(errors)), show(*std::max_element(errors.begin(), errors.end()))});
-  }
-  return table;
+  auto rows = of_the_problem(scores, scores.run().results.operators);
+  std::erase_if(rows, [](const runs::OperatorRow& row) { return row.defined_errors().empty(); });
+  const auto inputs = [](auto& row) {
+    const std::size_t defined = row.defined_errors().size(), all = row.relative_errors.size();
+    return defined == all ? std::to_string(all)
+                          : fmt::format("{} of {} (the solution of the others is 0)", defined, all);
+  };
+  return table_of(
+      "backbone",
+      "Relative 2-norm error of the backbone's prediction on the test inputs: attributions explain this operator, not "
+      "the PDE.",
+      rows,
+      {{"points", [](auto& row) { return runs::shape_in_words(row.shape); }, true},
+       {"inputs", inputs, true},
+       {"median [quartiles]", [](auto& row) { return show(statistics::quartiles(row.defined_errors())); }, true},
+       {"largest", [](auto& row) { return show(std::ranges::max(row.defined_errors())); }, true}});
 }
 
 Table net_of_the_reference(const Scoreboard& scores) {
-  Table table{.name = "net_of_the_reference",
-              .caption =
-                  "An NRMSE contains the reference's own error. Net is the root of the median of NRMSE² − (error of "
-                  "the reference)² over the inputs, with its 95 % interval over inputs and the reference's error. "
-                  "The floor is the median error of the reference: what is smaller cannot be told. Rows with an "
-                  "exact reference are left out.",
-              .columns = {{"n", true},
-                          {"method"},
-                          {"NRMSE, median", true},
-                          {"net", true},
-                          {"95 % interval", true},
-                          {"floor", true},
-                          {"above twice the floor"}}};
-  for (const Discretisation& on : scores.discretisations()) {
-    for (const std::string& method : scores.methods()) {
-      const Cell* cell = scores.cell(on, method);
-      const auto net = cell == nullptr ? std::nullopt : cell->net_nrmse();
-      if (!net || net->floor == 0) continue;
-      table.add({on.label(), style_of(method).label, show(cell->quartiles("nrmse")->median), show(net->value),
-                 show(net->interval.low) + " to " + show(net->interval.high), show(net->floor),
-                 net->told ? "yes" : "no: it says more about the reference"});
-    }
+  struct Row {
+    const Cell* cell;
+    NetError net;
+  };
+  std::vector<Row> rows;
+  for (const Cell* cell : cells_of_tables(scores)) {
+    if (const auto net = cell->net_nrmse(); net && net->floor != 0) rows.push_back({cell, *net});
   }
-  return table;
+  return table_of(
+      "net_of_the_reference",
+      "An NRMSE contains the reference's own error. Net is the root of the median of NRMSE² − (error of the "
+      "reference)² over the inputs, with its 95 % interval over inputs and the reference's error. The floor is the "
+      "median error of the reference: what is smaller cannot be told. Rows with an exact reference are left out.",
+      rows,
+      {{"n", [](auto& row) { return row.cell->on.label(); }, true},
+       {"method", [](auto& row) { return style_of(row.cell->method).label; }},
+       {"NRMSE, median", [](auto& row) { return show(row.cell->quartiles("nrmse")->median); }, true},
+       {"net", [](auto& row) { return show(row.net.value); }, true},
+       {"95 % interval", [](auto& row) { return show(row.net.interval.low) + " to " + show(row.net.interval.high); },
+        true},
+       {"floor", [](auto& row) { return show(row.net.floor); }, true},
+       {"above twice the floor",
+        [](auto& row) { return row.net.told ? "yes" : "no: it says more about the reference"; }}});
 }
 
 namespace {
@@ -267,168 +291,246 @@ Parts parts_of(const Scoreboard& scores, const Discretisation& on) {
 }  // namespace
 
 Table games(const Scoreboard& scores) {
-  Table table{
-      .name = "games",
-      .caption =
-          "What the games are about: how many players change anything at all, and how far what hides a player is "
-          "from the data, in standard deviations of all test inputs. Above 3, hidden cells show the operator "
-          "what it has never seen.",
-      .columns = {{"n", true}, {"players that change anything, median", true}, {"baseline's distance", true}}};
-  for (const runs::GamesRow& row : scores.run().results.games) {
-    if (row.pde != scores.run().pde || row.active.empty()) continue;
-    std::string distances;
+  auto rows = of_the_problem(scores, scores.run().results.games);
+  std::erase_if(rows, [](const runs::GamesRow& row) { return row.active.empty(); });
+  const auto active = [](auto& row) {
+    const std::vector<double> found(row.active.begin(), row.active.end());
+    return fmt::format("{} of {}", show_count(statistics::quantile(found, 0.5)), row.players);
+  };
+  const auto distances = [](auto& row) {
+    std::string words;
     for (std::size_t i = 0; i < row.channels.size(); ++i)
-      distances +=
-          fmt::format("{}{} {}", distances.empty() ? "" : ", ", row.channels[i], show(row.baseline_distances[i]));
-    const std::vector<double> active(row.active.begin(), row.active.end());
-    table.add({Discretisation{.players = row.players, .shape = row.shape}.label(),
-               fmt::format("{} of {}", show_count(statistics::quantile(active, 0.5)), row.players),
-               distances.empty() ? "none" : distances});
-  }
-  return table;
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", row.channels[i], show(row.baseline_distances[i]));
+    return words.empty() ? "none" : words;
+  };
+  return table_of(
+      "games",
+      "What the games are about: how many players change anything at all, and how far what hides a player is from the "
+      "data, in standard deviations of all test inputs. Above 3, hidden cells show the operator what it has never "
+      "seen.",
+      rows,
+      {{"n", [](auto& row) { return Discretisation{.players = row.players, .shape = row.shape}.label(); }, true},
+       {"players that change anything, median", active, true},
+       {"baseline's distance", distances, true}});
 }
 
 Table reference(const Scoreboard& scores) {
-  Table table{.name = "reference",
-              .caption =
-                  "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it is "
-                  "exact. A difference in NRMSE below it means nothing.",
-              .columns = {{"n", true},
-                          {"reference"},
-                          {"evaluations, median", true},
-                          {"its error, median", true},
-                          {"its error, largest", true},
-                          {"missed the target", true}}};
-  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
-  const std::vector<Discretisation> grids = scores.discretisations();
-  const bool shares =
-      std::ranges::any_of(grids, [&](const Discretisation& on) { return scores.reference(on).own_share.has_value(); });
-  if (shares) {
-    table.columns.push_back({"share of the own cell", true});
-    table.notes.push_back(
+  using On = Discretisation;
+  const std::vector<On>& grids = scores.discretisations();
+  std::map<On, ReferenceQuality> quality;
+  std::map<On, std::size_t> inputs;
+  std::size_t undefined = 0;
+  for (const On& on : grids) {
+    const ReferenceQuality& found = quality.emplace(on, scores.reference(on)).first->second;
+    for (const auto& [kind, count] : found.kinds) inputs[on] += count;
+    undefined += found.undefined;
+  }
+  const auto kinds = [&](auto& on) {
+    std::string words;
+    for (const auto& [kind, count] : quality.at(on).kinds) {
+      words += (words.empty() ? "" : ", ") + reference_label(kind);
+      if (quality.at(on).kinds.size() > 1) words += fmt::format(" ({})", count);
+    }
+    return words;
+  };
+  const auto error = [&](const On& on, double value) {
+    return quality.at(on).undefined == inputs.at(on) ? "undefined" : show(value);
+  };
+  std::vector<ColumnOf<On>> columns = {
+      {"n", [](auto& on) { return on.label(); }, true},
+      {"reference", kinds},
+      {"evaluations, median", [&](auto& on) { return show_count(quality.at(on).evaluations.median); }, true},
+      {"its error, median", [&](auto& on) { return error(on, quality.at(on).error.median); }, true},
+      {"its error, largest", [&](auto& on) { return error(on, quality.at(on).largest_error); }, true},
+      {"missed the target",
+       [&](auto& on) {
+         return quality.at(on).target ? fmt::format("{} of {}", quality.at(on).missed, inputs.at(on))
+                                      : "no target stored";
+       },
+       true}};
+  std::vector<std::string> notes;
+  if (std::ranges::any_of(grids, [&](auto& on) { return quality.at(on).own_share.has_value(); })) {
+    columns.push_back({"share of the own cell",
+                       [&](auto& on) {
+                         const auto& share = quality.at(on).own_share;
+                         return share ? show(*share) : "not stored";
+                       },
+                       true});
+    notes.push_back(
         "The share of the own cell is |value of the query's own cell|/|values|: the NRMSE of an answer that is right "
         "but for a 0 there.");
   }
-  const bool parts =
-      std::ranges::any_of(grids, [&](const Discretisation& on) { return !parts_of(scores, on).errors.empty(); });
-  if (parts) {
-    table.columns.push_back({"errors of its parts, median", true});
-    table.columns.push_back({"their comparison, least p", true});
+  if (std::ranges::any_of(grids, [&](auto& on) { return !parts_of(scores, on).errors.empty(); })) {
+    columns.push_back({"errors of its parts, median", [&](auto& on) { return parts_of(scores, on).words(); }, true});
+    columns.push_back({"their comparison, least p",
+                       [&](auto& on) {
+                         const auto least = parts_of(scores, on).least_p;
+                         return least ? show(*least) : "none";
+                       },
+                       true});
   }
-  for (const std::string& explainer : explainers)
-    table.columns.push_back({style_of(explainer).label + ", NRMSE", true});
-  bool certified = false;
-  std::size_t undefined = 0;
-  std::optional<double> target;
-  for (const Discretisation& on : grids) {
-    const ReferenceQuality quality = scores.reference(on);
-    std::string kinds;
-    std::size_t inputs = 0;
-    for (const auto& [kind, count] : quality.kinds) {
-      kinds += (kinds.empty() ? "" : ", ") + reference_label(kind);
-      if (quality.kinds.size() > 1) kinds += fmt::format(" ({})", count);
-      inputs += count;
-    }
-    certified = certified || quality.kinds.contains("certified");
-    target = quality.target;
-    std::vector<std::string> cells = {
-        on.label(),
-        kinds,
-        show_count(quality.evaluations.median),
-        quality.undefined == inputs ? "undefined" : show(quality.error.median),
-        quality.undefined == inputs ? "undefined" : show(quality.largest_error),
-        quality.target ? fmt::format("{} of {}", quality.missed, inputs) : "no target stored"};
-    if (shares) cells.push_back(quality.own_share ? show(*quality.own_share) : "not stored");
-    if (parts) {
-      const Parts found = parts_of(scores, on);
-      cells.push_back(found.words());
-      cells.push_back(found.least_p ? show(*found.least_p) : "none");
-    }
-    for (const std::string& explainer : explainers) {
-      const Cell* cell = scores.cell(on, explainer);
-      cells.push_back(cell == nullptr ? "not run" : score_in_words(*cell, "nrmse"));
-    }
-    table.add(std::move(cells));
-    undefined += quality.undefined;
+  for (const std::string& explainer : scores.methods_with_access("amortised")) {
+    columns.push_back({style_of(explainer).label + ", NRMSE",
+                       [&scores, explainer](auto& on) {
+                         const Cell* cell = scores.cell(on, explainer);
+                         return cell == nullptr ? "not run" : score_in_words(*cell, "nrmse");
+                       },
+                       true});
   }
+  Table table = table_of("reference",
+                         "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it "
+                         "is exact. A difference in NRMSE below it means nothing.",
+                         grids, columns);
+  table.notes = std::move(notes);
   if (undefined > 0)
     table.notes.push_back(fmt::format(
         "The values of {} inputs are all 0. No error is relative to them, so medians leave them out.", undefined));
-  if (certified) {
+  if (std::ranges::any_of(quality, [](const auto& of) { return of.second.kinds.contains("certified"); })) {
     table.notes.push_back(
         "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "
-        "orderings "
-        "and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference is their "
-        "weighted mean. Evaluations count reverse passes by what they cost.");
+        "orderings and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference "
+        "is their weighted mean. Evaluations count reverse passes by what they cost.");
   }
-  if (target) {
-    table.notes.push_back(fmt::format(
-        "Sampling goes on until the error is at most {}, or until the budget of the reference is spent. The column "
-        "\"missed the target\" counts the inputs where the budget ended first.",
-        show(*target)));
+  if (const auto target = grids.empty() ? std::nullopt : quality.at(grids.back()).target) {
+    table.notes.push_back(
+        fmt::format("Sampling goes on until the error is at most {}, or until the budget of the reference is spent. "
+                    "The column \"missed the target\" counts the inputs where the budget ended first.",
+                    show(*target)));
   }
   return table;
 }
 
 Table drift(const Scoreboard& scores) {
-  Table table{.name = "drift",
-              .caption =
+  const auto explainer = [](auto& row) {
+    return style_of(row.explainer ? row.method + ":" + *row.explainer : row.method).label;
+  };
+  return table_of("drift",
                   "How far an explainer's answer depends on the grid: the relative distance of its densities of one "
                   "input on a grid and on the finest one, at the points of the former but the query's own, up to a "
                   "constant. Over the test inputs. A part of it may be the truth's own.",
-              .columns = {{"n", true}, {"against", true}, {"explainer"}, {"drift", true}},
-              .rows = {}};
-  for (const runs::DriftRow& row : scores.run().results.drifts) {
-    if (row.pde != scores.run().pde) continue;
-    const std::string method = row.explainer ? row.method + ":" + *row.explainer : row.method;
-    table.add({runs::shape_in_words(row.shape), runs::shape_in_words(row.finest), style_of(method).label,
-               show(statistics::quartiles(row.drifts))});
-  }
-  return table;
+                  of_the_problem(scores, scores.run().results.drifts),
+                  {{"n", [](auto& row) { return runs::shape_in_words(row.shape); }, true},
+                   {"against", [](auto& row) { return runs::shape_in_words(row.finest); }, true},
+                   {"explainer", explainer},
+                   {"drift", [](auto& row) { return show(statistics::quartiles(row.drifts)); }, true}});
 }
 
 Table cost(const Scoreboard& scores) {
-  Table table{
-      .name = "cost",
-      .caption =
-          "One attribution, medians over the test inputs that the method did not refuse. Distinct coalitions are "
-          "what a budget limits. Wall time on this machine, evaluations of the game included.",
-      .columns = {{"n", true},
-                  {"method"},
-                  {"budget", true},
-                  {"distinct coalitions", true},
-                  {"evaluations", true},
-                  {"reverse passes", true},
-                  {"wall time", true}}};
-  for (const Discretisation& on : scores.discretisations()) {
-    for (const std::string& method : scores.methods()) {
-      const Cell* cell = scores.cell(on, method);
-      if (cell == nullptr || is_baseline(cell->access)) continue;
-      const auto seconds = cell->seconds();
-      table.add({on.label(), style_of(method).label, budget_of(*cell), count_in_words(cell->distinct()),
-                 count_in_words(cell->evaluations()), count_in_words(cell->gradients()),
-                 seconds ? show_seconds(seconds->median) : "refused"});
-    }
-  }
-  return table;
+  std::vector<const Cell*> cells = cells_of_tables(scores);
+  std::erase_if(cells, [](auto* cell) { return is_baseline(cell->access); });
+  const auto seconds = [](auto* cell) {
+    const auto found = cell->seconds();
+    return found ? show_seconds(found->median) : "refused";
+  };
+  return table_of("cost",
+                  "One attribution, medians over the test inputs that the method did not refuse. Distinct coalitions "
+                  "are what a budget limits. Wall time on this machine, evaluations of the game included.",
+                  cells,
+                  {n_column,
+                   method_column,
+                   budget_column,
+                   {"distinct coalitions", [](auto* cell) { return count_in_words(cell->distinct()); }, true},
+                   {"evaluations", [](auto* cell) { return count_in_words(cell->evaluations()); }, true},
+                   {"reverse passes", [](auto* cell) { return count_in_words(cell->gradients()); }, true},
+                   {"wall time", seconds, true}});
 }
 
 Table training(const Scoreboard& scores) {
-  Table table{.name = "training",
-              .caption = "What was trained. Evaluations are forward passes of the backbone spent on coalition values.",
-              .columns = {{"stage"},
-                          {"epochs", true},
-                          {"best epoch", true},
-                          {"best validation loss", true},
-                          {"backbone evaluations", true},
-                          {"wall time", true}}};
-  for (const runs::TrainingRow& row : scores.run().results.training) {
-    if (row.pde != scores.run().pde) continue;
-    table.add({row.explainer ? fmt::format("{} {}", row.stage, *row.explainer) : row.stage, std::to_string(row.epochs),
-               std::to_string(row.best_epoch), show(row.best_validation),
-               show_count(static_cast<double>(row.operator_evaluations)), show_seconds(row.seconds)});
+  const auto stage = [](auto& row) {
+    return row.explainer ? fmt::format("{} {}", row.stage, *row.explainer) : row.stage;
+  };
+  const auto evaluations = [](auto& row) { return show_count(static_cast<double>(row.operator_evaluations)); };
+  return table_of("training",
+                  "What was trained. Evaluations are forward passes of the backbone spent on coalition values.",
+                  of_the_problem(scores, scores.run().results.training),
+                  {{"stage", stage},
+                   {"epochs", [](auto& row) { return std::to_string(row.epochs); }, true},
+                   {"best epoch", [](auto& row) { return std::to_string(row.best_epoch); }, true},
+                   {"best validation loss", [](auto& row) { return show(row.best_validation); }, true},
+                   {"backbone evaluations", evaluations, true},
+                   {"wall time", [](auto& row) { return show_seconds(row.seconds); }, true}});
+}
+
+namespace {
+
+/// Adds what is not there yet, in the order of its first appearance.
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// A grid of one of several problems.
+struct PlaceOfProblem {
+  const Scoreboard* scores;
+  Discretisation on;
+};
+
+/// The grids on which some sampling method was run.
+std::vector<PlaceOfProblem> sampled_grids(const Problems& problems) {
+  std::vector<PlaceOfProblem> places;
+  for (const Scoreboard* scores : problems) {
+    const std::vector<std::string> sampling = scores->sampling_methods();
+    for (const Discretisation& on : scores->discretisations()) {
+      if (std::ranges::any_of(sampling, [&](const auto& method) { return scores->cell(on, method) != nullptr; }))
+        places.push_back({scores, on});
+    }
   }
+  return places;
+}
+
+}  // namespace
+
+Table medians(const Problems& problems, const metrics::Metric& metric) {
+  std::vector<std::string> methods;
+  for (const Scoreboard* scores : problems) {
+    for (const std::string& method : scores->methods()) add_new(methods, method);
+  }
+  sort_for_display(methods);
+  bool marked = false;
+  std::vector<ColumnOf<PlaceOfProblem>> columns = {
+      {"problem", [](auto& place) { return pde_label(place.scores->run().pde); }},
+      {"n", [](auto& place) { return place.on.label(); }, true}};
+  for (const std::string& method : methods) {
+    const auto median = [&, method](const PlaceOfProblem& place) {
+      const Cell* cell = place.scores->cell(place.on, method);
+      const auto quartiles = cell == nullptr ? std::nullopt : cell->quartiles(metric.name);
+      if (!quartiles) return std::string(cell == nullptr ? "not run" : "no value");
+      std::string text = show(quartiles->median);
+      const std::size_t inputs = place.scores->references(place.on).size();
+      if (quartiles->count < inputs) text += fmt::format(" ({} of {} inputs)", quartiles->count, inputs);
+      if (metric.name != "nrmse" || cell->net_nrmse()->told) return text;
+      marked = true;
+      return text + " *";
+    };
+    columns.push_back({style_of(method).label, median, true});
+  }
+  Table table = table_of(fmt::format("medians_{}", metric.name),
+                         fmt::format("{} of every method, the median over the test inputs ({} is better). Methods that "
+                                     "sample coalitions have the budget of the paper's table, max(2n, 1024).",
+                                     metric.symbol, metric.better == metrics::Better::lower ? "lower" : "higher"),
+                         sampled_grids(problems), columns);
+  if (marked)
+    table.notes.push_back(
+        "* Not above twice the reference's own error. The method may be better than what the reference can tell.");
   return table;
+}
+
+Table stages(const Problems& problems) {
+  std::vector<std::string> stages;
+  for (const Scoreboard* scores : problems) {
+    for (const auto& [stage, seconds] : scores->run().seconds) add_new(stages, stage);
+  }
+  std::vector<ColumnOf<const Scoreboard*>> columns = {
+      {"problem", [](auto* scores) { return pde_label(scores->run().pde); }}};
+  for (const std::string& stage : stages) {
+    const auto seconds = [stage](const Scoreboard* scores) {
+      const auto& all = scores->run().seconds;
+      const auto found = std::ranges::find(all, stage, [](const auto& one) { return one.first; });
+      return found == all.end() ? "none" : show_seconds(found->second);
+    };
+    columns.push_back({stage, seconds, true});
+  }
+  columns.push_back({"all", [](auto* scores) { return show_seconds(scores->run().total_seconds()); }, true});
+  return table_of("stages", "Wall time of each stage, whatever else the machine did meanwhile.", problems, columns);
 }
 
 }  // namespace opshap::reporting::tables

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/registry.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/scoreboard.hpp"
 #include "reporting/table.hpp"
@@ -32,5 +33,14 @@ Table games(const Scoreboard& scores);
 Table cost(const Scoreboard& scores);
 /// What was trained, at what cost.
 Table training(const Scoreboard& scores);
+
+/// Runs on several problems, in the order of display.
+using Problems = std::vector<const Scoreboard*>;
+
+/// The median over the test inputs of every method on every grid on which one that samples coalitions was run: a row a
+/// problem and grid, a column a method.
+Table medians(const Problems& problems, const metrics::Metric& metric);
+/// The wall time of every stage, a row a problem.
+Table stages(const Problems& problems);
 
 }  // namespace opshap::reporting::tables

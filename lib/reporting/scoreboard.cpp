@@ -1,23 +1,40 @@
 #include "reporting/scoreboard.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
-#include "reporting/budget_needed.hpp"
+#include "reporting/claims_measurement.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paired_scores.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/table.hpp"
+#include "runs/results.hpp"
 
 namespace opshap::reporting {
+
+bool Discretisation::every_point_plays() const { return runs::points_of(shape) == players; }
+
+std::string Discretisation::label() const {
+  if (is_line() || shape.empty()) return std::to_string(players);
+  const std::string grid = runs::shape_in_words(shape);
+  return every_point_plays() ? fmt::format("{} ({})", players, grid) : fmt::format("{} (of {} points)", players, grid);
+}
+
+std::string Discretisation::id() const {
+  return is_line() ? std::to_string(players) : fmt::format("{}-of-{}", players, fmt::join(shape, "x"));
+}
 
 namespace {
 
@@ -346,6 +363,57 @@ const runs::ValuesRow* Scoreboard::values(const Discretisation& on, std::int64_t
       return &row;
   }
   return nullptr;
+}
+
+std::optional<std::vector<std::int64_t>> samples_of(const Scoreboard& scores, const runs::OperatorRow& errors) {
+  std::set<std::int64_t> samples;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.shape != errors.shape) continue;
+    for (const runs::AttributionRow* reference : scores.references(on)) samples.insert(reference->sample);
+  }
+  if (samples.size() != errors.relative_errors.size()) return std::nullopt;
+  return std::vector<std::int64_t>(samples.begin(), samples.end());
+}
+
+std::map<std::int64_t, double> backbone_errors(const Scoreboard& scores, const std::vector<int>& shape) {
+  std::map<std::int64_t, double> found;
+  for (const runs::OperatorRow& row : scores.run().results.operators) {
+    if (row.pde != scores.run().pde || row.shape != shape) continue;
+    const auto samples = samples_of(scores, row);
+    if (!samples) continue;
+    for (std::size_t i = 0; i < samples->size(); ++i)
+      if (row.relative_errors[i].value) found.emplace((*samples)[i], *row.relative_errors[i].value);
+  }
+  return found;
+}
+
+namespace {
+
+/// Of the finer values the part that belongs to the cells around every second point: the neighbours' cells are cut in
+/// half.
+std::vector<double> coarsened(const std::vector<double>& fine) {
+  std::vector<double> coarse;
+  for (std::size_t i = 0; i + 1 < fine.size(); i += 2)
+    coarse.push_back(fine[i] + (fine[(i + fine.size() - 1) % fine.size()] + fine[i + 1]) / 2);
+  return coarse;
+}
+
+}  // namespace
+
+std::optional<double> distance_of_references(const Scoreboard& scores, std::int64_t sample, int players, int finer) {
+  const runs::ValuesRow* coarse = scores.values(Discretisation::line(players), sample, "reference");
+  const runs::ValuesRow* fine = scores.values(Discretisation::line(finer), sample, "reference");
+  if (coarse == nullptr || fine == nullptr) return std::nullopt;
+  std::vector<double> summed = fine->values;
+  while (summed.size() > coarse->values.size()) summed = coarsened(summed);
+  if (summed.size() != coarse->values.size()) return std::nullopt;
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < summed.size(); ++i) {
+    difference = std::hypot(difference, summed[i] - coarse->values[i]);
+    size = std::hypot(size, coarse->values[i]);
+  }
+  if (size == 0) return std::nullopt;
+  return difference / size;
 }
 
 }  // namespace opshap::reporting

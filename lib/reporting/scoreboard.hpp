@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,12 +10,29 @@
 #include <string_view>
 #include <vector>
 
-#include "reporting/discretisation.hpp"
 #include "runs/run.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
+
+/// A grid and who plays on it. Several grids may have the same number of players: 4 × 4 points, and 8 × 8 in 16 blocks.
+struct Discretisation {
+  int players = 0;
+  std::vector<int> shape;  ///< points per axis; empty for a grid of the paper, which states only the players
+
+  /// The grid of one axis where each point is a player.
+  static Discretisation line(int players) { return {.players = players, .shape = {players}}; }
+  bool is_line() const { return *this == line(players); }
+  bool every_point_plays() const;
+
+  /// "32" of a line, else "16 (4 × 4)" or "16 (of 8 × 8 points)".
+  std::string label() const;
+  /// The same for the id of an element: "32", "16-of-4x4", "16-of-8x8".
+  std::string id() const;
+
+  auto operator<=>(const Discretisation&) const = default;
+};
 
 struct BudgetCurves;
 
@@ -137,5 +155,20 @@ class Scoreboard {
   std::shared_ptr<const std::vector<runs::AttributionRow>>
       constants_;  ///< where the cells' rows of constant_method are
 };
+
+/// The sample numbers of the test inputs of a row of backbone errors, in the order of these errors. A row does not say
+/// them: an evaluation goes through its test inputs by ascending number, and the attributions on the same grid name
+/// them. None when the attributions are not of as many inputs as the row.
+std::optional<std::vector<std::int64_t>> samples_of(const Scoreboard& scores, const runs::OperatorRow& errors);
+
+/// The backbone's relative error of each test input on a grid, by sample number, where it is defined. Empty when the
+/// run does not say which input an error belongs to.
+std::map<std::int64_t, double> backbone_errors(const Scoreboard& scores, const std::vector<int>& shape);
+
+/// ‖summed − coarse‖₂ / ‖coarse‖₂, where coarse is the stored reference of an input on a line of `players` points, and
+/// summed is the one on a line of `finer` points, a power of two times as many, added up over the coarse cells. Both
+/// grids have a point at 0 of a periodic line and cells centred at their points, so a fine cell on the border of two
+/// coarse ones is shared by both. None when one of the two is not stored or the coarse one is zero.
+std::optional<double> distance_of_references(const Scoreboard& scores, std::int64_t sample, int players, int finer);
 
 }  // namespace opshap::reporting

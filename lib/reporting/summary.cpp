@@ -1,5 +1,3 @@
-#include "reporting/summary.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 #include <optional>
 
 #include "reporting/methods.hpp"
-#include "reporting/page_claims.hpp"
+#include "reporting/pages.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/table.hpp"
 
@@ -45,8 +43,8 @@ std::string medians_of(const Scoreboard& scores, const std::vector<std::string>&
     const auto in_words = [](const std::optional<double>& median) {
       return median ? show(*median) : std::string("none");
     };
-    words += fmt::format("{}{} {} and {}", words.empty() ? "" : ", ", escape_markup(style_of(method).label),
-                         in_words(at_coarsest), in_words(at_finest));
+    words += fmt::format("{}{} {} and {}", words.empty() ? "" : ", ", style_of(method).label, in_words(at_coarsest),
+                         in_words(at_finest));
   }
   return words;
 }
@@ -56,28 +54,32 @@ std::string ends_of(const Scoreboard& scores) {
                      scores.discretisations().back().label());
 }
 
-std::string trained(const Scoreboard& scores) {
-  const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
-  if (medians.empty()) return "";
-  return fmt::format("<strong>Trained.</strong> Median NRMSE at {}: {}.", ends_of(scores), medians);
+/// A sentence below its heading; nothing without words.
+Html sentence(const char* heading, const std::string& words) {
+  return words.empty() ? Html() : element("strong", heading) + " " + words;
 }
 
-std::string untrained(const Scoreboard& scores) {
+Html trained(const Scoreboard& scores) {
+  const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
+  if (medians.empty()) return {};
+  return sentence("Trained.", fmt::format("Median NRMSE at {}: {}.", ends_of(scores), medians));
+}
+
+Html untrained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, untrained_methods());
-  if (medians.empty()) return "";
-  std::string text =
-      fmt::format("<strong>Without training</strong> (they evaluate the operator for each input). {}.", medians);
+  if (medians.empty()) return {};
+  std::string words = fmt::format("(they evaluate the operator for each input). {}.", medians);
   const UntrainedLead lead = untrained_lead(scores);
   if (lead.grids > 0) {
-    text += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.",
-                        lead.ahead, lead.grids);
+    words += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.",
+                         lead.ahead, lead.grids);
   }
-  return text;
+  return sentence("Without training", words);
 }
 
 /// The factors between our columns and the paper's, from the claims about them.
-std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
-  if (!scores.run().comparable_with_paper) return "";
+Html beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+  if (!scores.run().comparable_with_paper) return {};
   std::string words;
   for (const auto& [id, method] :
        std::map<std::string_view, const char*>{{"regression_msr_column", "regression_msr_shapiq_1_6"},
@@ -90,16 +92,17 @@ std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedC
                                : direction == Direction::better                ? "better than the paper's"
                                : direction == Direction::worse                 ? "worse than the paper's"
                                                                                : "undecided";
-      words += fmt::format("{}{} {} (by a factor of {})", words.empty() ? "" : ", ",
-                           escape_markup(style_of(method).label), than, show(*judged.judgement.value));
+      words += fmt::format("{}{} {} (by a factor of {})", words.empty() ? "" : ", ", style_of(method).label, than,
+                           show(*judged.judgement.value));
     }
   }
-  return words.empty() ? "" : fmt::format("<strong>Beside the paper's table.</strong> NRMSE over all n: {}.", words);
+  if (words.empty()) return {};
+  return sentence("Beside the paper's table.", fmt::format("NRMSE over all n: {}.", words));
 }
 
-std::string verdicts(const std::vector<JudgedClaim>& claims) {
+Html verdicts(const std::vector<JudgedClaim>& claims) {
   const Tally paper = tally(claims, "paper"), ours = tally(claims, "opshap");
-  std::string text = "<strong>Verdicts.</strong> ";
+  std::string text;
   if (paper.judged() == 0) {
     text += "This run can judge no sentence of the paper.";
   } else {
@@ -107,10 +110,10 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
         "{} of {} sentences of the paper that this run can judge hold, {} {}, {} {} undecided.{}", paper.reproduced,
         paper.judged(), paper.not_reproduced, paper.not_reproduced == 1 ? "does not" : "do not", paper.undecided,
         paper.undecided == 1 ? "is" : "are",
-        paper.better > 0 ? fmt::format(" Of those that do not, {} {} since this run's errors are smaller "
-                                       "than the paper's.",
-                                       paper.better, paper.better == 1 ? "fails" : "fail")
-                         : "");
+        paper.better > 0
+            ? fmt::format(" Of those that do not, {} {} since this run's errors are smaller than the paper's.",
+                          paper.better, paper.better == 1 ? "fails" : "fail")
+            : "");
   }
   if (const Tally rows = tally_of_table_rows(claims); rows.judged() > 0) {
     text += fmt::format(" The paper's best methods are the best here in {} of {} rows of its table.", rows.reproduced,
@@ -118,12 +121,12 @@ std::string verdicts(const std::vector<JudgedClaim>& claims) {
   }
   if (ours.judged() > 0)
     text += fmt::format(" Of {} sentences that this suite adds {} hold.", ours.judged(), ours.reproduced);
-  return text;
+  return sentence("Verdicts.", text);
 }
 
 /// The operator that is explained, and the reference.
-std::string grounds(const Scoreboard& scores) {
-  std::string text = "<strong>Grounds.</strong> ";
+Html grounds(const Scoreboard& scores) {
+  std::string text;
   const Discretisation& finest = scores.discretisations().back();
   if (const auto error = scores.backbone_error(finest)) {
     text +=
@@ -131,8 +134,7 @@ std::string grounds(const Scoreboard& scores) {
   }
   const ReferenceQuality quality = scores.reference(finest);
   std::string kinds;
-  for (const auto& [kind, count] : quality.kinds)
-    kinds += (kinds.empty() ? "" : ", ") + escape_markup(reference_label(kind));
+  for (const auto& [kind, count] : quality.kinds) kinds += (kinds.empty() ? "" : ", ") + reference_label(kind);
   text += fmt::format("The reference there is {}, known to {} in the median and to {} at worst.", kinds,
                       show(quality.error.median), show(quality.largest_error));
   std::string out;
@@ -140,15 +142,15 @@ std::string grounds(const Scoreboard& scores) {
     if (!scores.unfit(on).empty()) out += (out.empty() ? "" : ", ") + on.label();
   }
   if (!out.empty()) text += fmt::format(" No verdict rests on n = {}: operator or reference are not good enough.", out);
-  return text;
+  return sentence("Grounds.", text);
 }
 
 }  // namespace
 
-std::vector<std::string> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
-  std::vector<std::string> sentences = {trained(scores), untrained(scores), beside_the_paper(scores, claims),
-                                        verdicts(claims), grounds(scores)};
-  std::erase(sentences, "");
+std::vector<Html> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+  std::vector<Html> sentences = {trained(scores), untrained(scores), beside_the_paper(scores, claims), verdicts(claims),
+                                 grounds(scores)};
+  std::erase_if(sentences, [](const Html& sentence) { return sentence.empty(); });
   return sentences;
 }
 

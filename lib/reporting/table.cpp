@@ -119,13 +119,14 @@ std::string Table::latex() const {
                     head = "\\toprule\n" + heading + " \\\\\n\\midrule\n";
   if (rows.size() > most_rows_of_a_page) {
     return fmt::format(
-        "% needs \\usepackage{{booktabs,longtable}}\n\\begin{{longtable}}{{{}}}\n{} \\\\\n{}\\endhead\n{}"
-        "\\bottomrule\n\\end{{longtable}}\n{}",
+        "% needs \\usepackage{{booktabs,longtable}}\n\\begin{{longtable}}{{{}}}\n{} "
+        "\\\\\n{}\\endhead\n{}\\bottomrule\n\\end{{longtable}}\n{}",
         kinds, titles, head, body, below);
   }
   return fmt::format(
-      "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n{}\n\\begin{{tabular}}{{{}}}\n{}{}"
-      "\\bottomrule\n\\end{{tabular}}\n{}\\end{{table}}\n",
+      "% needs "
+      "\\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n{}\n\\begin{{tabular}}{{{}}}\n{}{}\\bottomrule\n\\end{{"
+      "tabular}}\n{}\\end{{table}}\n",
       titles, kinds, head, body, below);
 }
 
@@ -141,70 +142,31 @@ std::string Table::csv() const {
   return text;
 }
 
-std::string Table::html() const {
+Html Table::html() const {
   const bool stacks = columns.size() > 4;
-  std::string text =
-      fmt::format("<div class=\"wide{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>",
-                  stacks ? " stacks" : "", escape_markup(caption));
-  for (const Column& column : columns)
-    text += std::string("<th scope=\"col\"") + (column.number ? " class=\"number\">" : ">") +
-            escape_markup(column.heading) + "</th>";
-  text += "</tr></thead>\n<tbody>\n";
+  std::vector<Heading> headings;
+  for (const Column& column : columns) headings.push_back({column.heading, column.number});
+  Html body;
   for (std::size_t line = 0; line < rows.size(); ++line) {
-    const bool same_group = line > 0 && rows[line][0] == rows[line - 1][0];
-    text += same_group ? "<tr class=\"same\">" : "<tr>";
+    Html cells;
     for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& text = rows[line][i];
       // Words in a column of numbers (why there is none) may be broken over lines, numbers may not.
-      const bool words = std::isalpha(static_cast<unsigned char>(rows[line][i][0])) != 0 ||
-                         rows[line][i].find("undefined") != std::string::npos;
-      const std::string label =
-          stacks ? fmt::format(" data-label=\"{}\"", escape_markup(columns[i].heading)) : std::string();
-      text += fmt::format("<td{}{}>{}</td>",
-                          !columns[i].number ? ""
-                          : words            ? " class=\"number words\""
-                                             : " class=\"number\"",
-                          label, escape_markup(rows[line][i]));
+      const bool words =
+          std::isalpha(static_cast<unsigned char>(text[0])) != 0 || text.find("undefined") != std::string::npos;
+      const char* opening = !columns[i].number ? "td" : words ? "td.number.words" : "td.number";
+      cells += stacks ? element(opening, Attribute{"data-label", columns[i].heading}, text) : element(opening, text);
     }
-    text += "</tr>\n";
+    const bool same_group = line > 0 && rows[line][0] == rows[line - 1][0];
+    body += element(same_group ? "tr.same" : "tr", cells);
   }
-  text += "</tbody></table></div>\n";
-  for (const std::string& note : notes) text += "<p class=\"note\">" + escape_markup(note) + "</p>\n";
-  return text;
+  return table_box(stacks ? ".stacks" : "", caption, table_head(headings) + element("tbody", body)) +
+         each(notes, [](const std::string& note) { return element("p.note", note); });
 }
 
-std::string Table::html_with_caption() const {
-  const std::string shown = "<p class=\"quiet\">" + escape_markup(caption);
-  return rows.empty() ? shown + " Not in this run.</p>\n" : shown + "</p>\n" + html();
-}
-
-std::string escape_markup(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        if (static_cast<unsigned char>(letter) < 32 && letter != '\n' && letter != '\t') {
-          escaped += "\xEF\xBF\xBD";
-        } else {
-          escaped += letter;
-        }
-    }
-  }
-  return escaped;
+Html Table::html_with_caption() const {
+  if (rows.empty()) return element("p.quiet", caption, " Not in this run.");
+  return element("p.quiet", caption) + html();
 }
 
 std::string show(double value) {

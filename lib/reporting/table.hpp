@@ -1,11 +1,14 @@
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "reporting/html.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting {
@@ -34,14 +37,33 @@ struct Table {
   std::string latex() const;
   std::string csv() const;
   /// In a box that scrolls by itself when the table is wider than the page. On a narrow page a table of more than four
-  /// columns stands row by row, each cell beside its heading. All text is escaped.
-  std::string html() const;
+  /// columns stands row by row, each cell beside its heading.
+  Html html() const;
   /// html() below the caption; of a table without rows the caption and "Not in this run."
-  std::string html_with_caption() const;
+  Html html_with_caption() const;
 };
 
-/// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
-std::string escape_markup(std::string_view text);
+/// A column of a table whose rows are made of things of one kind: its heading, and what it says of a thing.
+template <typename Thing>
+struct ColumnOf {
+  std::string heading;
+  std::function<std::string(const Thing& thing)> cell;
+  bool number = false;  ///< as in Column
+};
+
+/// A table with a row for each of the things. Throws as Table::add().
+template <typename Thing>
+Table table_of(std::string name, std::string caption, const std::vector<Thing>& things,
+               const std::vector<ColumnOf<std::type_identity_t<Thing>>>& columns) {
+  Table table{.name = std::move(name), .caption = std::move(caption), .columns = {}, .rows = {}};
+  for (const auto& column : columns) table.columns.push_back({column.heading, column.number});
+  for (const Thing& thing : things) {
+    std::vector<std::string> row;
+    for (const auto& column : columns) row.push_back(column.cell(thing));
+    table.add(std::move(row));
+  }
+  return table;
+}
 
 /// "0.138"; three decimals like the paper, or three significant digits from 10 on, or two where three decimals show too
 /// little: "29.0", "0.0050", "0.00025", and "2.5e-05" from there on.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/relative.hpp"
-#include "reporting/backbone_errors.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/report_tables.hpp"
+#include "reporting/scoreboard.hpp"
 
 namespace opshap::reporting::tables {
 
@@ -127,19 +127,22 @@ Table outliers(const Scoreboard& scores) {
       }
     }
   }
-  Table table{
-      .name = "outliers",
-      .caption = fmt::format(
-          "Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, each "
-          "input once at the n where it is worst. Medians and quartiles hardly feel them.",
-          outlier),
-      .columns = {{"what"}, {"n", true}, {"input", true}, {"error", true}, {"median", true}, {"cause"}}};
-  for (const Outlier& row : found) {
-    table.add({row.what, row.where,
-               row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample),
-               show(row.error), show(row.median), row.cause});
-  }
-  return table;
+  return table_of(
+      "outliers",
+      fmt::format("Errors of the backbone and of trained explainers above {:.0f} times the median of their inputs, "
+                  "each input once at the n where it is worst. Medians and quartiles hardly feel them.",
+                  outlier),
+      found,
+      {{"what", [](auto& row) { return row.what; }},
+       {"n", [](auto& row) { return row.where; }, true},
+       {"input",
+        [](auto& row) {
+          return row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample);
+        },
+        true},
+       {"error", [](auto& row) { return show(row.error); }, true},
+       {"median", [](auto& row) { return show(row.median); }, true},
+       {"cause", [](auto& row) { return row.cause; }}});
 }
 
 }  // namespace opshap::reporting::tables

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reporting/discretisation.hpp"
+#include "reporting/scoreboard.hpp"
 #include "support/synthetic_run.hpp"
 
 namespace opshap {

@@ -22,7 +22,7 @@
 #include "core/file.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
-#include "reporting/attribution_figure.hpp"
+#include "reporting/field_figures.hpp"
 
 namespace opshap::cli {
 

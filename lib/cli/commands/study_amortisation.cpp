@@ -22,7 +22,7 @@
 #include "estimators/mean_field.hpp"
 #include "evaluation/held_out.hpp"
 #include "networks/networks.hpp"
-#include "reporting/amortisation_study.hpp"
+#include "reporting/study_evidence.hpp"
 #include "runs/held_out_rows.hpp"
 #include "runs/manifest.hpp"
 

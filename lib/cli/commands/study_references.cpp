@@ -17,7 +17,7 @@
 #include "data/generate.hpp"
 #include "evaluation/evaluate.hpp"
 #include "networks/networks.hpp"
-#include "reporting/reference_agreement.hpp"
+#include "reporting/study_evidence.hpp"
 #include "runs/kept.hpp"
 #include "runs/manifest.hpp"
 #include "runs/run.hpp"

@@ -1,17 +1,190 @@
-#include "reporting/attribution_figure.hpp"
+#include "reporting/field_figures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
+#include "core/error.hpp"
 #include "reporting/axes.hpp"
-#include "reporting/field_panels.hpp"
 #include "reporting/figures.hpp"
-#include "reporting/mesh_panels.hpp"
 #include "reporting/methods.hpp"
+
+namespace opshap::reporting::figures {
+
+namespace {
+
+/// Half a cell beyond the first and the last point; an axis of one point gets a cell of size 1.
+std::pair<double, double> cell_range(const std::vector<double>& points) {
+  const double half =
+      points.size() < 2 ? 0.5 : (points.back() - points.front()) / static_cast<double>(points.size() - 1) / 2;
+  return {points.front() - half, points.back() + half};
+}
+
+std::string range_command(std::string_view axis, const std::vector<double>& points) {
+  const auto [low, high] = cell_range(points);
+  return linear_axis(axis, low, high);
+}
+
+}  // namespace
+
+std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
+  auto begin = grid.x.begin();
+  for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
+  return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
+}
+
+std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values) {
+  require<DataError>(static_cast<int>(values.size()) == grid.players(), "figures: values=", values.size(),
+                     " (the stored field has ", grid.players(), " players). Run the evaluation again.");
+  const auto points = static_cast<std::size_t>(runs::points_of(grid.shape));
+  std::vector<double> share(values.size(), grid.player_of.empty() ? 1 : 0);
+  for (const int player : grid.player_of) ++share[static_cast<std::size_t>(player)];
+  std::vector<double> density;
+  for (std::size_t point = 0; point < points; ++point) {
+    const std::size_t player = grid.player_of.empty() ? point : static_cast<std::size_t>(grid.player_of[point]);
+    density.push_back(values[player] * static_cast<double>(points) / share[player]);
+  }
+  return density;
+}
+
+std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index) {
+  const auto points = static_cast<std::ptrdiff_t>(runs::points_of(grid.shape));
+  return {values.begin() + index * points, values.begin() + (index + 1) * points};
+}
+
+Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
+                   const std::string& label, const std::vector<Curve>& curves) {
+  const std::vector<double> x = coordinates(grid, 0);
+  std::string data, plots;
+  std::vector<double> heights;
+  for (const Curve& curve : curves) heights.insert(heights.end(), curve.values.begin(), curve.values.end());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    data += digits(x[i]);
+    for (const Curve& curve : curves) data += " " + digits(curve.values[i]);
+    data += "\n";
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    plots += fmt::format("{}$data using 1:{} {}", i == 0 ? "" : ", ", i + 2, curves[i].style);
+  std::string query;
+  if (!grid.query.empty()) {
+    query = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
+                        digits(grid.query.front()));
+  }
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .description = std::move(description),
+          .script = query + "set xlabel 'x'\n" + range_command("x", x) + linear_axis("y", heights) + "set ylabel " +
+                    quote_for_gnuplot(label) + "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data +
+                    "EOD\nplot " + plots + "\n"};
+}
+
+std::string signed_colours(double full) {
+  return fmt::format(
+      "set xlabel 'x'\nset ylabel 'y'\nset size ratio -1\nset palette defined (-1 '#2166AC', -0.5 '#92C5DE', 0 "
+      "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\n{}unset grid\n",
+      linear_axis("cb", -full, full));
+}
+
+Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
+                     const std::vector<double>& values, std::optional<double> scale) {
+  const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
+  double full = scale.value_or(0);
+  std::string data;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = 0; j < y.size(); ++j) {
+      const double value = values[i * y.size() + j];
+      if (!scale) full = std::max(full, std::abs(value));
+      data += fmt::format("{} {} {}\n", digits(x[i]), digits(y[j]), digits(value));
+    }
+  }
+  if (full <= 0) full = 1;  // a field of zeros is white
+  std::string script = signed_colours(full);
+  script += range_command("x", x) + range_command("y", y) + "$data << EOD\n" + data + "EOD\n";
+  std::string plot = "plot $data using 1:2:3 with image";
+  if (!grid.query.empty()) {
+    script += fmt::format("$query << EOD\n{} {}\nEOD\n", digits(grid.query[0]), digits(grid.query[1]));
+    plot += ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'";
+  }
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .description = std::move(description),
+          .script = script + plot + "\n"};
+}
+
+namespace {
+
+std::string place(const Mesh& mesh, std::int64_t point) {
+  return digits(mesh.coordinate(point, 0)) + " " + digits(mesh.coordinate(point, 1));
+}
+
+std::vector<double> coordinates(const Mesh& mesh, int axis) {
+  std::vector<double> all;
+  for (std::int64_t point = 0; point < mesh.size(); ++point) all.push_back(mesh.coordinate(point, axis));
+  return all;
+}
+
+/// Lines "x y value", and between polygons an empty one.
+std::string triangles(const Mesh& mesh, const std::vector<double>& values) {
+  std::string data;
+  for (std::size_t first = 0; first < mesh.cells.size(); first += 3) {
+    double mean = 0;
+    for (std::size_t corner = first; corner < first + 3; ++corner)
+      mean += values[static_cast<std::size_t>(mesh.cells[corner])] / 3;
+    for (std::size_t corner = first; corner < first + 3; ++corner)
+      data += fmt::format("{} {}\n", place(mesh, mesh.cells[corner]), digits(mean));
+    data += "\n";
+  }
+  return data;
+}
+
+std::string dots(const Mesh& mesh, const std::vector<double>& values) {
+  std::string data;
+  for (std::int64_t point = 0; point < mesh.size(); ++point)
+    data += fmt::format("{} {}\n", place(mesh, point), digits(values[static_cast<std::size_t>(point)]));
+  return data;
+}
+
+}  // namespace
+
+Panel mesh_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
+                 const std::vector<double>& values, std::optional<std::int64_t> query) {
+  double full = 0;
+  for (const double value : values) full = std::max(full, std::abs(value));
+  const bool cloud = mesh.cells.empty();
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .description = std::move(description),
+          .script = fmt::format("{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n",
+                                signed_colours(full > 0 ? full : 1), linear_axis("x", coordinates(mesh, 0)),
+                                linear_axis("y", coordinates(mesh, 1)),
+                                query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
+                                cloud ? dots(mesh, values) : triangles(mesh, values),
+                                cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette",
+                                query ? ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'" : "")};
+}
+
+Panel mesh_curve_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
+                       const std::vector<double>& values, const char* style, std::optional<std::int64_t> query) {
+  std::vector<std::int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::sort(order, {}, [&](std::int64_t point) { return mesh.coordinate(point, 0); });
+  runs::FieldsRow line{.shape = {static_cast<int>(order.size())}};
+  if (query) line.query = {mesh.coordinate(*query, 0)};
+  Curve curve{.values = {}, .style = style};
+  for (const std::int64_t point : order) {
+    line.x.push_back(mesh.coordinate(point, 0));
+    curve.values.push_back(values[static_cast<std::size_t>(point)]);
+  }
+  const std::string label = title;
+  return curves_panel(line, std::move(id), std::move(title), std::move(description), label, {std::move(curve)});
+}
+
+}  // namespace opshap::reporting::figures
 
 namespace opshap::reporting {
 

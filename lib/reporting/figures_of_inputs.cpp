@@ -1,0 +1,394 @@
+// Figures of single inputs: at two numbers of players, on three grids, and with the solution.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "core/relative.hpp"
+#include "reporting/axes.hpp"
+#include "reporting/field_figures.hpp"
+#include "reporting/figures.hpp"
+#include "reporting/methods.hpp"
+#include "reporting/paper.hpp"
+
+namespace opshap::reporting::figures {
+
+namespace {
+
+double relative_difference(const std::vector<double>& values, const std::vector<double>& reference) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    difference = std::hypot(difference, values[i] - reference[i]);
+    size = std::hypot(size, reference[i]);
+  }
+  return size > 0 ? difference / size : 0;
+}
+
+/// Bars with their standard errors, and a line.
+Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
+                    const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
+  Panel panel = curves_panel(
+      grid, "shapley-and-density-" + on.id(), "n = " + on.label(),
+      fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
+                  grid.sample, style.label),
+      "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});
+  std::vector<double> heights = line;  // and 0, where bars begin
+  heights.push_back(0);
+  for (std::size_t i = 0; i < bars.size(); ++i)
+    heights.insert(heights.end(), {bars[i] - errors[i], bars[i] + errors[i]});
+  const std::vector<double> x = coordinates(grid, 0);
+  const double width = x.size() < 2 ? 1 : (x.back() - x.front()) / static_cast<double>(x.size() - 1);
+  panel.script.resize(panel.script.rfind("plot "));
+  panel.script += linear_axis("y", heights);
+  panel.script += fmt::format(
+      "plot $data using 1:2:({}) with boxes fs transparent solid 0.45 noborder lc rgb '#0072B2', $data using "
+      "1:($2-$3):(0):(2*$3) with vectors nohead lw 1.2 lc rgb 'black', $data using 1:4 with lines lw 2.2 {} lc rgb "
+      "'{}'\n",
+      digits(0.85 * width), dash_style(style.dash), style.color);
+  return panel;
+}
+
+/// The two grids of the paper's figure. Where the run cannot draw the finer one, its finest; where not the coarser one,
+/// its coarsest.
+std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
+                                              const std::function<bool(const Discretisation&)>& drawable) {
+  const auto finest = finest_drawable(scores, drawable);
+  if (!finest) return {};
+  const auto coarsest = std::ranges::find_if(scores.discretisations(), drawable);
+  const auto of_the_paper = [&](const char* constant, const Discretisation& otherwise) {
+    const auto line = Discretisation::line(static_cast<int>(paper_constant(constant)));
+    return drawable(line) ? line : otherwise;
+  };
+  const Discretisation many = of_the_paper("density_many_players", *finest);
+  Discretisation few = of_the_paper("density_few_players", *coarsest);
+  if (few == many) few = *coarsest;
+  if (few == many) return {many};
+  return {few, many};
+}
+
+}  // namespace
+
+Figure shapley_and_density(const Scoreboard& scores) {
+  const std::string title = "Shapley values and the explainer's density";
+  const auto drawable = [&](const Discretisation& on) {
+    const auto typical = typical_input(scores, on);
+    const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
+    return fields != nullptr && fields->shape.size() == 1;
+  };
+  const std::vector<Discretisation> shown = grids_with_values(scores, drawable);
+  if (shown.empty())
+    return without_values(scores, title,
+                          "no stored values of both the reference and a trained explainer on a grid of one axis");
+  const TypicalInput typical = *typical_input(scores, shown.back());
+  const std::int64_t sample = typical.sample;
+  const std::string explainer = scores.methods_with_access("amortised").front();
+  const MethodStyle style = MethodStyles(scores.methods()).of(explainer);
+  Figure figure{.title = title};
+  figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
+                   {.label = "its standard error", .color = "#000000"},
+                   {.label = style.label, .color = style.color, .dash = style.dash}};
+  figure.numbers = {
+      .name = "shapley_and_density",
+      .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
+      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
+  std::string errors_in_words;
+  for (const Discretisation& on : shown) {
+    const runs::FieldsRow* grid = fields_of(scores, on, sample);
+    const runs::ValuesRow* reference = scores.values(on, sample, "reference");
+    const runs::ValuesRow* values = scores.values(on, sample, explainer);
+    if (grid == nullptr || reference == nullptr || values == nullptr) continue;
+    const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
+                              errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)
+                                                                          : density(*grid, reference->standard_errors),
+                              x = coordinates(*grid, 0);
+    for (std::size_t i = 0; i < bars.size(); ++i)
+      figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
+    errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
+                                   show(relative_difference(line, bars)), on.label());
+    figure.panels.push_back(bars_and_line(*grid, on, bars, errors, line, style));
+  }
+  if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
+  figure.finding = fmt::format(
+      "{} Bars are the reference's Shapley values over their share of the volume. The line is the density of {}, whose "
+      "NRMSE here is {}.",
+      typical.in_words(style.label), style.label, errors_in_words);
+  return figure;
+}
+
+namespace {
+
+constexpr std::size_t most_grids = 3;
+
+/// Densities of the explainer and of the reference on one grid.
+struct ShownGrid {
+  Discretisation on;
+  const runs::FieldsRow* fields;
+  std::string reference_kind;
+  std::vector<double> explainer, reference, difference;
+};
+
+/// "certified reference": how the stored reference of an input was made.
+std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    if (row->sample != sample) continue;
+    if (row->reference == "exact") return reference_label(row->reference);
+    if (row->reference == "certified") return "certified reference";
+    return "reference by " + reference_label(row->reference);
+  }
+  return "reference";
+}
+
+/// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
+std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                                const Discretisation& finest) {
+  std::vector<ShownGrid> grids;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
+    const runs::FieldsRow* fields = fields_of(scores, on, sample);
+    const runs::ValuesRow* first = scores.values(on, sample, explainer);
+    const runs::ValuesRow* second = scores.values(on, sample, "reference");
+    if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
+    ShownGrid shown{.on = on,
+                    .fields = fields,
+                    .reference_kind = kind_of_reference(scores, on, sample),
+                    .explainer = density(*fields, first->values),
+                    .reference = density(*fields, second->values),
+                    .difference = {}};
+    for (std::size_t i = 0; i < shown.explainer.size(); ++i)
+      shown.difference.push_back(shown.explainer[i] - shown.reference[i]);
+    grids.push_back(std::move(shown));
+  }
+  if (grids.size() > most_grids) grids.erase(grids.begin(), grids.end() - most_grids);
+  return grids;
+}
+
+std::string line_in_words(const MethodStyle& style) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash), style.color);
+}
+
+/// Heat maps of both and of their difference in one scale, or both as curves.
+void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
+  const std::string on = runs::shape_in_words(shown.on.shape);
+  if (shown.fields->shape.size() == 1) {
+    figure.panels.push_back(curves_panel(
+        *shown.fields, fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
+        fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on, explainer.label,
+                    shown.reference_kind),
+        "density", {{shown.reference, line_in_words(reference_style())}, {shown.explainer, line_in_words(explainer)}}));
+    return;
+  }
+  const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
+  for (const auto& [what, values] :
+       {std::pair(explainer.label, &shown.explainer), std::pair(shown.reference_kind, &shown.reference),
+        std::pair(std::string("difference"), &shown.difference)}) {
+    figure.panels.push_back(heat_map_panel(
+        *shown.fields, fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()),
+        fmt::format("{}, {}", what, on),
+        fmt::format("{} of input {} on {} points; one scale for the three of this grid.", what, sample, on), *values,
+        scale));
+  }
+}
+
+}  // namespace
+
+Figure grids(const Scoreboard& scores) {
+  const std::string title = "Attributions on three grids";
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  if (explainers.empty()) return missing(title, "needs a trained explainer");
+  const auto finest = finest_drawable(scores, [&](const Discretisation& on) {
+    const auto typical = typical_input(scores, on);
+    return typical && fields_of(scores, on, typical->sample) != nullptr;
+  });
+  if (!finest) return without_values(scores, title, "no stored fields and values of the same input");
+  const TypicalInput typical = *typical_input(scores, *finest);
+  const std::vector<ShownGrid> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
+  if (grids.size() < 2) return missing(title, "values of the same input are stored on one grid alone");
+  const MethodStyle explainer = MethodStyles(scores.methods()).of(explainers.front());
+  Figure figure{.title = title};
+  figure.numbers = {
+      .name = "grids",
+      .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
+                             typical.sample, explainer.label),
+      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}},
+      .rows = {}};
+  std::string words;
+  for (const ShownGrid& shown : grids) {
+    draw(figure, shown, typical.sample, explainer);
+    const double size = norm(shown.reference), apart = norm(shown.difference);
+    figure.numbers.add(
+        {shown.on.label(), shown.reference_kind, digits(norm(shown.explainer)), digits(size), digits(apart)});
+    words += fmt::format("{}{} on {}", words.empty() ? "" : ", ", size > 0 ? show(apart / size) : "undefined",
+                         runs::shape_in_words(shown.on.shape));
+  }
+  if (grids.front().fields->shape.size() == 2) {
+    figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
+  } else {
+    for (const MethodStyle& style : {explainer, reference_style()})
+      figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
+  }
+  figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
+                               typical.in_words(explainer.label), explainer.label, words);
+  return figure;
+}
+
+namespace {
+
+/// An attribution of the example: its density at every point.
+struct ShownDensity {
+  MethodStyle style;
+  std::vector<double> density;
+};
+
+/// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
+std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretisation& on,
+                                       const runs::FieldsRow& fields) {
+  std::vector<ShownDensity> shown;
+  if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
+    shown.push_back({reference_style(), density(fields, reference->values)});
+  const MethodStyles styles(scores.methods());
+  for (const char* access : {"amortised", "gradient"}) {
+    for (const std::string& method : scores.methods_with_access(access)) {
+      const runs::ValuesRow* values = scores.values(on, fields.sample, method);
+      if (values == nullptr) continue;
+      shown.push_back({styles.of(method), density(fields, values->values)});
+    }
+  }
+  return shown;
+}
+
+std::string line(const std::string& color, const std::string& dash) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color);
+}
+
+/// Colours and dashes of the channels of an input.
+LegendEntry channel_entry(const std::string& name, std::size_t index) {
+  static constexpr std::array<const char*, 4> colors = {"#000000", "#0072B2", "#CC79A7", "#E69F00"};
+  static constexpr std::array<const char*, 2> dashes = {"", "6,3"};
+  return {.label = "input " + name,
+          .color = colors[index % colors.size()],
+          .dash = dashes[index / colors.size() % dashes.size()]};
+}
+
+std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
+
+void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  std::vector<Curve> inputs, outputs, densities;
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    const LegendEntry entry = channel_entry(fields.input_channels[i], i);
+    inputs.push_back(
+        {channel(fields, fields.input, static_cast<int>(i)), line(gnuplot_color(entry.color), entry.dash)});
+    figure.legend.push_back(entry);
+  }
+  outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
+  outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
+  figure.legend.push_back({.label = "solution", .color = "#56B4E9"});
+  figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
+  for (const ShownDensity& attribution : shown) {
+    const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
+    densities.push_back(
+        {attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
+                                    : line(gnuplot_color(attribution.style.color), attribution.style.dash)});
+    figure.legend.push_back(
+        {.label = attribution.style.label, .color = attribution.style.color, .dash = attribution.style.dash});
+  }
+  figure.panels = {
+      curves_panel(fields, "example-input", "input", fmt::format("Input {}.", fields.sample), "input", inputs),
+      curves_panel(
+          fields, "example-output", "output",
+          fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample),
+          fields.output_channels[static_cast<std::size_t>(fields.query_channel)], outputs),
+      curves_panel(fields, "example-attribution", "attribution density",
+                   fmt::format("Densities of the attributions of input {}.", fields.sample), "density", densities)};
+}
+
+void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    figure.panels.push_back(
+        heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
+                       fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample),
+                       channel(fields, fields.input, static_cast<int>(i))));
+  }
+  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
+                            prediction = channel(fields, fields.prediction, fields.query_channel);
+  const double scale = std::max(largest_size(solution), largest_size(prediction));
+  figure.panels.push_back(heat_map_panel(fields, "example-solution", "solution", "The solution.", solution, scale));
+  figure.panels.push_back(heat_map_panel(fields, "example-prediction", "prediction",
+                                         "The prediction, in the solution's colours.", prediction, scale));
+  double density_scale = 0;
+  for (const ShownDensity& attribution : shown)
+    density_scale = std::max(density_scale, largest_size(attribution.density));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    figure.panels.push_back(
+        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].style.label,
+                       "Attribution density of " + shown[i].style.label + ", in one scale for all methods.",
+                       shown[i].density, density_scale));
+  }
+  figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
+}
+
+Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  Table table{
+      .name = "example",
+      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point."};
+  static constexpr std::array<const char*, 2> axes = {"x", "y"};
+  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) table.columns.push_back({axes[axis], true});
+  for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
+  for (const char* output : {"solution ", "prediction "})
+    for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
+  for (const ShownDensity& attribution : shown) table.columns.push_back({attribution.style.label, true});
+  const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
+  for (std::size_t point = 0; point < points; ++point) {
+    std::vector<std::string> row;
+    std::size_t stride = points;
+    for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
+      const auto along = static_cast<std::size_t>(fields.shape[axis]);
+      stride /= along;
+      row.push_back(digits(coordinates(fields, static_cast<int>(axis))[point / stride % along]));
+    }
+    for (const auto* values : {&fields.input, &fields.solution, &fields.prediction})
+      for (std::size_t at = point; at < values->size(); at += points) row.push_back(digits((*values)[at]));
+    for (const ShownDensity& attribution : shown) row.push_back(digits(attribution.density[point]));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string position_in_words(const std::vector<double>& query) {
+  std::string words;
+  for (const double coordinate : query) words += (words.empty() ? "" : ", ") + digits(coordinate);
+  return query.size() == 1 ? "x = " + words : "(" + words + ")";
+}
+
+}  // namespace
+
+Figure example(const Scoreboard& scores) {
+  const std::string title = "One input and its attribution";
+  const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
+    const auto typical = typical_input(scores, candidate);
+    const runs::FieldsRow* fields = typical ? fields_of(scores, candidate, typical->sample) : nullptr;
+    return fields != nullptr && fields->shape.size() <= 2;
+  });
+  if (!on)
+    return without_values(scores, title, "no stored fields and values of the same input on a grid of one or two axes");
+  const TypicalInput typical = *typical_input(scores, *on);
+  const runs::FieldsRow& fields = *fields_of(scores, *on, typical.sample);
+  const std::vector<ShownDensity> shown = attributions(scores, *on, fields);
+  Figure figure{.title = title, .numbers = numbers_of(fields, shown)};
+  if (fields.shape.size() == 1) {
+    draw_curves(figure, fields, shown);
+  } else {
+    draw_heat_maps(figure, fields, shown);
+  }
+  figure.finding = fmt::format(
+      "n = {}. {}{}", on->label(), typical.in_words(style_of(scores.methods_with_access("amortised").front()).label),
+      fields.query.empty() ? std::string()
+                           : fmt::format(" The value at the query point {} is explained, which the drawings mark.",
+                                         position_in_words(fields.query)));
+  return figure;
+}
+
+}  // namespace opshap::reporting::figures

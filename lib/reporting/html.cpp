@@ -1,0 +1,138 @@
+#include "reporting/html.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "reporting/embedded.hpp"
+
+namespace opshap::reporting {
+
+namespace {
+
+/// Elements behind which a line break changes nothing that a reader sees.
+constexpr std::array<std::string_view, 32> block_elements = {
+    "html",  "head",  "meta", "title",      "style",  "body",    "header",  "main",   "footer", "section", "article",
+    "nav",   "div",   "h1",   "h2",         "h3",     "p",       "ol",      "ul",     "li",     "dl",      "table",
+    "thead", "tbody", "tr",   "figcaption", "figure", "details", "summary", "script", "dt",     "dd"};
+
+bool is_block(std::string_view name) {
+  return std::find(block_elements.begin(), block_elements.end(), name) != block_elements.end();
+}
+
+}  // namespace
+
+std::string escape_markup(std::string_view text) {
+  std::string escaped;
+  for (const char letter : text) {
+    switch (letter) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        if (static_cast<unsigned char>(letter) < 32 && letter != '\n' && letter != '\t') {
+          escaped += "\xEF\xBF\xBD";
+        } else {
+          escaped += letter;
+        }
+    }
+  }
+  return escaped;
+}
+
+Html::Html(std::string_view text) : markup_(escape_markup(text)) {}
+
+Html Html::raw(std::string markup) {
+  Html html;
+  html.markup_ = std::move(markup);
+  return html;
+}
+
+Html& Html::operator+=(const Html& more) {
+  markup_ += more.markup_;
+  return *this;
+}
+
+Html operator+(Html first, const Html& second) { return first += second; }
+
+ElementBuilder::ElementBuilder(std::string_view opening)
+    : name_(opening.substr(0, opening.find_first_of("#."))), markup_("<" + name_) {
+  std::string id, classes;
+  for (std::size_t at = name_.size(), end; at < opening.size(); at = end) {
+    end = std::min(opening.find_first_of("#.", at + 1), opening.size());
+    const std::string_view word = opening.substr(at + 1, end - at - 1);
+    if (opening[at] == '#') {
+      id = word;
+    } else {
+      classes += classes.empty() ? "" : " ";
+      classes += word;
+    }
+  }
+  if (!id.empty()) add(Attribute{"id", id});
+  if (!classes.empty()) add(Attribute{"class", classes});
+}
+
+void ElementBuilder::add(const Attribute& attribute) {
+  if (!open_) throw std::logic_error("html: attribute " + attribute.name + " of " + name_ + " behind its content");
+  markup_ += " " + attribute.name;
+  if (!attribute.value.empty()) markup_ += "=\"" + escape_markup(attribute.value) + "\"";
+}
+
+void ElementBuilder::add(const Html& content) {
+  if (open_) markup_ += '>';
+  open_ = false;
+  markup_ += content.markup();
+}
+
+Html ElementBuilder::close() {
+  if (open_) markup_ += '>';
+  if (name_ != "meta") markup_ += "</" + name_ + ">";
+  if (is_block(name_)) markup_ += '\n';
+  return Html::raw(std::move(markup_));
+}
+
+Html table_box(std::string_view box, std::string_view label, const Html& table) {
+  const std::string opening = "div.wide" + std::string(box);
+  const Attribute reachable{"tabindex", "0"};
+  if (label.empty()) return element(opening, reachable, element("table", table));
+  return element(opening, reachable, Attribute{"role", "region"}, Attribute{"aria-label", std::string(label)},
+                 element("table", table));
+}
+
+Html table_head(const std::vector<Heading>& headings) {
+  return element("thead",
+                 element("tr", each(headings, [](const Heading& heading) {
+                           return element(heading.number ? "th.number" : "th", Attribute{"scope", "col"}, heading.text);
+                         })));
+}
+
+Html document(std::string_view title, const Html& header, const Html& main, const Html& footer, const Html& behind) {
+  const Html head = element(
+      "head", element("meta", Attribute{"charset", "utf-8"}),
+      element("meta", Attribute{"name", "viewport"}, Attribute{"content", "width=device-width, initial-scale=1"}),
+      element("title", title), element("style", Html::raw(std::string(embedded::report_style))));
+  Html body = element("header", header) + element("main", main);
+  if (!footer.empty()) body += element("footer", element("p", footer));
+  return Html::raw("<!DOCTYPE html>\n") +
+         element("html", Attribute{"lang", "en"}, head, element("body", body + behind));
+}
+
+Html navigation(const Links& links) {
+  return element("nav", Attribute{"aria-label", "Sections"}, each(links, [](const auto& link) {
+                   return element("a", Attribute{"href", link.first}, link.second);
+                 }));
+}
+
+}  // namespace opshap::reporting
