@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/fast_blas.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
+#include "core/process.hpp"
 #include "core/rng.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/fno.hpp"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/coalitions.hpp"
-#include "core/partition.hpp"
-#include "core/point_cloud.hpp"
+#include "core/domain.hpp"
+#include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "estimators/mean_field.hpp"

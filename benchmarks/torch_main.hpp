@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
-#include "core/fast_blas.hpp"
-#include "core/progress.hpp"
+#include "core/process.hpp"
+#include "core/threads.hpp"
 #include "operators/blas.hpp"
 
 namespace opshap {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
 #include "games/unanimity_sum.hpp"

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
-#include "core/progress.hpp"
 #include "core/scenario.hpp"
+#include "core/threads.hpp"
 #include "estimators/mean_field.hpp"
 #include "estimators/quadrature.hpp"
 #include "estimators/registry.hpp"

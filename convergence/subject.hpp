@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/interpolation.hpp"
+#include "core/field.hpp"
 #include "data/dataset.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"

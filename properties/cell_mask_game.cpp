@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/coalition_engine.hpp"
+#include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "support/weighted_mean_operator.hpp"
 

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "core/scale.hpp"
+#include "core/game.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/certify.hpp"
 #include "games/additive_game.hpp"

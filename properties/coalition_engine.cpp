@@ -1,7 +1,5 @@
 // Games of an FNO by the engine against the same games by LibTorch.
 
-#include "core/coalition_engine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/operator.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
 #include "kernels/kernels.hpp"

@@ -17,13 +17,12 @@
 
 #include "core/checksum.hpp"
 #include "core/coalitions.hpp"
-#include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/file.hpp"
+#include "core/game.hpp"
 #include "core/names.hpp"
-#include "core/partition.hpp"
-#include "core/progress.hpp"
+#include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 

@@ -18,9 +18,8 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/progress.hpp"
+#include "core/process.hpp"
 #include "core/rng.hpp"
-#include "core/stop.hpp"
 #include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"

@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/blocks.hpp"
 #include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/explainer.hpp"
-#include "core/point_cloud.hpp"
 #include "core/scenario.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/registry.hpp"

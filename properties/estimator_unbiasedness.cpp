@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/kernel_law.hpp"
+#include "core/coalitions.hpp"
 #include "estimators/orderings.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/stratified.hpp"

@@ -18,8 +18,7 @@
 #include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/process_start.hpp"
-#include "core/stop.hpp"
+#include "core/process.hpp"
 
 namespace opshap {
 namespace {

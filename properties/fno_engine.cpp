@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "engines/fno_engines.hpp"
 #include "engines/fno_reference.hpp"

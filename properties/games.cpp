@@ -8,7 +8,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "core/coalition_columns.hpp"
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/operator.hpp"
 #include "estimators/registry.hpp"

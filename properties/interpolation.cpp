@@ -1,7 +1,5 @@
 // Fields on grids that the data were not made for: exact for what a grid can hold, and the same where points coincide.
 
-#include "core/interpolation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <numbers>
 
 #include "core/error.hpp"
+#include "core/field.hpp"
 #include "core/rng.hpp"
 #include "support/for_all.hpp"
 

@@ -1,5 +1,3 @@
-#include "core/kernel_law.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

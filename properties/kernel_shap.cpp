@@ -10,8 +10,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
 #include "estimators/coalition_gram.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/kernel_regression.hpp"

@@ -14,7 +14,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
-#include "core/whole_number.hpp"
 #include "data/npy.hpp"
 #include "data/npz.hpp"
 #include "evaluation/budget_list.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/grading.hpp"
+#include "core/gauss_legendre.hpp"
 #include "support/for_all.hpp"
 #include "support/operator_inputs.hpp"
 #include "support/tolerance.hpp"

@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/progress.hpp"
+#include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/verify.hpp"

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/readout.hpp"
-#include "core/region.hpp"
+#include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "support/tolerance.hpp"
 

@@ -13,8 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
-#include "core/processor_time.hpp"
+#include "core/threads.hpp"
 #include "runs/manifest.hpp"
 #include "runs/run.hpp"
 #include "runs/units.hpp"

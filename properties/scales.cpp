@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/relative.hpp"
+#include "core/game.hpp"
+#include "core/measured.hpp"
 #include "core/rng.hpp"
-#include "core/scale.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/certify.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/scattered.hpp"
 
 namespace opshap {

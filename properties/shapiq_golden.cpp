@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/counted_game.hpp"
+#include "core/game.hpp"
 #include "estimators/boosted_trees.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/enumeration.hpp"

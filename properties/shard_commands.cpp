@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/folder_lock.hpp"
+#include "core/file.hpp"
 #include "support/program.hpp"
 
 namespace opshap {

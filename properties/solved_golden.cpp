@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/estimator.hpp"
-#include "core/kernel_law.hpp"
 #include "estimators/enumeration.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/registry.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/strict_object.hpp"
+#include "core/strict_json.hpp"
 #include "core/toml_text.hpp"
 
 namespace opshap {

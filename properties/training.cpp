@@ -15,8 +15,6 @@
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
-#include "core/progress.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "data/scattered.hpp"

@@ -8,7 +8,7 @@
 
 #include "cli/shown_game.hpp"
 #include "core/error.hpp"
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 #include "estimators/integrated_gradients.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/mean_field.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/globals.hpp"
-#include "core/attribution.hpp"
-#include "core/blocks.hpp"
+#include "core/domain.hpp"
+#include "core/estimator.hpp"
 
 namespace opshap::cli {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/game.hpp"
 #include "core/strict_json.hpp"
 
 namespace opshap::cli {

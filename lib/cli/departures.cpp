@@ -8,7 +8,7 @@
 
 #include "cli/profile_settings.hpp"
 #include "core/error.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {

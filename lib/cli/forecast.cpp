@@ -16,9 +16,9 @@
 
 #include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
-#include "core/interpolation.hpp"
-#include "core/resolution.hpp"
+#include "core/field.hpp"
 #include "core/rng.hpp"
+#include "core/scenario.hpp"
 #include "core/threads.hpp"
 #include "data/cost.hpp"
 #include "data/dataset.hpp"

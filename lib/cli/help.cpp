@@ -12,7 +12,7 @@
 
 #include "cli/option_uses.hpp"
 #include "core/error.hpp"
-#include "core/whole_number.hpp"
+#include "core/names.hpp"
 
 namespace opshap::cli {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/field.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
 
 namespace opshap::cli {
 

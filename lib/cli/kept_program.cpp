@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
-#include "core/stop.hpp"
+#include "core/process.hpp"
 #include "core/threads.hpp"
 #include "peers/ending.hpp"
 #include "peers/own_pipes.hpp"

@@ -6,7 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
-#include "core/process_start.hpp"
+#include "core/process.hpp"
 #include "networks/build.hpp"
 
 int main(int argc, char** argv) try {

@@ -8,7 +8,7 @@
 #include "cli/attribute_output.hpp"
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
-#include "core/blocks.hpp"
+#include "core/domain.hpp"
 #include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "data/npy.hpp"

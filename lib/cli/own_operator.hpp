@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/globals.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::cli {
 

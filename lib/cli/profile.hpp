@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/dataset.hpp"
 #include "evaluation/settings.hpp"
 #include "networks/recipe.hpp"

@@ -14,7 +14,7 @@
 #include "cli/shown_game.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 #include "evaluation/certify.hpp"
 
 namespace opshap::cli {

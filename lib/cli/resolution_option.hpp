@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/cli11_fwd.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::cli {
 

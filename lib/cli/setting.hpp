@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/strict_object.hpp"
+#include "core/strict_json.hpp"
 
 namespace opshap::cli {
 

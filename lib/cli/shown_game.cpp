@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/progress.hpp"
-#include "core/stop.hpp"
+#include "core/process.hpp"
+#include "core/threads.hpp"
 
 namespace opshap::cli {
 

@@ -12,7 +12,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
-#include "core/strict_object.hpp"
+#include "core/strict_json.hpp"
 #include "core/toml_text.hpp"
 #include "evaluation/budget_list.hpp"
 #include "games/registry.hpp"

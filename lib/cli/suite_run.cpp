@@ -20,7 +20,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/progress.hpp"
+#include "core/threads.hpp"
 #include "peers/plugin.hpp"
 #include "runs/manifest.hpp"
 #include "runs/part.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attribution.hpp"
+#include "core/estimator.hpp"
 
 namespace opshap::cli {
 

@@ -1,7 +1,9 @@
 #include "core/coalitions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 
 #include "core/error.hpp"
 
@@ -105,6 +107,88 @@ std::string to_string(std::span<const std::uint64_t> row, int players) {
   }
   if (members > shown) text += ", ... (" + std::to_string(members) + " of " + std::to_string(players) + " players)";
   return text + "}";
+}
+
+namespace {
+
+/// Transposes a 64 x 64 matrix of bits in place (Warren, Hacker's Delight, section 7-3), bit j of word i to bit i of
+/// word j.
+void transpose(std::array<std::uint64_t, 64>& block) {
+  std::uint64_t mask = 0x00000000FFFFFFFF;
+  for (std::size_t half = 32; half != 0; half /= 2, mask ^= mask << half) {
+    for (std::size_t low = 0; low < 64; low = ((low | half) + 1) & ~half) {
+      const std::uint64_t swapped = ((block[low] >> half) ^ block[low | half]) & mask;
+      block[low] ^= swapped << half;
+      block[low | half] ^= swapped;
+    }
+  }
+}
+
+}  // namespace
+
+CoalitionColumns::CoalitionColumns(const Coalitions& coalitions, std::size_t first, std::size_t count)
+    : players_(coalitions.players()),
+      count_(count),
+      words_per_column_((count + 63) / 64),
+      words_(static_cast<std::size_t>(players_) * words_per_column_) {
+  std::array<std::uint64_t, 64> block;
+  for (std::size_t word = 0; word < words_per_column_; ++word) {
+    const std::size_t rows = std::min<std::size_t>(64, count - word * 64);
+    for (std::size_t player_word = 0; player_word < coalitions.words_per_row(); ++player_word) {
+      block.fill(0);
+      for (std::size_t row = 0; row < rows; ++row) block[row] = coalitions.row(first + word * 64 + row)[player_word];
+      transpose(block);
+      const std::size_t players_here = std::min<std::size_t>(64, static_cast<std::size_t>(players_) - player_word * 64);
+      for (std::size_t i = 0; i < players_here; ++i) {
+        words_[(player_word * 64 + i) * words_per_column_ + word] = block[i];
+      }
+    }
+  }
+}
+
+double coalition_sum(std::span<const double> values, std::span<const std::uint64_t> row) {
+  double sum = 0;
+  for (std::size_t word = 0; word < row.size(); ++word) {
+    for (std::uint64_t members = row[word]; members != 0; members &= members - 1)
+      sum += values[64 * word + static_cast<std::size_t>(std::countr_zero(members))];
+  }
+  return sum;
+}
+
+KernelLaw::KernelLaw(int players) : players_(players) {
+  require(players >= 2, "kernel law: players=", players,
+          " (no coalition lies between ∅ and N). Use at least two players.");
+  double sum = 0;
+  for (int j = 1; j < players; ++j) cumulative_.push_back(sum += 1.0 / j);
+  for (double& value : cumulative_) value /= sum;
+}
+
+double KernelLaw::probability(int size) const {
+  const auto weight = [this](int j) {
+    const auto index = static_cast<std::size_t>(j) - 1;
+    return cumulative_[index] - (index > 0 ? cumulative_[index - 1] : 0.0);
+  };
+  return (weight(size) + weight(players_ - size)) / 2;
+}
+
+int KernelLaw::draw_size(Rng& rng) const {
+  const double u = rng.uniform();
+  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, u);
+  const int j = static_cast<int>(place - cumulative_.begin()) + 1;
+  return (rng.bits32() & 1) != 0 ? j : players_ - j;
+}
+
+void KernelLaw::draw_subset(Rng& rng, int size, std::span<std::uint64_t> row) const {
+  const auto flip = [row](int player) {
+    row[static_cast<std::size_t>(player) / 64] ^= std::uint64_t{1} << (player % 64);
+  };
+  const int drawn = std::min(size, players_ - size);
+  for (int last = players_ - drawn; last < players_; ++last) {
+    const int player = static_cast<int>(rng.below(static_cast<std::uint64_t>(last) + 1));
+    flip(contains(row, player) ? last : player);
+  }
+  if (drawn == size) return;
+  for (int player = 0; player < players_; ++player) flip(player);  // the complement of what was drawn
 }
 
 }  // namespace opshap

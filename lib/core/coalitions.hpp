@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/rng.hpp"
+
 namespace opshap {
 
 /// A batch of coalitions over the players 0..n-1, one per row, bit-packed: bit i%64 of word i/64 is set iff player i is
@@ -58,5 +60,53 @@ bool contains(std::span<const std::uint64_t> row, int player);
 int cardinality(std::span<const std::uint64_t> row);
 /// "{0, 3, 17}" for messages; from 12 members on "{0, 3, ... (40 of 1024 players)}".
 std::string to_string(std::span<const std::uint64_t> row, int players);
+
+/// A batch of coalitions turned by 90 degrees: one bit row per player, bit b of it is set iff the player is in
+/// coalition b.
+///
+/// One word operation then works on 64 coalitions. Bits beyond the last coalition are zero. Memory as Coalitions.
+class CoalitionColumns {
+ public:
+  /// The coalitions first..first+count-1 of the batch.
+  CoalitionColumns(const Coalitions& coalitions, std::size_t first, std::size_t count);
+
+  int players() const { return players_; }
+  std::size_t size() const { return count_; }
+  std::size_t words_per_column() const { return words_per_column_; }
+  std::span<const std::uint64_t> column(int player) const {
+    return {words_.data() + static_cast<std::size_t>(player) * words_per_column_, words_per_column_};
+  }
+
+ private:
+  int players_;
+  std::size_t count_;
+  std::size_t words_per_column_;
+  std::vector<std::uint64_t> words_;
+};
+
+/// Σ_{i∈S} values_i for a row of Coalitions. O(|S|).
+double coalition_sum(std::span<const double> values, std::span<const std::uint64_t> row);
+
+/// The Shapley kernel as a law of coalitions: size s with probability ∝ 1/(s(n−s)) for s = 1..n−1, and uniform among
+/// the coalitions of that size (Lundberg & Lee 2017).
+///
+/// Needs no binomials: 1/(s(n−s)) = (1/s + 1/(n−s))/n, so j is drawn with probability ∝ 1/j and then j or n−j with
+/// probability ½. Works for every n.
+class KernelLaw {
+ public:
+  /// Throws InvalidArgument unless players >= 2: with one player there is no coalition between ∅ and N.
+  explicit KernelLaw(int players);
+
+  int players() const { return players_; }
+  /// P(|S| = size).
+  double probability(int size) const;
+  int draw_size(Rng& rng) const;
+  /// A uniform coalition of that size into an empty row (Floyd's algorithm). O(min(size, n − size)).
+  void draw_subset(Rng& rng, int size, std::span<std::uint64_t> row) const;
+
+ private:
+  int players_;
+  std::vector<double> cumulative_;  ///< of 1/j, j = 1..n−1, normalised
+};
 
 }  // namespace opshap

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
 
 namespace opshap {
+
+double Attribution::efficiency_gap() const {
+  return std::accumulate(values.begin(), values.end(), 0.0) - (grand - empty);
+}
 
 namespace {
 

@@ -1,9 +1,86 @@
 #include "core/explainer.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
 
 namespace opshap {
+
+namespace {
+
+/// "0.5", or "0.5,2" with several channels; "zero" where all are 0. Six digits: float32 has about seven.
+std::string constants(const std::vector<double>& means) {
+  if (std::ranges::all_of(means, [](double mean) { return mean == 0; })) return "zero";
+  std::string text;
+  for (const double mean : means) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.6g", mean);
+    text += message(text.empty() ? "" : ",", digits);
+  }
+  return text;
+}
+
+/// The constant of each channel; nothing where a channel is not constant.
+std::optional<std::vector<double>> constants_of(const FieldBatch& field) {
+  std::vector<double> found;
+  const auto points = static_cast<std::size_t>(field.domain.points());
+  for (int channel = 0; channel < field.channels; ++channel) {
+    const auto first = field.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(channel) * points);
+    if (!std::all_of(first, first + static_cast<std::ptrdiff_t>(points), [&](double v) { return v == *first; }))
+      return std::nullopt;
+    found.push_back(*first);
+  }
+  return found;
+}
+
+std::string baseline_in_words(const ScenarioRule& rule) {
+  if (rule.baseline == ScenarioRule::Hidden::zero) return "zero";
+  if (rule.baseline == ScenarioRule::Hidden::mean) return constants(rule.means);
+  if (const auto found = constants_of(rule.hidden)) return constants(*found);
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", crc32c(std::as_bytes(std::span(rule.hidden.values))));
+  return message("a field of ", rule.hidden.domain.points(), " points, crc32c ", digits);
+}
+
+}  // namespace
+
+TrainedFor trained_for(const Operator& op, const ScenarioRule& rule) {
+  std::string masked;
+  for (const int channel : rule.masked) masked += message(masked.empty() ? "" : ",", channel);
+  std::string query = "centre";
+  if (rule.query != ScenarioRule::Where::centre)
+    query = rule.query == ScenarioRule::Where::index ? "index" : "position";
+  if (!rule.target.empty()) query = "target " + rule.target;
+  for (const double coordinate : rule.position) query += message(" ", coordinate);
+  for (const int index : rule.index) query += message(" ", index);
+  TrainedFor facts = {{"players", rule.players == ScenarioRule::Players::blocks   ? "blocks"
+                                  : rule.players == ScenarioRule::Players::labels ? "labels"
+                                                                                  : "points"},
+                      {"baseline", baseline_in_words(rule)},
+                      {"masked channels", masked.empty() ? "all" : masked},
+                      {"channel", std::to_string(rule.channel)},
+                      {"query", query}};
+  if (const std::string checksum = op.checksum(); !checksum.empty()) facts["operator"] = checksum;
+  return facts;
+}
+
+std::string differences(const TrainedFor& known, const TrainedFor& asked) {
+  std::string words;
+  for (const char* fact : {"operator", "players", "baseline", "masked channels", "channel"}) {
+    const auto then = known.find(fact), now = asked.find(fact);
+    if (then == known.end() || now == asked.end() || then->second == now->second) continue;
+    words += message(words.empty() ? "" : ", ", fact, " ", now->second, " instead of ", then->second);
+  }
+  return words;
+}
 
 std::vector<double> cell_values(std::span<const double> density, const Domain& domain, const Partition& partition,
                                 double empty, double grand) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -15,10 +16,35 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "core/shortage.hpp"
-#include "core/stop.hpp"
+#include "core/process.hpp"
 
 namespace opshap {
+
+std::string advice_on_shortage(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "Free some space or choose another folder; nothing was written.";
+    case EFBIG:
+      return "Raise `ulimit -f`, or choose a file system for larger files; nothing was written.";
+    case EIO:
+      return "Check the disk, or choose another folder.";
+    case EMFILE:
+    case ENFILE:
+      return "No file descriptor is left: raise `ulimit -n`, or close other programs.";
+    case ENOMEM:
+      return "No memory is left: raise `ulimit -v`, or close other programs.";
+    case EAGAIN:
+      return "No further process or thread is allowed: raise `ulimit -u`, or close other programs.";
+    default:
+      return "";
+  }
+}
+
+void throw_if_shortage(const std::string& who, int error_number) {
+  const std::string advice = advice_on_shortage(error_number);
+  require<EnvironmentError>(advice.empty(), who, " (", std::strerror(error_number), "). ", advice);
+}
 
 namespace fs = std::filesystem;
 
@@ -299,6 +325,31 @@ void LineLog::append(std::string_view line) {
   throw_if_shortage(message("log: path=", path_.string()), code);
   require<EnvironmentError>(code == 0, "log: path=", path_.string(), " (writing failed: ", std::strerror(code),
                             "). Free some space.");
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& who)
+    : folder_(folder), who_(who), descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  const int code = errno;
+  const std::string where = message(who, ": folder=", folder.string());
+  if (descriptor_ < 0) throw_if_shortage(where, code);
+  require(descriptor_ >= 0, where, " (cannot be opened: ", std::strerror(code), "). Name a folder that is there.");
+  // A file system without locks gives another error; there is nothing to hold then.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw InvalidArgument(message(where, " (another process is at this work). Wait for it, or choose another path."));
+  }
+  remove_leftovers(folder);
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
+void FolderLock::require_there() const {
+  struct stat held {
+  }, found{};
+  const bool same = ::fstat(descriptor_, &held) == 0 && ::stat(folder_.c_str(), &found) == 0 &&
+                    held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+  require<EnvironmentError>(same, who_, ": folder=", folder_.string(),
+                            " (was removed or replaced while the work went on). Run the command again.");
 }
 
 }  // namespace opshap

@@ -9,6 +9,13 @@
 
 namespace opshap {
 
+/// What to do about an error number by which the system says that it has no more of something: of the disk, of file
+/// descriptors, of memory, of processes. Empty for any other number.
+std::string advice_on_shortage(int error_number);
+
+/// Throws EnvironmentError("who (reason). advice") when the error number tells of a shortage; does nothing otherwise.
+void throw_if_shortage(const std::string& who, int error_number);
+
 /// The whole file. "-" is standard input. Throws DataError when it cannot be read, and when a device or a pipe has no
 /// end: more than 64 MiB from a device, more than 1 GiB from a pipe.
 std::string read_file(const std::filesystem::path& path);
@@ -57,6 +64,27 @@ class LineLog {
 
  private:
   std::filesystem::path path_;
+  int descriptor_;
+};
+
+/// Holds a folder for one process at a time that writes there: an advisory lock, which the kernel releases even after a
+/// kill. What writers that were killed have left under temporary names is removed.
+class FolderLock {
+ public:
+  /// `who` starts the messages. Throws InvalidArgument when another lock holds the folder, and when there is no such
+  /// folder.
+  FolderLock(const std::filesystem::path& folder, const std::string& who);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  /// Throws EnvironmentError when the folder has been removed or replaced since it was locked: what is written there
+  /// now would be a part of a result.
+  void require_there() const;
+
+ private:
+  std::filesystem::path folder_;
+  std::string who_;
   int descriptor_;
 };
 

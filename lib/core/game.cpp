@@ -1,13 +1,244 @@
 #include "core/game.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
 #include "core/error.hpp"
 
 namespace opshap {
+
+std::optional<int> Scale::see(std::span<const double> numbers) {
+  const std::optional<int> largest = largest_exponent(numbers);
+  if (!exponent_) exponent_ = largest;
+  if (!largest || *largest < *exponent_ + most_bits) return std::nullopt;
+  return largest;
+}
+
+double Scale::inside(double number) const { return std::ldexp(number, -exponent_.value_or(0)); }
+
+std::vector<double> Scale::inside(std::vector<double> numbers) const {
+  if (exponent_.value_or(0) == 0) return numbers;
+  for (double& number : numbers) number = inside(number);
+  return numbers;
+}
+
+double Scale::outside(double number) const { return std::ldexp(number, exponent_.value_or(0)); }
+
+std::vector<double> Scale::outside(std::vector<double> numbers) const {
+  if (exponent_.value_or(0) == 0) return numbers;
+  for (double& number : numbers) number = outside(number);
+  return numbers;
+}
+
+std::optional<int> largest_exponent(std::span<const double> numbers) {
+  double largest = 0;
+  for (const double number : numbers) largest = std::max(largest, std::abs(number));
+  if (largest == 0) return std::nullopt;
+  return std::ilogb(largest);
+}
 
 std::vector<double> Game::values(const Coalitions& coalitions) const {
   require(coalitions.players() == players(), "game: coalitions of players=", coalitions.players(), " (the game has ",
           players(), " players). Make the batch with Coalitions(", players(), ").");
   return evaluate(coalitions);
+}
+
+namespace {
+
+constexpr int max_table_players = 24;
+constexpr std::uint64_t table_block = 1 << 14;
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::size_t CountedGame::RowHash::operator()(const std::vector<std::uint64_t>& row) const {
+  std::uint64_t hash = 0x9E3779B97F4A7C15;
+  for (const std::uint64_t word : row) {
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+CountedGame::CountedGame(const Game& game, Budget budget, Units units) : game_(game), budget_(budget), units_(units) {}
+
+void CountedGame::restart(const Outgrown& outgrown) {
+  scale_ = Scale(outgrown.exponent);
+  evaluations_ = 0;
+  charged_passes_ = 0;
+}
+
+void CountedGame::ask_for_ends() {
+  if (units_ == Units::given || !ends_.empty()) return;
+  Coalitions both(players());
+  both.append_empty();
+  both.append_grand();
+  ends_ = known_values(both);
+  scale_.see(ends_);
+}
+
+const std::vector<double>& CountedGame::ends() {
+  ask_for_ends();
+  return ends_;
+}
+
+std::vector<double> CountedGame::scaled(std::vector<double> numbers) {
+  if (units_ == Units::given) return numbers;
+  if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
+  return scale_.inside(std::move(numbers));
+}
+
+std::int64_t CountedGame::all_coalitions() const {
+  return players() < 63 ? std::int64_t{1} << players() : std::numeric_limits<std::int64_t>::max();
+}
+
+void CountedGame::charge(std::int64_t fresh, std::int64_t passes) {
+  const std::int64_t by_passes = passes == 0 ? 0 : passes * pass_cost();
+  if (charged() + fresh + by_passes > budget_.coalitions) {
+    throw std::logic_error(message("counted game: charged=", charged() + fresh + by_passes, " (the budget is ",
+                                   budget_.coalitions, " coalitions). This is a bug in the estimator."));
+  }
+  distinct_ += fresh;
+  charged_passes_ += by_passes;
+}
+
+std::vector<double> CountedGame::evaluate(const Coalitions& coalitions) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<double> values = game_.values(coalitions);
+  seconds_ += since(start);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;  // not require(): its message would be made for each coalition
+    throw NumericalError(message(
+        "game: v(", to_string(coalitions.row(i), players()), ")=", values[i],
+        " (not a finite number, so no attribution exists). Check the game, or the operator's weights and input."));
+  }
+  return values;
+}
+
+std::vector<double> CountedGame::values(const Coalitions& coalitions) {
+  ask_for_ends();
+  evaluations_ += static_cast<std::int64_t>(coalitions.size());
+  return scaled(known_values(coalitions));
+}
+
+std::vector<double> CountedGame::known_values(const Coalitions& coalitions) {
+  std::vector<double> values(coalitions.size());
+  std::vector<double*> slots(coalitions.size());
+  std::vector<std::size_t> fresh_rows;
+  std::vector<std::uint64_t> key;
+  for (std::size_t i = 0; i < coalitions.size(); ++i) {
+    key.assign(coalitions.row(i).begin(), coalitions.row(i).end());
+    const auto [place, is_new] = known_.try_emplace(key, std::numeric_limits<double>::quiet_NaN());
+    slots[i] = &place->second;
+    if (is_new) fresh_rows.push_back(i);
+  }
+  if (!fresh_rows.empty()) {
+    try {
+      charge(static_cast<std::int64_t>(fresh_rows.size()));
+      Coalitions fresh(coalitions.players());
+      fresh.reserve(fresh_rows.size());
+      for (const std::size_t i : fresh_rows) fresh.append(coalitions.row(i));
+      const std::vector<double> found = evaluate(fresh);
+      for (std::size_t i = 0; i < fresh_rows.size(); ++i) *slots[fresh_rows[i]] = found[i];
+    } catch (...) {
+      for (const std::size_t i : fresh_rows) known_.erase({coalitions.row(i).begin(), coalitions.row(i).end()});
+      throw;
+    }
+  }
+  for (std::size_t i = 0; i < coalitions.size(); ++i) values[i] = *slots[i];
+  return values;
+}
+
+double CountedGame::empty() {
+  Coalitions one(players());
+  one.append_empty();
+  return values(one).front();
+}
+
+double CountedGame::grand() {
+  Coalitions one(players());
+  one.append_grand();
+  return values(one).front();
+}
+
+std::vector<double> CountedGame::table() {
+  require(players() <= max_table_players, "exact: players=", players(),
+          " (2^n coalitions are enumerated, n <= ", max_table_players,
+          "). Group the cells into fewer players, or use a sampling method such as permutation_antithetic.");
+  const auto all = static_cast<std::uint64_t>(all_coalitions());
+  charge(static_cast<std::int64_t>(all));
+  evaluations_ += static_cast<std::int64_t>(all);
+  std::vector<double> table;
+  table.reserve(all);
+  for (std::uint64_t first = 0; first < all; first += table_block) {
+    const std::vector<double> block =
+        evaluate(Coalitions::enumerate(players(), first, std::min(table_block, all - first)));
+    table.insert(table.end(), block.begin(), block.end());
+  }
+  if (units_ == Units::given) return table;
+  // All values are here, so the unit is right at once. A game that is 0 on ∅ and N has that of its other values.
+  ends_ = {table.front(), table.back()};
+  scale_.see(ends_);
+  if (const std::optional<int> exponent = scale_.see(table)) scale_ = Scale(*exponent);
+  return scale_.inside(std::move(table));
+}
+
+std::vector<double> CountedGame::diagonal_gradients(std::span<const double> nodes) {
+  const DifferentiableGame* game = game_.differentiable();
+  require(game != nullptr,
+          "integrated_gradients: gradients=none (this game has values only). Use a sampling method, or a game made "
+          "from an operator.");
+  return gradients_at(nodes.size(), [&] { return game->diagonal_gradients(nodes); });
+}
+
+std::vector<double> CountedGame::mean_field_gradients(std::span<const double> nodes) {
+  const MeanField* closure = game_.mean_field();
+  require(closure != nullptr,
+          "mean_field: closure=none (neither the game nor its operator can be evaluated in two branches). Use a "
+          "sampling method such as permutation_antithetic.");
+  return gradients_at(nodes.size(), [&] { return closure->mean_field_gradients(nodes); });
+}
+
+const CoalitionSlopes& CountedGame::slopes() const {
+  const CoalitionSlopes* slopes = game_.slopes();
+  require(slopes != nullptr,
+          "two_level: slopes=none (this game has no gradients at its coalitions). Use a sampling method such as "
+          "permutation_antithetic, or a game made from an operator.");
+  return *slopes;
+}
+
+std::int64_t CountedGame::pass_cost() const { return slopes().pass_cost(); }
+
+std::vector<double> CountedGame::coalition_slopes(const Coalitions& coalitions) {
+  charge(0, static_cast<std::int64_t>(coalitions.size()));
+  return gradients_at(coalitions.size(), [&] { return slopes().coalition_slopes(coalitions); });
+}
+
+std::vector<double> CountedGame::mean_slopes(std::span<const double> nodes) {
+  charge(0, static_cast<std::int64_t>(nodes.size()));
+  return gradients_at(nodes.size(), [&] { return slopes().mean_slopes(nodes); });
+}
+
+std::vector<double> CountedGame::gradients_at(std::size_t nodes,
+                                              const std::function<std::vector<double>()>& gradients) {
+  ask_for_ends();
+  gradients_ += static_cast<std::int64_t>(nodes);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<double> found = gradients();
+  seconds_ += since(start);
+  const auto bad = std::find_if(found.begin(), found.end(), [](double value) { return !std::isfinite(value); });
+  require<NumericalError>(bad == found.end(), "game: gradient=", bad == found.end() ? 0.0 : *bad, " (player ",
+                          (bad - found.begin()) % players(),
+                          " has no finite gradient). Check the operator's weights and input.");
+  return scaled(std::move(found));
 }
 
 }  // namespace opshap

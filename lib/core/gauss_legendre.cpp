@@ -1,6 +1,7 @@
 #include "core/gauss_legendre.hpp"
 
 #include <boost/math/special_functions/legendre.hpp>
+#include <cmath>
 #include <cstddef>
 
 #include "core/error.hpp"
@@ -22,6 +23,19 @@ GaussLegendre::GaussLegendre(int count) {
     nodes[left] = (1 - zeros[k]) / 2;
     weights[right] = weights[left] = weight;
   }
+}
+
+Grading::Grading(double ratio) : log_ratio_(std::log(ratio)) {
+  require(ratio >= 1 / most && ratio <= most, "grading: ratio=", ratio, " (needs ", 1 / most, "..", most,
+          "; 1 makes equal cells). Give a ratio in that range.");
+}
+
+double Grading::operator()(double x) const {
+  return log_ratio_ == 0 ? x : std::expm1(x * log_ratio_) / std::expm1(log_ratio_);
+}
+
+double Grading::inverse(double y) const {
+  return log_ratio_ == 0 ? y : std::log1p(y * std::expm1(log_ratio_)) / log_ratio_;
 }
 
 }  // namespace opshap

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,5 +17,17 @@ struct Measured {
 
   bool operator==(const Measured&) const = default;
 };
+
+/// ‖values‖₂. No square overflows or underflows: the values are brought to the size of 1 by a power of two. Infinite or
+/// NaN where a value is. Shape [n].
+double norm(std::span<const double> values);
+
+/// ‖a − b‖₂, in the same way. Shapes [n], [n].
+double distance(std::span<const double> a, std::span<const double> b);
+
+/// error / size, the only rule of this project for an error that is relative: 0 where both are 0, and undefined where
+/// only the size is, where the ratio is beyond the largest double, or where a number is not finite. Both must be
+/// lengths (not negative).
+Measured relative(double error, double size);
 
 }  // namespace opshap

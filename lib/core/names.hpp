@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +23,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 /// Whether what a file calls something can be the name of one file or folder: one component of a path, without control
 /// characters, at most 200 bytes, and not a name that begins with a dot.
 bool is_plain_name(std::string_view name);
+
+/// A whole number as people write one: "1000", "1e3", "1.5e3", "2^10". Nothing where the text is something else, is not
+/// whole, is negative, or does not fit into 64 bits.
+std::optional<std::uint64_t> whole_number(std::string_view text);
 
 }  // namespace opshap

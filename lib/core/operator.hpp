@@ -1,17 +1,110 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/coalition_engine.hpp"
+#include "core/coalitions.hpp"
+#include "core/domain.hpp"
 #include "core/field.hpp"
-#include "core/partition.hpp"
-#include "core/readout.hpp"
 
 namespace opshap {
+
+/// Which player owns each point, player_of[point] in 0..players-1, and the volume of each player's points together.
+struct Partition {
+  int players = 0;
+  std::vector<int> player_of;   ///< [points]
+  std::vector<double> volumes;  ///< [players]
+
+  static Partition one_player_per_point(const Domain& domain);
+  /// Contiguous blocks of equal size, or with one point more or less where the players do not divide the points. 1D:
+  /// player of point x is ⌊x·players/n⌋; 2D: a √players × √players grid of blocks, row-major. Throws InvalidArgument
+  /// where an axis has fewer points than blocks. On a mesh: the blocks of its bounding box that hold
+  /// points, as mesh_blocks() numbers them; there may be fewer players than asked for.
+  static Partition blocks(const Domain& domain, int players);
+  /// Contiguous blocks of graded sizes: blocks() after Grading(ratio) of every axis, from wide blocks to narrow ones
+  /// for ratio > 1; a ratio of 1 gives blocks(). Each block of `players` is a union of those of 2·players in 1D and of
+  /// 4·players in 2D. Throws InvalidArgument when a block has no point or, in 2D, players is not a square.
+  static Partition graded(const Domain& domain, int players, double ratio);
+  /// From one label per point. Labels are 0..players-1 and each occurs; otherwise throws InvalidArgument.
+  static Partition from_labels(const Domain& domain, const std::vector<std::int64_t>& labels);
+};
+
+/// One number of an output field: its channel and its point.
+struct Query {
+  std::int64_t point = 0;
+  int channel = 0;
+
+  bool operator==(const Query&) const = default;
+};
+
+/// What is explained of an output: ⟨w, F⟩ = Σ_k w_k F(q_k), a weighted sum of its numbers. The value at a query, the
+/// mean over a region, the derivative of a norm: whatever is linear in the output.
+///
+/// Shapley values are linear in the game, so those of a readout are the same sum of those of its queries. A value:
+/// compared by content.
+class Readout {
+ public:
+  struct Term {
+    Query query;
+    double weight = 1;
+
+    bool operator==(const Term&) const = default;
+  };
+
+  /// The value at the query. Implicit: a query is a readout.
+  Readout(Query query = {}) : terms_{{query, 1}} {}
+  /// Terms whose weight is 0 are left out. Throws InvalidArgument when none is left, and for a weight that is not
+  /// finite.
+  explicit Readout(const std::vector<Term>& terms);
+  /// Weights of all numbers of an output, [C, points]. Throws as above, and for another number of weights than a
+  /// multiple of the points.
+  static Readout of_weights(std::span<const double> weights, std::int64_t points);
+
+  const std::vector<Term>& terms() const { return terms_; }
+  /// Whether it is the value at one query.
+  bool is_query() const { return terms_.size() == 1 && terms_.front().weight == 1; }
+  /// That query. Throws std::logic_error for another readout.
+  Query query() const;
+  /// ⟨w, F⟩ of one output, [C, points]. The value at a query comes out as it is.
+  double of(std::span<const double> output, std::int64_t points) const;
+
+  /// "the value at point 5, channel 0", or "a weighted sum of 20 numbers of the output".
+  std::string describe() const;
+
+  bool operator==(const Readout&) const = default;
+
+ private:
+  std::vector<Term> terms_;
+};
+
+/// G(u_b + 1_S (u − u_b))(x*) for many S, one input u, baseline u_b, partition into players and query x*, by an
+/// operator that knows its own structure.
+///
+/// Immutable; may be called from several threads at once. Does not refer to the operator's inputs.
+class CoalitionEngine {
+ public:
+  virtual ~CoalitionEngine() = default;
+  /// values[i] = v(S) for row first + i of the coalitions. On the calling thread, or a device in its turn. An engine of
+  /// the CPU gives the same bits whatever else is in the batch; one of a device the same values to rounding.
+  virtual void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const = 0;
+  /// Whether it has the slopes below; where it has not, the operator's own reverse passes have them. They throw
+  /// std::logic_error then.
+  virtual bool has_slopes() const { return false; }
+  /// ∂f/∂w_p at the constant w = t of f(w) = G(u_b + w ⊙ (u − u_b))(x*), for each point p: one reverse pass, on the
+  /// calling thread.
+  virtual void diagonal_slopes(double t, std::span<double> slopes) const;
+  /// The same of the operator's mean-field closure (Operator::mean_field_at).
+  virtual void mean_field_slopes(double t, std::span<double> slopes) const;
+  /// The closure's slopes at w = 1_S for a row of the coalitions.
+  virtual void mean_field_slopes(const Coalitions& coalitions, std::size_t row, std::span<double> slopes) const;
+  /// How many coalitions it likes to see in one call of a thread.
+  virtual std::size_t batch() const = 0;
+};
 
 /// An operator G: input fields to output fields on the same grid, at any resolution it supports.
 ///

@@ -1,12 +1,94 @@
 #include "core/scenario.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <ostream>
 #include <utility>
 
 #include "core/error.hpp"
 
 namespace opshap {
+
+namespace {
+
+/// "mean:20..40", for messages.
+std::string words(const Region& region) {
+  std::string text = "mean:";
+  for (const auto& [from, to] : region.ranges) text += message(text.back() == ':' ? "" : ",", from, "..", to);
+  return text + (region.by_place ? "@x" : "");
+}
+
+/// The indices of a point of a grid, or the number of a mesh's.
+std::vector<double> indices(const Domain& domain, std::int64_t point) {
+  if (!domain.is_grid()) return {static_cast<double>(point)};
+  std::vector<double> found(domain.shape().size());
+  for (std::size_t axis = found.size(); axis-- > 0; point /= domain.shape()[axis])
+    found[axis] = static_cast<double>(point % domain.shape()[axis]);
+  return found;
+}
+
+bool parse_number(std::string_view text, bool whole, double& number) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
+         (!whole || number == std::floor(number));
+}
+
+}  // namespace
+
+std::optional<Region> parse_region(std::string_view who, const std::string& text) {
+  constexpr std::string_view prefix = "mean:", places = "@x";
+  if (!text.starts_with(prefix)) return std::nullopt;
+  Region region{.by_place = text.ends_with(places), .ranges = {}};
+  std::string_view rest = text;
+  rest = rest.substr(prefix.size());
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    std::string_view one = rest.substr(0, comma);
+    // It ends the text, and may stand behind each range.
+    if (region.by_place && one.ends_with(places)) one.remove_suffix(places.size());
+    const std::size_t dots = one.find("..");
+    auto& [from, to] = region.ranges.emplace_back();
+    const bool read = dots != std::string_view::npos && parse_number(one.substr(0, dots), !region.by_place, from) &&
+                      parse_number(one.substr(dots + 2), !region.by_place, to);
+    require(read && from < to, who, "=", text, " (\"", one,
+            "\" is no range). Write mean:20..40 for the indices 20 to "
+            "39, mean:0.2..0.4@x for coordinates, mean:0..8,0..8 or mean:0..0.5,0..0.5@x on two axes.");
+    more = comma != std::string_view::npos;
+    if (more) rest = rest.substr(comma + 1);
+  }
+  return region;
+}
+
+Readout mean_over(const Region& region, const Domain& domain, int channel) {
+  const std::size_t axes = region.by_place ? static_cast<std::size_t>(domain.dimension()) : indices(domain, 0).size();
+  require(region.ranges.size() == axes, "target: ", words(region), " (has ", region.ranges.size(), " ranges, and the ",
+          "output ", axes, domain.is_grid() || region.by_place ? " axes" : " number for each point",
+          "). Give one for each.");
+  for (std::size_t axis = 0; !region.by_place && axis < axes; ++axis) {
+    const double most = domain.is_grid() ? domain.shape()[axis] : static_cast<double>(domain.points());
+    require(region.ranges[axis].first >= 0 && region.ranges[axis].second <= most, "target: ", words(region), " (axis ",
+            axis, " has the indices 0..", most - 1, "). Give a range of them.");
+  }
+  std::vector<Readout::Term> terms;
+  double volume = 0;
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    const std::vector<double> at = region.by_place ? domain.position(point) : indices(domain, point);
+    bool inside = true;
+    for (std::size_t axis = 0; axis < axes; ++axis)
+      inside = inside && at[axis] >= region.ranges[axis].first && at[axis] < region.ranges[axis].second;
+    if (!inside) continue;
+    terms.push_back({{.point = point, .channel = channel}, domain.volume(point)});
+    volume += domain.volume(point);
+  }
+  require(!terms.empty(), "target: ", words(region), " (holds no point of the ", domain.describe(),
+          "). Give a larger region.");
+  require(volume > 0, "target: ", words(region), " (its points have no volume). Give a larger region.");
+  for (Readout::Term& term : terms) term.weight /= volume;
+  return Readout(terms);
+}
 
 namespace {
 
@@ -97,6 +179,103 @@ Scenario make_scenario(const ScenarioRule& rule, const FieldBatch& field, const 
   ScenarioRule coarse = rule;
   coarse.hidden = strided(rule.hidden, shape);
   return make_scenario(coarse, strided(field, shape));
+}
+
+namespace {
+
+void require_own(const Domain& mesh, const Resolution& resolution) {
+  require(resolution == Resolution(static_cast<int>(mesh.points())), "resolution: points=", resolution,
+          " (the domain is a ", mesh.describe(), ", which has one resolution). Use ", mesh.points(), ".");
+}
+
+}  // namespace
+
+Resolution::Resolution(std::vector<int> shape) : numbers_(std::move(shape)) {
+  const auto differs = [this](int points) { return points != numbers_.front(); };
+  if (!numbers_.empty() && std::ranges::none_of(numbers_, differs))
+    numbers_.erase(numbers_.begin() + 1, numbers_.end());
+}
+
+Resolution Resolution::parse(std::string_view who, std::string_view text) {
+  std::vector<int> shape;
+  const char *at = text.data(), *const end = at + text.size();
+  while (at != end && shape.size() < 3) {
+    int points = 0;
+    const auto [next, error] = std::from_chars(at, end, points);
+    if (error != std::errc() || points < 1 || (next != end && (*next != 'x' || next + 1 == end))) break;
+    shape.push_back(points);
+    at = next == end ? end : next + 1;
+  }
+  require(at == end && !shape.empty(), who, ": resolution=", text,
+          " (is neither a number of points for each axis nor one such as 24x40). Write 64 or 24x40.");
+  return Resolution(std::move(shape));
+}
+
+std::vector<int> Resolution::shape(int dimension) const {
+  const auto axes = static_cast<std::size_t>(dimension);
+  require(numbers_.size() == 1 || numbers_.size() == axes, "resolution: points=", *this, " (the grid has ", dimension,
+          dimension == 1 ? " axis" : " axes", "). Give a number, or one for each axis.");
+  return numbers_.size() == 1 ? std::vector<int>(axes, numbers_.front()) : numbers_;
+}
+
+int Resolution::fewest() const { return *std::ranges::min_element(numbers_); }
+
+std::uint64_t Resolution::key() const {
+  std::uint64_t key = 0;
+  for (std::size_t axis = numbers_.size(); axis-- > 0;) key = key << 16 | static_cast<std::uint64_t>(numbers_[axis]);
+  return key;
+}
+
+std::ostream& operator<<(std::ostream& out, const Resolution& resolution) {
+  for (std::size_t axis = 0; axis < resolution.numbers().size(); ++axis)
+    out << (axis == 0 ? "" : "x") << resolution.numbers()[axis];
+  return out;
+}
+
+std::vector<int> shape_of(const Domain& domain) {
+  return domain.is_grid() ? domain.shape() : std::vector{static_cast<int>(domain.points())};
+}
+
+bool has_resolution(const Domain& domain, const Resolution& resolution) {
+  if (!domain.is_grid()) return resolution == Resolution(static_cast<int>(domain.points()));
+  const std::size_t axes = domain.axes().size(), numbers = resolution.numbers().size();
+  if (numbers != 1 && numbers != axes) return false;
+  const std::vector<int> shape = resolution.shape(domain.dimension());
+  for (std::size_t axis = 0; axis < axes; ++axis)
+    if (domain.axes()[axis].stride_to(shape[axis]) == 0) return false;
+  return true;
+}
+
+Domain at_resolution(const Domain& domain, const Resolution& resolution) {
+  if (domain.is_grid()) return domain.strided(resolution.shape(domain.dimension()));
+  require_own(domain, resolution);
+  return domain;
+}
+
+FieldBatch at_resolution(const FieldBatch& fields, const Resolution& resolution) {
+  if (fields.domain.is_grid()) return strided(fields, resolution.shape(fields.domain.dimension()));
+  require_own(fields.domain, resolution);
+  return fields;
+}
+
+std::vector<Resolution> halved_resolutions(const Domain& grid, std::int64_t fewest_points) {
+  std::vector<Resolution> all = {Resolution(grid.shape())};
+  for (int stride = 2;; stride *= 2) {
+    std::vector<Axis> axes;
+    for (const Axis& axis : grid.axes()) {
+      if (axis.divided() % stride != 0) return all;
+      axes.push_back(axis.strided(stride));
+    }
+    const Domain coarse = Domain::grid(std::move(axes));
+    if (coarse.points() < fewest_points) return all;
+    all.insert(all.begin(), Resolution(coarse.shape()));
+  }
+}
+
+Scenario scenario_at(const ScenarioRule& rule, const FieldBatch& field, const Resolution& resolution) {
+  if (field.domain.is_grid()) return make_scenario(rule, field, resolution.shape(field.domain.dimension()));
+  require_own(field.domain, resolution);
+  return make_scenario(rule, field);
 }
 
 }  // namespace opshap

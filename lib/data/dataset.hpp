@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "pde/problem.hpp"
 

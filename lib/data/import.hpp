@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/layout.hpp"
 #include "pde/problem.hpp"
 
@@ -46,7 +46,7 @@ class ImportSource {
 /// What is made of a source.
 struct ImportRequest {
   LayoutRequest layout = {};
-  /// The grid that the fields are interpolated to (core/interpolation.hpp) before all else; nothing: their own.
+  /// The grid that the fields are interpolated to (core/field.hpp) before all else; nothing: their own.
   std::optional<Resolution> interpolate = {};
   /// Leaves out samples with a value that is not finite. They are not counted, and the file names them.
   bool skip_nonfinite = false;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/interpolation.hpp"
-#include "core/stop.hpp"
+#include "core/field.hpp"
+#include "core/process.hpp"
 
 namespace opshap::data {
 

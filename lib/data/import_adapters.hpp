@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/import.hpp"
 
 namespace opshap::data {
@@ -12,7 +12,7 @@ namespace opshap::data {
 /// is left.
 std::unique_ptr<ImportSource> finite_samples(const ImportSource& source);
 
-/// A source on another grid of the same domain (core/interpolation.hpp), which is the option `interpolate`, and a note.
+/// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
 /// The source must outlive it. Throws InvalidArgument for another number of axes, and for an axis of fewer than two
 /// points.
 std::unique_ptr<ImportSource> interpolated_source(const ImportSource& source, const Resolution& grid);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/axis.hpp"
+#include "core/domain.hpp"
 #include "data/import.hpp"
 
 namespace opshap::data {

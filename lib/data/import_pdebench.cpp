@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/own_process.hpp"
+#include "core/process.hpp"
 #include "data/hdf5_source.hpp"
 #include "data/npy.hpp"
 

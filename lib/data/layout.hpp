@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/hdf5.hpp"
 #include "pde/problem.hpp"
 

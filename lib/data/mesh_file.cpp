@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/point_cloud.hpp"
 #include "data/gmsh.hpp"
 #include "data/npy.hpp"
 #include "data/npz.hpp"

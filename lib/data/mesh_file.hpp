@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/mesh.hpp"
+#include "core/domain.hpp"
 
 namespace opshap::data {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/domain.hpp"
 #include "core/error.hpp"
-#include "core/point_cloud.hpp"
 #include "core/rng.hpp"
 
 namespace opshap::data {

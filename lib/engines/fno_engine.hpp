@@ -11,8 +11,6 @@
 #include "core/coalitions.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
-#include "core/partition.hpp"
-#include "core/readout.hpp"
 #include "engines/axis_basis.hpp"
 #include "engines/fno_weights.hpp"
 #include "engines/padded_grid.hpp"

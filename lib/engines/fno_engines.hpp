@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/coalition_engine.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "engines/fno_engine.hpp"

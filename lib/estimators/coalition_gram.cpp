@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/coalition_columns.hpp"
+#include "core/coalitions.hpp"
 #include "core/threads.hpp"
 
 namespace opshap::estimators {

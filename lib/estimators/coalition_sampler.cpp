@@ -6,8 +6,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
 
 namespace opshap::estimators {
 

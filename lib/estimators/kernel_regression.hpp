@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attribution.hpp"
 #include "core/coalitions.hpp"
+#include "core/estimator.hpp"
 #include "estimators/least_squares.hpp"
 
 namespace opshap::estimators {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "core/attribution.hpp"
-#include "core/counted_game.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "core/rng.hpp"
 
 namespace opshap::estimators {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attribution.hpp"
-#include "core/counted_game.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "estimators/coalition_sampler.hpp"
 
 namespace opshap::estimators {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "core/attribution.hpp"
-#include "core/counted_game.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/attribution.hpp"
-#include "core/counted_game.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "estimators/coalition_sampler.hpp"
 
 namespace opshap::estimators {

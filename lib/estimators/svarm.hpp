@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/attribution.hpp"
-#include "core/counted_game.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "estimators/uniform_choices.hpp"
 
 namespace opshap::estimators {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/coalition_columns.hpp"
+#include "core/coalitions.hpp"
 #include "estimators/kernel_regression.hpp"
 #include "estimators/sample_targets.hpp"
 

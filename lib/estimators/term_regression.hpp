@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attribution.hpp"
+#include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/least_squares.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/kernel_law.hpp"
+#include "core/coalitions.hpp"
 
 namespace opshap::estimators {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/whole_number.hpp"
+#include "core/names.hpp"
 
 namespace opshap::evaluation {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/counted_game.hpp"
 #include "core/error.hpp"
-#include "core/relative.hpp"
-#include "core/stop.hpp"
+#include "core/game.hpp"
+#include "core/measured.hpp"
+#include "core/process.hpp"
 #include "estimators/kernel_regression.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/growing_estimates.hpp"

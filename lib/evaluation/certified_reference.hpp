@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/attribution.hpp"
 #include "core/estimator.hpp"
 #include "core/game.hpp"
 #include "core/measured.hpp"
@@ -79,7 +78,7 @@ std::int64_t minimum_reference_evaluations(const Game& game);
 /// evaluations a player, and at six its error is several times that of four pairs, which cost eight.
 ///
 /// Enumeration is used for up to 24 players when it is cheaper than the next step. Memory: that of attribute() for the
-/// largest step. A reference for 2^k times the game is 2^k times the reference for the game (core/scale.hpp). Throws
+/// largest step. A reference for 2^k times the game is 2^k times the reference for the game (core/game.hpp). Throws
 /// InvalidArgument when max_evaluations is below minimum_reference_evaluations(), or n is beyond what the regression
 /// can solve where it has a part (16384).
 CertifiedReference certified_reference(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,

@@ -10,13 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/coalition_sum.hpp"
-#include "core/counted_game.hpp"
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
-#include "core/relative.hpp"
-#include "core/scale.hpp"
-#include "core/stop.hpp"
+#include "core/game.hpp"
+#include "core/measured.hpp"
+#include "core/process.hpp"
 #include "statistics/tail_probability.hpp"
 
 namespace opshap::evaluation {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
-#include "core/scale.hpp"
+#include "core/game.hpp"
+#include "core/threads.hpp"
 #include "metrics/registry.hpp"
 #include "peers/ending.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/process.hpp"
 #include "core/rng.hpp"
-#include "core/stop.hpp"
 #include "metrics/registry.hpp"
 #include "peers/ending.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attribution.hpp"
 #include "core/coalitions.hpp"
+#include "core/estimator.hpp"
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 #include "methods/method.hpp"

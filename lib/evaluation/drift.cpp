@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/field.hpp"
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 
 namespace opshap::evaluation {
 

@@ -6,7 +6,7 @@
 
 #include "core/domain.hpp"
 #include "core/measured.hpp"
-#include "core/readout.hpp"
+#include "core/operator.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::evaluation {

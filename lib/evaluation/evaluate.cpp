@@ -11,15 +11,14 @@
 #include <string>
 #include <utility>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "core/field.hpp"
 #include "core/file.hpp"
-#include "core/interpolation.hpp"
-#include "core/kernel_law.hpp"
-#include "core/progress.hpp"
-#include "core/relative.hpp"
-#include "core/resolution.hpp"
+#include "core/measured.hpp"
+#include "core/process.hpp"
 #include "core/scenario.hpp"
-#include "core/stop.hpp"
+#include "core/threads.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/contest.hpp"
 #include "evaluation/drift.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/counted_game.hpp"
+#include "core/game.hpp"
 #include "core/rng.hpp"
 
 namespace opshap::evaluation {

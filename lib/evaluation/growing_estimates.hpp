@@ -4,10 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/attribution.hpp"
 #include "core/estimator.hpp"
 #include "core/game.hpp"
-#include "core/scale.hpp"
 
 namespace opshap::evaluation {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
+#include "core/process.hpp"
 #include "core/rng.hpp"
-#include "core/stop.hpp"
+#include "core/threads.hpp"
 #include "evaluation/drift.hpp"
 #include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/explainer.hpp"
-#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "methods/method.hpp"

@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "core/counted_game.hpp"
 #include "core/error.hpp"
 #include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "core/rng.hpp"
 #include "estimators/registry.hpp"
 #include "games/additive_game.hpp"

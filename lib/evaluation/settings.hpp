@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 
 namespace opshap::evaluation {

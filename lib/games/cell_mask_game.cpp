@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/coalition_engine.hpp"
 #include "core/error.hpp"
+#include "core/operator.hpp"
 #include "core/threads.hpp"
 #include "games/masked_operator.hpp"
 

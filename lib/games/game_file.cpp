@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
-#include "core/strict_object.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity_sum.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/grading.hpp"
+#include "core/gauss_legendre.hpp"
 
 namespace opshap::games {
 

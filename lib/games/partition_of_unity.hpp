@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
 #include "games/sparse_rows.hpp"
 
 namespace opshap::games {

@@ -5,7 +5,6 @@
 #include "core/field.hpp"
 #include "core/game.hpp"
 #include "core/operator.hpp"
-#include "core/partition.hpp"
 #include "games/partition_of_unity.hpp"
 
 namespace opshap::games {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/coalition_columns.hpp"
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 
 namespace opshap::games {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "methods/of_density.hpp"
 
 namespace opshap::methods {

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 #include "metrics/registry.hpp"
 
 namespace opshap::metrics {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/coalition_sum.hpp"
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
 

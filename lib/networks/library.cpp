@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/fast_blas.hpp"
+#include "core/process.hpp"
 #include "networks/build.hpp"
 #include "networks/networks.hpp"
 

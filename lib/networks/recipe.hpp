@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/resolution.hpp"
 #include "core/scenario.hpp"
 #include "networks/network_config.hpp"
 

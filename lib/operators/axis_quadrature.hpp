@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/axis.hpp"
+#include "core/domain.hpp"
 
 namespace opshap::operators {
 

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
+#include "core/threads.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {

@@ -3,10 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "core/coalition_engine.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
-#include "core/partition.hpp"
 
 namespace opshap::operators {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/strict_object.hpp"
+#include "core/strict_json.hpp"
 #include "networks/network_config.hpp"
 
 namespace opshap::operators {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "networks/network_config.hpp"
 
 namespace opshap::operators {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/explainer.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
-#include "core/trained_for.hpp"
 #include "networks/network_config.hpp"
 #include "operators/coalition_engines.hpp"
 #include "operators/normalisation.hpp"

@@ -17,8 +17,8 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/process.hpp"
 #include "core/rng.hpp"
-#include "core/trust.hpp"
 #include "operators/script_model.hpp"
 
 namespace opshap::operators {

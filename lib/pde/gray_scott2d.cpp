@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "core/error.hpp"
-#include "core/interpolation.hpp"
+#include "core/field.hpp"
 #include "pde/fields.hpp"
 #include "pde/reaction_diffusion.hpp"
 #include "pde/registry.hpp"

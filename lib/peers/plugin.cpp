@@ -14,7 +14,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/strict_object.hpp"
+#include "core/strict_json.hpp"
 #include "core/toml_text.hpp"
 
 namespace opshap::peers {

@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
-#include "core/shortage.hpp"
-#include "core/stop.hpp"
+#include "core/file.hpp"
+#include "core/process.hpp"
+#include "core/threads.hpp"
 
 namespace opshap::peers {
 

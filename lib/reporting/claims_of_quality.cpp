@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mesh.hpp"
+#include "core/domain.hpp"
 #include "core/scenario.hpp"
 #include "reporting/gnuplot.hpp"
 #include "reporting/table.hpp"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 #include "reporting/axes.hpp"
 #include "reporting/field_figures.hpp"
 #include "reporting/figures.hpp"

@@ -17,8 +17,8 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "core/shortage.hpp"
-#include "core/stop.hpp"
+#include "core/file.hpp"
+#include "core/process.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/table.hpp"
 

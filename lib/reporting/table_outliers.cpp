@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/report_tables.hpp"
 #include "reporting/scoreboard.hpp"

@@ -11,8 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
-#include "core/processor_time.hpp"
+#include "core/threads.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::runs {

@@ -13,7 +13,6 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
 #include "runs/json_row.hpp"

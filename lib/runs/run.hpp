@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::runs {

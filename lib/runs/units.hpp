@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
 
 namespace opshap::runs {
 

@@ -1,7 +1,7 @@
 // Training of a backbone: MSE against the solution at the target time.
 
 #include "core/error.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"

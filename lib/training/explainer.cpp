@@ -7,8 +7,8 @@
 #include <span>
 
 #include "core/error.hpp"
-#include "core/resolution.hpp"
 #include "core/rng.hpp"
+#include "core/scenario.hpp"
 #include "operators/network.hpp"
 #include "training/batch_loss.hpp"
 #include "training/identity.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "training/training.hpp"

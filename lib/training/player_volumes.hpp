@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/domain.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::training {

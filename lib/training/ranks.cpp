@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/progress.hpp"
+#include "core/threads.hpp"
 #ifdef OPSHAP_MPI
 #include <mpi.h>
 #endif

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "data/dataset.hpp"
 
 namespace opshap::training {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/coalitions.hpp"
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
 

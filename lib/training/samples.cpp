@@ -1,6 +1,6 @@
 #include "training/samples.hpp"
 
-#include "core/resolution.hpp"
+#include "core/scenario.hpp"
 #include "explainers/operator_shap.hpp"
 #include "operators/network.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/kernel_law.hpp"
 #include "training/fastshap_loss.hpp"
 #include "training/target.hpp"
 #include "training/target_values.hpp"

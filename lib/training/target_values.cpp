@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/stop.hpp"
+#include "core/process.hpp"
 #include "estimators/quadrature.hpp"
 #include "training/fastshap_loss.hpp"
 

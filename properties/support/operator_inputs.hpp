@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/field.hpp"
-#include "core/partition.hpp"
+#include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "games/partition_of_unity.hpp"
 

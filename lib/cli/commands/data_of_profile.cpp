@@ -9,7 +9,6 @@
 #include "cli/problem_profiles.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/progress.hpp"
 #include "core/threads.hpp"
 #include "data/cost.hpp"
 #include "data/dataset.hpp"

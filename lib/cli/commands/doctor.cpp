@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
-#include "core/fast_blas.hpp"
+#include "core/process.hpp"
 #include "networks/networks.hpp"
 
 namespace opshap::cli {

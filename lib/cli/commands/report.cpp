@@ -12,7 +12,6 @@
 #include "cli/leaderboard_folder.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/folder_lock.hpp"
 
 namespace opshap::cli {
 

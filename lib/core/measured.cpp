@@ -1,4 +1,4 @@
-#include "core/relative.hpp"
+#include "core/measured.hpp"
 
 #include <algorithm>
 #include <cmath>
