@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "estimators/registry.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 
 namespace opshap {
 namespace {

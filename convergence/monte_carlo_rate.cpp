@@ -14,7 +14,7 @@
 #include "core/error.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "reporting/evidence.hpp"
 #include "statistics/study.hpp"
 #include "support/tolerance.hpp"

@@ -16,8 +16,8 @@
 #include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
 #include "estimators/sample_reuse.hpp"
-#include "games/additive_game.hpp"
 #include "games/table_game.hpp"
+#include "games/unanimity.hpp"
 #include "support/oracles.hpp"
 #include "support/tolerance.hpp"
 

@@ -15,7 +15,7 @@
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "games/registry.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/oracles.hpp"

@@ -20,7 +20,7 @@
 #include "estimators/stratified.hpp"
 #include "estimators/svarm.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/every_sample.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"

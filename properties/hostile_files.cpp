@@ -20,7 +20,7 @@
 #include "data/npy.hpp"
 #include "data/npz.hpp"
 #include "data/safetensors.hpp"
-#include "games/game_file.hpp"
+#include "games/table_game.hpp"
 #include "peers/frame.hpp"
 #include "peers/plugin.hpp"
 #include "runs/manifest.hpp"

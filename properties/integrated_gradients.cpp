@@ -12,7 +12,7 @@
 #include "core/error.hpp"
 #include "estimators/mean_field.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {

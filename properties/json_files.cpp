@@ -16,7 +16,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
-#include "games/game_file.hpp"
+#include "games/table_game.hpp"
 #include "support/generators.hpp"
 
 namespace {

@@ -16,9 +16,8 @@
 #include "estimators/registry.hpp"
 #include "evaluation/budget_list.hpp"
 #include "evaluation/compare_methods.hpp"
-#include "games/additive_game.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 
 namespace opshap {

@@ -14,7 +14,7 @@
 #include "core/rng.hpp"
 #include "evaluation/comparison_run.hpp"
 #include "evaluation/evaluate.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
 #include "runs/units.hpp"

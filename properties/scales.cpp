@@ -22,7 +22,7 @@
 #include "evaluation/certify.hpp"
 #include "evaluation/compare_methods.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
 #include "support/test_seed.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimators/registry.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/every_sample.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"

@@ -19,7 +19,7 @@
 #include "estimators/regression_msr_tree.hpp"
 #include "estimators/sample_targets.hpp"
 #include "estimators/term_regression.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/oracles.hpp"

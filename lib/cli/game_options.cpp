@@ -9,8 +9,8 @@
 #include "cli/kept_program.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "games/game_file.hpp"
 #include "games/registry.hpp"
+#include "games/table_game.hpp"
 #include "peers/peer_game.hpp"
 
 namespace opshap::cli {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "games/masked_operator.hpp"
+#include "games/cell_mask_game.hpp"
 
 namespace opshap::games {
 

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/coalitions.hpp"
+#include "core/game.hpp"
 #include "core/rng.hpp"
 
 namespace opshap::games {
@@ -40,5 +42,23 @@ Measure random_measure(int players, Rng& rng);
 Measure random_signed_measure(int players, Rng& rng);
 /// Integer cells from 1 to `largest`.
 std::vector<int> random_integer_cells(int players, int largest, Rng& rng);
+
+/// What is used of a function f: R → R in a game v = f∘μ.
+struct ScalarFunction {
+  std::function<double(double)> value;
+  std::function<double(double)> slope;  ///< f', almost everywhere
+  bool absolutely_continuous =
+      true;  ///< f is the integral of its slope: then f∘μ is in pNA (Aumann and Shapley 1974, theorem C)
+  bool smooth_at_ends = true;  ///< near 0 and μ(Ω)
+};
+
+/// v(S) = f(μ(S)) for one measure μ; the Shapley values are what `shapley_values` finds, since they depend on f.
+///
+/// The extension is f(Σ a_i μ_i), with gradient μ_i f'(tL) on the diagonal, L = μ(Ω); a jump of f is invisible to it.
+/// The Aumann–Shapley value is μ_i (f(L) − f(0))/L, and the discretisation error μ_i (M₂/L − μ_i) C/L with M₂ = Σ μ_j²
+/// and C = ½(f'(0) + f'(L)) − (f(L) − f(0))/L, the error of the trapezoidal rule on f'. Uniform cells have none, by
+/// symmetry.
+std::unique_ptr<SolvedGame> function_of_measure(Measure measure, ScalarFunction f,
+                                                std::function<std::vector<double>()> shapley_values);
 
 }  // namespace opshap::games

@@ -6,7 +6,7 @@
 
 #include "core/domain.hpp"
 #include "core/operator.hpp"
-#include "games/sparse_rows.hpp"
+#include "games/cell_mask_game.hpp"
 
 namespace opshap::games {
 

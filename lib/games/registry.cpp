@@ -1,22 +1,12 @@
 #include "games/registry.hpp"
 
 #include "core/names.hpp"
-#include "games/additive_game.hpp"
-#include "games/airport_game.hpp"
-#include "games/bilinear_game.hpp"
 #include "games/burgers_game.hpp"
-#include "games/exponential_of_measure.hpp"
-#include "games/glove_market.hpp"
-#include "games/minimum_of_measures.hpp"
-#include "games/point_mass_game.hpp"
-#include "games/polynomial_of_measure.hpp"
-#include "games/product_of_measures.hpp"
-#include "games/relu_of_measure.hpp"
-#include "games/sign_of_measure.hpp"
+#include "games/classic_games.hpp"
+#include "games/kinked_functions.hpp"
+#include "games/smooth_functions.hpp"
 #include "games/table_game.hpp"
-#include "games/unanimity_game.hpp"
-#include "games/unanimity_sum.hpp"
-#include "games/weighted_voting.hpp"
+#include "games/unanimity.hpp"
 
 namespace opshap::games {
 

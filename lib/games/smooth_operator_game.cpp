@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "games/masked_operator.hpp"
+#include "games/cell_mask_game.hpp"
 
 namespace opshap::games {
 

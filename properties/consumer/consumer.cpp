@@ -7,7 +7,7 @@
 #include "core/rng.hpp"
 #include "evaluation/compare_methods.hpp"
 #include "first_and_last.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 
 int main() {
   using namespace opshap;

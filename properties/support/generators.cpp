@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/coalitions.hpp"
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {

@@ -1,4 +1,4 @@
-#include "games/unanimity_sum.hpp"
+#include "games/unanimity.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,11 +6,50 @@
 #include <cstddef>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 
 namespace opshap::games {
+
+namespace {
+
+class UnanimityGame final : public SolvedGame {
+ public:
+  UnanimityGame(int players, double value) : players_(players), value_(value) {}
+
+  int players() const override { return players_; }
+
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    std::vector<double> values(coalitions.size(), 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (coalitions.cardinality(i) == players_) values[i] = value_;
+    }
+    return values;
+  }
+
+  std::vector<double> shapley_values() const override {
+    return std::vector<double>(static_cast<std::size_t>(players_), value_ / players_);
+  }
+
+ private:
+  int players_;
+  double value_;
+};
+
+}  // namespace
+
+std::unique_ptr<SolvedGame> unanimity_game(int players, double value) {
+  require(players >= 1 && players <= Coalitions::max_players, "unanimity_game: players=", players, " (needs 1..",
+          Coalitions::max_players, "). Give a number of players in that range.");
+  require(std::isfinite(value), "unanimity_game: value=", value, " (not finite). Give a number.");
+  return std::make_unique<UnanimityGame>(players, value);
+}
+
+std::unique_ptr<Game> random_unanimity_game(int players, Rng& rng) {
+  return unanimity_game(players, static_cast<double>(1 + rng.below(64)) / 32);
+}
 
 namespace {
 
@@ -167,6 +206,19 @@ std::unique_ptr<Game> random_unanimity_sum(int players, Rng& rng) {
     term.coefficient = (static_cast<double>(rng.below(256)) - 128) / 64;
   }
   return unanimity_sum(players, std::move(terms), 1 + static_cast<double>(rng.below(64)) / 64);
+}
+
+std::unique_ptr<SolvedGame> additive_game(std::span<const double> weights, double empty) {
+  std::vector<UnanimityTerm> terms;
+  for (std::size_t player = 0; player < weights.size(); ++player)
+    terms.push_back({{static_cast<int>(player)}, weights[player]});
+  return unanimity_sum(static_cast<int>(weights.size()), std::move(terms), empty);
+}
+
+std::unique_ptr<Game> random_additive_game(int players, Rng& rng) {
+  std::vector<double> weights(static_cast<std::size_t>(players));
+  for (double& weight : weights) weight = (static_cast<double>(rng.below(256)) - 128) / 64;
+  return additive_game(weights, 1 + static_cast<double>(rng.below(64)) / 64);
 }
 
 }  // namespace opshap::games
