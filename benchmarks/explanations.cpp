@@ -13,7 +13,7 @@
 
 #include "core/rng.hpp"
 #include "core/scenario.hpp"
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"

@@ -20,7 +20,7 @@
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operation_times.hpp"
 #include "operators/blas.hpp"

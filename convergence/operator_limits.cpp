@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "estimators/integrated_gradients.hpp"
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/smooth_operator_game.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "reporting/evidence.hpp"
 
 namespace opshap {

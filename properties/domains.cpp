@@ -17,7 +17,7 @@
 #include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/scenario.hpp"
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/smooth_operator_game.hpp"

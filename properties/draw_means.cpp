@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "estimators/enumeration.hpp"
+#include "estimators/exact.hpp"
+#include "estimators/msr.hpp"
 #include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
-#include "estimators/sample_reuse.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/oracles.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
-#include "estimators/enumeration.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/registry.hpp"
 #include "games/registry.hpp"
 #include "games/table_game.hpp"

@@ -1,7 +1,5 @@
 // Quadrature on [0, 1], and what it makes of gradients.
 
-#include "estimators/integrated_gradients.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/tolerance.hpp"

@@ -12,9 +12,8 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "estimators/coalition_gram.hpp"
 #include "estimators/coalition_sampler.hpp"
-#include "estimators/kernel_regression.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "games/registry.hpp"
 #include "games/unanimity.hpp"

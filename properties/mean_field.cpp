@@ -1,7 +1,5 @@
 // The mean-field closure of a hard random mask: its ends, its slope, its limit, and the Shapley values it gives.
 
-#include "estimators/mean_field.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/table_game.hpp"

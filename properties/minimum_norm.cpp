@@ -12,7 +12,6 @@
 
 #include "core/error.hpp"
 #include "estimators/coalition_sampler.hpp"
-#include "estimators/kernel_regression.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "games/table_game.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/diagonal_game.hpp"

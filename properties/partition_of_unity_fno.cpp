@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "games/diagonal_game.hpp"
 #include "games/masked_attribution.hpp"
 #include "games/smooth_operator_game.hpp"

@@ -12,8 +12,8 @@
 
 #include "core/coalitions.hpp"
 #include "core/estimator.hpp"
-#include "estimators/enumeration.hpp"
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/registry.hpp"
 #include "games/burgers_game.hpp"
 #include "games/classic_games.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "estimators/quadrature.hpp"
+#include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "games/table_game.hpp"

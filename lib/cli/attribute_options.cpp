@@ -9,9 +9,8 @@
 #include "cli/shown_game.hpp"
 #include "core/error.hpp"
 #include "core/measured.hpp"
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "estimators/least_squares.hpp"
-#include "estimators/mean_field.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/budget_list.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <unordered_set>
@@ -10,6 +11,65 @@
 #include "core/error.hpp"
 
 namespace opshap::estimators {
+
+Coalitions border_coalitions(int players) {
+  const auto n = static_cast<std::size_t>(players);
+  Coalitions coalitions(players, n);
+  for (std::size_t row = 0; row < n; ++row) coalitions.insert(row, static_cast<int>(row));
+  for (std::size_t row = 0; row < n; ++row) coalitions.append_complement(coalitions.row(row));
+  return coalitions;
+}
+
+namespace {
+
+/// 1/(s(n−s)).
+double kernel(int players, int size) { return 1 / (static_cast<double>(size) * (players - size)); }
+
+}  // namespace
+
+SizeLaw::SizeLaw(SizeMass mass, int players) : mass_(mass), players_(players) {
+  require(players >= 2, "size law: players=", players,
+          " (no coalition lies between ∅ and N). Use at least two players.");
+  double sum = 0;
+  for (int size = 1; size < players; ++size) {
+    total_ += this->mass(size);
+    // 1/(s(n−s)) = (1/s + 1/(n−s))/n: the kernel's half is drawn, which makes the same sizes from the same numbers as
+    // KernelLaw.
+    sum += mass == SizeMass::shapley_kernel ? 1.0 / size : this->mass(size);
+    cumulative_.push_back(sum);
+  }
+  for (double& value : cumulative_) value /= sum;
+}
+
+double SizeLaw::mass(int size) const {
+  switch (mass_) {
+    case SizeMass::shapley_kernel:
+      return kernel(players_, size);
+    case SizeMass::uniform:
+      return 1;
+    case SizeMass::square_root:
+      return std::sqrt(kernel(players_, size));
+  }
+  return 0;
+}
+
+double SizeLaw::kernel_over_mass(int size) const {
+  switch (mass_) {
+    case SizeMass::shapley_kernel:
+      return 1;
+    case SizeMass::uniform:
+      return kernel(players_, size);
+    case SizeMass::square_root:
+      return std::sqrt(kernel(players_, size));
+  }
+  return 0;
+}
+
+int SizeLaw::draw(Rng& rng) const {
+  const auto place = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, rng.uniform());
+  const int size = static_cast<int>(place - cumulative_.begin()) + 1;
+  return (rng.bits32() & 1) != 0 ? size : players_ - size;
+}
 
 namespace {
 
@@ -326,6 +386,24 @@ Coalitions all_coalitions(const CoalitionSample& sample) {
     both.append_complement(sample.coalitions.row(row));
   }
   return both;
+}
+
+std::vector<double> sample_targets(CountedGame& game, const CoalitionSample& sample, double empty) {
+  std::vector<double> values = game.values(all_coalitions(sample));
+  if (!sample.paired()) {
+    for (double& value : values) value -= empty;
+    return values;
+  }
+  for (std::size_t row = 0; row < sample.coalitions.size(); ++row)
+    values[row] = (values[2 * row] - values[2 * row + 1]) / 2;
+  values.resize(sample.coalitions.size());
+  return values;
+}
+
+void subtract_equal_shares(std::vector<double>& targets, const CoalitionSample& sample, double share) {
+  const double middle = sample.paired() ? sample.coalitions.players() / 2.0 : 0;
+  for (std::size_t row = 0; row < targets.size(); ++row)
+    targets[row] -= share * (sample.coalitions.cardinality(row) - middle);
 }
 
 }  // namespace opshap::estimators

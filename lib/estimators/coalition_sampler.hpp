@@ -5,10 +5,46 @@
 #include <vector>
 
 #include "core/coalitions.hpp"
+#include "core/estimator.hpp"
+#include "core/game.hpp"
 #include "core/rng.hpp"
-#include "estimators/size_law.hpp"
 
 namespace opshap::estimators {
+
+/// The coalitions of size 1 and of size n − 1: {i} in row i, N∖i in row n + i.
+Coalitions border_coalitions(int players);
+
+/// How much of a sample goes to the coalitions of size s, 0 < s < n, up to a factor.
+enum class SizeMass {
+  shapley_kernel,  ///< 1/(s(n−s)): the Shapley kernel itself (Lundberg & Lee 2017)
+  uniform,         ///< 1: the leverage scores of its regression (Musco & Witter 2025)
+  square_root,  ///< 1/√(s(n−s)): least variance of the mean when values vary alike at all sizes (Witter, Liu & Musco
+                ///< 2025)
+};
+
+/// The law of the size of a random coalition. Symmetric in s and n−s; no binomial is ever formed, so it works for every
+/// n.
+class SizeLaw {
+ public:
+  /// Throws InvalidArgument unless players >= 2: with one player there is no coalition between ∅ and N.
+  SizeLaw(SizeMass mass, int players);
+
+  int players() const { return players_; }
+  /// Up to a factor, as SizeMass says.
+  double mass(int size) const;
+  /// 1/(s(n−s)) over mass(s): 1, and not only nearly, for the Shapley kernel.
+  double kernel_over_mass(int size) const;
+  /// P(|S| = size).
+  double probability(int size) const { return mass(size) / total_; }
+  /// O(log n).
+  int draw(Rng& rng) const;
+
+ private:
+  SizeMass mass_;
+  int players_;
+  double total_ = 0;
+  std::vector<double> cumulative_;  ///< of j = 1..n−1, normalised; the size is j or n−j with probability ½
+};
 
 /// Whether a drawn coalition brings its complement along.
 enum class Pairing { none, complements };
@@ -73,5 +109,15 @@ std::vector<int> enumerated_sizes(const SizeLaw& law, std::int64_t interior);
 /// largest remainders, and at least one. With complements k_s = k_{n−s}. Throws InvalidArgument when not every size can
 /// have one.
 std::vector<std::int64_t> size_counts(const SizeLaw& law, std::int64_t interior, Pairing pairing);
+
+/// What a sample says about a game, [m]: v(S) − v(∅), or of a pair (v(S) − v(N∖S))/2, since of a pair only the odd half
+/// enters any Shapley value.
+///
+/// One call to the game.
+std::vector<double> sample_targets(CountedGame& game, const CoalitionSample& sample, double empty);
+
+/// Takes out of the targets what a game of equal players would have, s·share of S, of a pair (s − n/2)·share, share =
+/// Δ/n. What is left sums to 0 over the players.
+void subtract_equal_shares(std::vector<double>& targets, const CoalitionSample& sample, double share);
 
 }  // namespace opshap::estimators

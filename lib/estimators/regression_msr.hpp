@@ -8,6 +8,7 @@
 
 #include "core/estimator.hpp"
 #include "core/game.hpp"
+#include "estimators/boosted_trees.hpp"
 #include "estimators/coalition_sampler.hpp"
 
 namespace opshap::estimators {
@@ -47,5 +48,9 @@ Attribution regression_msr(CountedGame& game, Sampler sampler, SizeMass mass, Fo
 
 /// What a proxy may be fitted with at the least: a pair for each fold.
 Budget smallest_budget(Folds folds);
+
+/// Boosted trees as a proxy: v(S) − v(∅) of the coalitions of the sample, of ∅ and of N, each once and with equal
+/// weight.
+FitProxy tree_proxy(const Boosting& boosting = {});
 
 }  // namespace opshap::estimators

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "estimators/kernel_regression.hpp"
-#include "estimators/sample_targets.hpp"
+#include "estimators/coalition_sampler.hpp"
+#include "estimators/least_squares.hpp"
 
 namespace opshap::estimators {
 

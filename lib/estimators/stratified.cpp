@@ -2,12 +2,25 @@
 
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
-#include "estimators/border_coalitions.hpp"
-#include "estimators/enumeration.hpp"
+#include "core/coalitions.hpp"
+#include "estimators/coalition_sampler.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap::estimators {
+
+UniformChoices random_choices(Rng& rng, int players) {
+  return {.below = [&rng](std::uint64_t bound) { return rng.below(bound); },
+          .ordering =
+              [&rng](std::span<int> ordering) {
+                std::iota(ordering.begin(), ordering.end(), 0);
+                rng.shuffle(ordering);
+              },
+          .members = [&rng, subsets = KernelLaw(players)](
+                         int size, std::span<std::uint64_t> row) { subsets.draw_subset(rng, size, row); }};
+}
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "estimators/border_coalitions.hpp"
-#include "estimators/enumeration.hpp"
+#include "estimators/coalition_sampler.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/members.hpp"
 #include "estimators/registry.hpp"
 

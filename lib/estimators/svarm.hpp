@@ -5,7 +5,7 @@
 
 #include "core/estimator.hpp"
 #include "core/game.hpp"
-#include "estimators/uniform_choices.hpp"
+#include "estimators/stratified.hpp"
 
 namespace opshap::estimators {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include "estimators/enumeration.hpp"
-#include "estimators/quadrature.hpp"
+#include "estimators/diagonal.hpp"
+#include "estimators/exact.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap::estimators {

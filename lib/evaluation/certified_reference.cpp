@@ -11,7 +11,7 @@
 #include "core/game.hpp"
 #include "core/measured.hpp"
 #include "core/process.hpp"
-#include "estimators/kernel_regression.hpp"
+#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/growing_estimates.hpp"
 

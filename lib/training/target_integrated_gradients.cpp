@@ -1,7 +1,7 @@
 // Integrated gradients: what they are without labels of their own. Not the Shapley values in the limit, unless the
 // operator is linear.
 
-#include "estimators/integrated_gradients.hpp"
+#include "estimators/diagonal.hpp"
 #include "training/target_values.hpp"
 
 namespace opshap::training::targets {

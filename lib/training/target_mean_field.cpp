@@ -1,6 +1,6 @@
 // Values of the mean-field closure, which need no sampling: off by O(1/n), the same at each sample.
 
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "training/target_values.hpp"
 
 namespace opshap::training::targets {

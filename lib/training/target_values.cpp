@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/process.hpp"
-#include "estimators/quadrature.hpp"
+#include "estimators/diagonal.hpp"
 #include "training/fastshap_loss.hpp"
 
 namespace opshap::training {

@@ -14,7 +14,7 @@
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
-#include "estimators/mean_field.hpp"
+#include "estimators/diagonal.hpp"
 #include "evaluation/held_out.hpp"
 #include "reporting/evidence.hpp"
 #include "reporting/table.hpp"

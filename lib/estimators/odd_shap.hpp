@@ -3,8 +3,8 @@
 #include <map>
 #include <span>
 
-#include "estimators/term_regression.hpp"
-#include "estimators/tree_shapley.hpp"
+#include "estimators/boosted_trees.hpp"
+#include "estimators/poly_shap.hpp"
 
 namespace opshap::estimators {
 
