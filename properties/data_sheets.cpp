@@ -7,9 +7,7 @@
 #include <regex>
 
 #include "core/file.hpp"
-#include "data/cost.hpp"
 #include "data/dataset.hpp"
-#include "data/drawn.hpp"
 #include "data/generate.hpp"
 #include "pde/registry.hpp"
 #include "support/program.hpp"

@@ -22,7 +22,7 @@
 #include "core/threads.hpp"
 #include "data/dataset.hpp"
 #include "data/hdf5.hpp"
-#include "data/import_npy.hpp"
+#include "data/import.hpp"
 #include "data/import_pdebench.hpp"
 #include "data/npy.hpp"
 #include "data/verify.hpp"

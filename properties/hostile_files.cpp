@@ -18,7 +18,6 @@
 #include "core/strict_json.hpp"
 #include "data/mesh_file.hpp"
 #include "data/npy.hpp"
-#include "data/npz.hpp"
 #include "data/safetensors.hpp"
 #include "games/table_game.hpp"
 #include "peers/frame.hpp"

@@ -8,8 +8,6 @@
 
 #include "core/error.hpp"
 #include "data/generate.hpp"
-#include "data/of_inputs.hpp"
-#include "data/unlabelled.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap {

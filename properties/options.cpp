@@ -15,7 +15,6 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "data/npy.hpp"
-#include "data/npz.hpp"
 #include "evaluation/budget_list.hpp"
 #include "support/program.hpp"
 

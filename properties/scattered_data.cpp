@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/scenario.hpp"
-#include "data/scattered.hpp"
+#include "data/verify.hpp"
 
 namespace opshap {
 namespace {

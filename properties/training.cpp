@@ -17,7 +17,7 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
-#include "data/scattered.hpp"
+#include "data/verify.hpp"
 #include "explainers/operator_shap.hpp"
 #include "operators/network.hpp"
 #include "operators/torch.hpp"

@@ -13,8 +13,8 @@
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "data/generate.hpp"
 #include "data/npy.hpp"
-#include "data/of_inputs.hpp"
 #include "networks/networks.hpp"
 #include "reporting/table.hpp"
 

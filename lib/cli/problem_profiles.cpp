@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/scattered.hpp"
+#include "data/verify.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {

@@ -12,7 +12,6 @@
 #include "core/toml_text.hpp"
 #include "data/dataset.hpp"
 #include "data/import.hpp"
-#include "data/space_json.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::cli {

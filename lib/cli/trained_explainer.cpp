@@ -6,7 +6,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "data/unlabelled.hpp"
+#include "data/generate.hpp"
 #include "networks/networks.hpp"
 
 namespace opshap::cli {

@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"
-#include "data/npz.hpp"
 
 namespace opshap::cli {
 

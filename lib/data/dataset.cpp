@@ -1,6 +1,12 @@
 #include "data/dataset.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -8,12 +14,201 @@
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
 #include "data/hdf5.hpp"
-#include "data/space_json.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::data {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+const char* centring_in_words(Centring centring) { return centring == Centring::node ? "node" : "cell"; }
+
+Centring centring_of(const Json& json) {
+  const auto text = json.at("centring").get<std::string>();
+  require<DataError>(text == "node" || text == "cell", "domain: centring=", text,
+                     " (points are at nodes or in the middle of cells). Write node or cell.");
+  return text == "node" ? Centring::node : Centring::cell;
+}
+
+Axis axis_of(const Json& json) {
+  const Axis axis{.points = json.at("points").get<int>(),
+                  .origin = json.at("origin").get<double>(),
+                  .extent = json.at("extent").get<double>(),
+                  .intervals = json.at("intervals").get<double>(),
+                  .offset = json.at("offset").get<double>(),
+                  .centring = centring_of(json),
+                  .periodic = json.at("periodic").get<bool>(),
+                  .keeps_ends = json.value("keeps_ends", false)};
+  require<DataError>(axis.points >= 1 && axis.extent > 0 && axis.intervals > 0, "domain: points=", axis.points,
+                     ", extent=", axis.extent, ", intervals=", axis.intervals,
+                     " (an axis needs positive ones). Write the file again.");
+  return axis;
+}
+
+/// Of files from before "axes": one centring and one periodicity, and the first point at the origin.
+std::vector<Axis> uniform_axes(const Json& json) {
+  const auto shape = json.at("shape").get<std::vector<int>>();
+  const auto extents = json.at("extents").get<std::vector<double>>();
+  require<DataError>(shape.size() == extents.size(), "domain: extents=", extents.size(), " (there are ", shape.size(),
+                     " axes). Write one for each axis.");
+  const bool periodic = json.at("periodic").get<bool>();
+  const Centring centring = centring_of(json);
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    axes.push_back(centring == Centring::cell ? Axis::cells(shape[axis], extents[axis], 0, periodic)
+                   : periodic                 ? Axis::ring(shape[axis], extents[axis])
+                                              : Axis::nodes(shape[axis], extents[axis]));
+  }
+  return axes;
+}
+
+}  // namespace
+
+Json to_json(const Domain& domain) {
+  std::vector<double> extents;
+  Json axes = Json::array();
+  for (const Axis& axis : domain.axes()) {
+    extents.push_back(axis.extent);
+    axes.push_back({{"points", axis.points},
+                    {"origin", axis.origin},
+                    {"extent", axis.extent},
+                    {"intervals", axis.intervals},
+                    {"offset", axis.offset},
+                    {"centring", centring_in_words(axis.centring)},
+                    {"periodic", axis.periodic}});
+    if (axis.keeps_ends) axes.back()["keeps_ends"] = true;  // files of before do not know it
+  }
+  return {{"shape", domain.shape()},
+          {"extents", extents},
+          {"centring", centring_in_words(domain.axes().front().centring)},
+          {"periodic", domain.periodic()},
+          {"axes", axes}};
+}
+
+Json to_json(const pde::Space& space) {
+  Json channels = Json::array();
+  for (const pde::Channel& channel : space.channels)
+    channels.push_back({{"name", channel.name}, {"unit", channel.unit}});
+  return {{"channels", std::move(channels)}, {"domain", to_json(space.domain)}};
+}
+
+Json to_json(const std::vector<pde::Parameter>& parameters) {
+  Json json = Json::object();
+  for (const pde::Parameter& parameter : parameters) {
+    if (parameter.choices.empty()) {
+      json[parameter.name] = parameter.value;
+    } else {
+      json[parameter.name] = pde::choice(parameters, parameter.name);
+    }
+  }
+  return json;
+}
+
+Domain domain_from_json(const Json& json, std::string_view who) try {
+  if (!json.contains("axes")) return Domain::grid(uniform_axes(json));
+  std::vector<Axis> axes;
+  for (const Json& axis : json.at("axes")) axes.push_back(axis_of(axis));
+  return Domain::grid(std::move(axes));
+} catch (const Json::exception& error) {
+  throw DataError(message(who, ": domain=", json.dump(), " (", error.what(), "). Make the file again."));
+}
+
+pde::Space space_from_json(const Json& json, std::string_view who) try {
+  pde::Space space;
+  for (const Json& channel : json.at("channels"))
+    space.channels.push_back({channel.at("name").get<std::string>(), channel.at("unit").get<std::string>()});
+  space.domain = domain_from_json(json.at("domain"), who);
+  return space;
+} catch (const Json::exception& error) {
+  throw DataError(message(who, ": space=", json.dump(), " (", error.what(), "). Make the file again."));
+}
+
+pde::ParameterValues parameters_from_json(const Json& json, std::string_view who) try {
+  pde::ParameterValues values;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) {
+      values.emplace(name, value.get<std::string>());
+    } else {
+      values.emplace(name, value.get<double>());
+    }
+  }
+  return values;
+} catch (const Json::exception& error) {
+  throw DataError(message(who, ": parameters=", json.dump(), " (", error.what(), "). Make the file again."));
+}
+
+namespace {
+
+constexpr std::int64_t most_samples = 10'000'000;
+
+}  // namespace
+
+nlohmann::ordered_json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain) {
+  require(request.samples >= 1 && request.samples <= most_samples, who, ": --samples=", request.samples,
+          " (a data set has 1 to ", most_samples, "). Give another number.");
+  std::int64_t train = request.train, validation = request.validation, test = request.test;
+  if (train == 0 && validation == 0 && test == 0) {
+    const LayoutRequest::Division& division = request.division;
+    const double whole = division.train + division.validation + division.test;
+    const auto share = [&](double part) { return std::llround(part / whole * static_cast<double>(request.samples)); };
+    test = std::max<std::int64_t>(division.fewest_test, share(division.test));
+    validation = std::max<std::int64_t>(1, share(division.validation));
+    train = request.samples - validation - test;
+    require(train >= 1, who, ": --samples=", request.samples, " (no sample is left for training after ", validation,
+            " for validation and ", test, " for testing). Give at least ", division.fewest_test + 2,
+            ", or the three counts.");
+  }
+  const auto possible = [&](std::int64_t count) { return count >= 0 && count <= request.samples; };
+  require(possible(train) && possible(validation) && possible(test) && train + validation + test == request.samples,
+          who, ": --train=", train, ", --validation=", validation, ", --test=", test,
+          " (must add up to --samples=", request.samples, "). Correct one of them.");
+
+  const std::vector<Resolution> resolutions =
+      request.resolutions.empty() ? halved_resolutions(domain, request.fewest_points) : request.resolutions;
+  require(resolutions.size() >= 1 && resolutions.size() <= 255, who, ": resolutions=", resolutions.size(),
+          " (a data set has 1 to 255). Name them with --resolutions.");
+  for (const Resolution& resolution : resolutions) {
+    require(has_resolution(domain, resolution), who, ": resolution=", resolution, " (no stride of the native ",
+            domain.describe(), " has so many points). Give others",
+            std::ranges::any_of(domain.axes(), &Axis::keeps_ends)
+                ? ": on an axis with both ends one more than a divisor of its intervals."
+                : ": divisors of its points.");
+  }
+  return {{"samples", request.samples},
+          {"train", train},
+          {"validation", validation},
+          {"test", test},
+          {"resolutions", resolutions}};
+}
+
+std::vector<std::int64_t> field_shape(const pde::Space& space, std::int64_t samples) {
+  std::vector<std::int64_t> shape = {samples};
+  if (space.channel_count() > 1) shape.push_back(space.channel_count());
+  shape.insert(shape.end(), space.domain.shape().begin(), space.domain.shape().end());
+  return shape;
+}
+
+void append_layout(std::vector<Column>& columns, const nlohmann::ordered_json& layout, const Domain& domain) {
+  for (int axis = 0; axis < domain.dimension(); ++axis) {
+    std::vector<double> coordinates;
+    for (int i = 0; i < domain.shape()[static_cast<std::size_t>(axis)]; ++i)
+      coordinates.push_back(domain.coordinate(axis, i));
+    columns.push_back(
+        {axis == 0 ? "/x" : "/y", {static_cast<std::int64_t>(coordinates.size())}, std::move(coordinates)});
+  }
+  const auto samples = layout["samples"].get<std::int64_t>(), train = layout["train"].get<std::int64_t>();
+  const std::int64_t before_test = train + layout["validation"].get<std::int64_t>();
+  std::vector<std::uint8_t> split, slot;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    split.push_back(static_cast<std::uint8_t>(i < train         ? Split::train
+                                              : i < before_test ? Split::validation
+                                                                : Split::test));
+    slot.push_back(static_cast<std::uint8_t>(static_cast<std::size_t>(i) % layout["resolutions"].size()));
+  }
+  columns.push_back({"/split", {samples}, std::move(split)});
+  columns.push_back({"/resolution_slot", {samples}, std::move(slot)});
+}
 
 namespace {
 

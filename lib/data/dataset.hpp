@@ -2,14 +2,64 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/domain.hpp"
 #include "core/scenario.hpp"
+#include "data/hdf5.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::data {
+
+/// Domains, spaces and parameters as JSON, as data sets and weights carry them. Numbers survive the way there and back
+/// exactly.
+///
+/// A domain is a grid: {"shape","extents","centring","periodic","axes":[{"points","origin","extent","intervals",
+/// "offset","centring","periodic"},..]}. The first four keys are those of files from before "axes": sizes, the first
+/// axis's centring, and whether all axes are periodic. A space is {"channels":[{"name","unit"},..],"domain":{..}}.
+/// Throws InvalidArgument for a mesh.
+nlohmann::ordered_json to_json(const Domain& domain);
+nlohmann::ordered_json to_json(const pde::Space& space);
+/// {"nu":0.01,"solver":"etdrk4"}, in the order of the parameters.
+nlohmann::ordered_json to_json(const std::vector<pde::Parameter>& parameters);
+
+/// Throw DataError, starting with `who`, for JSON that is not such a domain or space, or not such values.
+Domain domain_from_json(const nlohmann::ordered_json& json, std::string_view who);
+pde::Space space_from_json(const nlohmann::ordered_json& json, std::string_view who);
+pde::ParameterValues parameters_from_json(const nlohmann::ordered_json& json, std::string_view who);
+
+/// How many samples a data set has, how they are divided into parts, and at which resolutions they are served.
+struct LayoutRequest {
+  std::int64_t samples = 0;
+  /// Counts that add up to `samples`; all 0 to divide the samples by `division`.
+  std::int64_t train = 0, validation = 0, test = 0;
+  /// Of the slots; empty for halved_resolutions(): the native grid, and every second, fourth, .. point of it while
+  /// `fewest_points` are left.
+  std::vector<Resolution> resolutions;
+  /// The proportions of the parts when no counts are given, and the fewest samples for testing. The defaults are the
+  /// paper's sizes.
+  struct Division {
+    double train = 4220, validation = 750, test = 30;
+    std::int64_t fewest_test = 4;
+  } division;
+  std::int64_t fewest_points = 16;
+};
+
+/// The request with nothing left open: {"samples","train","validation","test","resolutions"}. `who` starts the
+/// messages. Throws InvalidArgument for counts that do not add up, too few samples for the parts, and resolutions that
+/// no stride of the grid gets to.
+nlohmann::ordered_json resolved_layout(std::string_view who, const LayoutRequest& request, const Domain& domain);
+
+/// [samples, (C,) points...]: the shape of the fields of a space in a file.
+std::vector<std::int64_t> field_shape(const pde::Space& space, std::int64_t samples);
+
+/// Adds what a finished file has beside its samples: the coordinates, the split and the resolution slots of a resolved
+/// layout.
+void append_layout(std::vector<Column>& columns, const nlohmann::ordered_json& layout, const Domain& domain);
 
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
@@ -19,7 +69,7 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 /// coordinates; /split and /resolution_slot uint8; /crc32c uint32, of the bytes of one sample's u0 and target;
 /// /params/* float64, the numbers drawn for the inputs (NaN where a sample does not use one); /qc/* float64, what the
 /// solver watched. Root attributes say how the set was made: `input` and `output` are the two spaces
-/// (data/space_json.hpp), `input_mean` is the mean of each input channel over the training samples.
+/// (data/dataset.hpp), `input_mean` is the mean of each input channel over the training samples.
 struct Dataset {
   static constexpr int schema_version = 1;
 

@@ -3,9 +3,16 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -13,11 +20,8 @@
 #include "core/process.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
-#include "data/already_made.hpp"
 #include "data/dataset.hpp"
 #include "data/hdf5.hpp"
-#include "data/layout.hpp"
-#include "data/space_json.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
 #include "pde/sundials.hpp"
@@ -25,7 +29,61 @@
 
 namespace opshap::data {
 
+std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& path) {
+  const Hdf5Contents file(read_file(path), path.string());
+  std::vector<std::vector<pde::Drawn>> drawn(static_cast<std::size_t>(file.column("/crc32c").shape[0]));
+  constexpr std::string_view folder = "/params/";
+  for (const std::string& name : file.columns()) {
+    if (!name.starts_with(folder)) continue;
+    const Column column = file.column(name);
+    const auto* values = std::get_if<std::vector<double>>(&column.values);
+    require<DataError>(
+        values != nullptr && values->size() == drawn.size() * static_cast<std::size_t>(column.row_size()),
+        "data set: file=", path.string(), ", column=", name,
+        " (has another type or size than the data set says). Generate it again.");
+    const auto width = static_cast<std::ptrdiff_t>(column.row_size());
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      const auto row = values->begin() + static_cast<std::ptrdiff_t>(i) * width;
+      drawn[i].push_back({name.substr(folder.size()), {row, row + width}});
+    }
+  }
+  return drawn;
+}
+
 namespace fs = std::filesystem;
+
+bool already_made(std::string_view who, const fs::path& path,
+                  const std::function<bool(const nlohmann::ordered_json& metadata)>& same) {
+  if (!is_there(path)) return false;
+  const std::string bytes = is_file(path) ? read_file(path) : "";
+  require(is_sealed(bytes), who, ": --out=", path.string(), " (exists and is not a data set). Choose another path.");
+  const auto found =
+      nlohmann::ordered_json::parse(Hdf5Contents(bytes, path.string()).metadata(), nullptr, /*allow_exceptions=*/false);
+  require(found.is_object() && same(found), who, ": --out=", path.string(),
+          " (exists and was made by another request). Choose another path, or remove it.");
+  return true;
+}
+
+Cost measured_cost(const DatasetRequest& request) {
+  using Clock = std::chrono::steady_clock;
+  const auto problem = pde::find(request.pde).with(request.parameters);
+  generate_sample(*problem, request.seed, 0);  // the first one plans transforms and fills caches
+  const auto begin = Clock::now();
+  std::int64_t made = 0;
+  double elapsed = 0;
+  do {
+    generate_sample(*problem, request.seed, static_cast<std::uint64_t>(made++ % request.layout.samples));
+    elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+  } while (elapsed < 0.05);
+  const double seconds = elapsed / static_cast<double>(made);
+  const pde::Space input = problem->input(), output = problem->output();
+  const auto numbers = input.channel_count() * input.domain.points() + output.channel_count() * output.domain.points();
+  const auto samples = static_cast<double>(request.layout.samples);
+  return {.seconds_per_sample = seconds,
+          .seconds = seconds * samples / static_cast<double>(threads()),
+          .bytes = static_cast<double>(numbers) * sizeof(float) * samples};
+}
+
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -255,6 +313,102 @@ void merge(const std::vector<fs::path>& parts, const fs::path& path) {
   std::vector<Column> columns;
   for (const auto& [index, i] : order) append_columns(columns, *opened(i));
   complete(std::move(columns), request, *problem, path);
+}
+
+namespace {
+
+/// The resolution of each further input: always the one that is farthest behind its share.
+std::vector<std::uint8_t> slots(const Dataset& data, const Unlabelled& wanted) {
+  const std::size_t resolutions = std::max<std::size_t>(1, data.resolutions.size());
+  const std::vector<double> shares = wanted.shares.empty() ? std::vector<double>(resolutions, 1.0) : wanted.shares;
+  require(shares.size() == resolutions, "unlabelled: shares=", shares.size(), " (there are ", resolutions,
+          " resolutions). Give one for each.");
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<std::int64_t> given(shares.size(), 0);
+  std::vector<std::uint8_t> slots;
+  for (std::int64_t item = 0; item < wanted.count; ++item) {
+    std::size_t next = 0;
+    for (std::size_t slot = 0; slot < shares.size(); ++slot) {
+      const auto behind = [&](std::size_t at) {
+        return shares[at] / sum * static_cast<double>(item + 1) - static_cast<double>(given[at]);
+      };
+      if (behind(slot) > behind(next)) next = slot;
+    }
+    ++given[next];
+    slots.push_back(static_cast<std::uint8_t>(next));
+  }
+  return slots;
+}
+
+std::string shares_in_words(const std::vector<double>& shares) {
+  std::string words;
+  for (const double share : shares) words += message(words.empty() ? " shared as " : ":", share);
+  return words;
+}
+
+}  // namespace
+
+Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t seed, const Unlabelled& wanted) {
+  require(data.pde == problem.name() && data.inputs.domain == problem.input().domain,
+          "unlabelled: problem=", problem.name(), " (the data set is of ", data.pde, " on ",
+          data.inputs.domain.describe(), "). Give the problem with the parameters of the data set.");
+  const std::int64_t before = data.samples();
+  data.inputs = at_resolution(data.inputs, wanted.grid);
+  data.inputs.batch += wanted.count;
+  data.inputs.values.resize(static_cast<std::size_t>(data.inputs.batch) * data.inputs.field_size());
+  parallel_for(static_cast<std::size_t>(wanted.count), [&](std::size_t item) {
+    const std::int64_t sample = before + static_cast<std::int64_t>(item);
+    const FieldBatch drawn =
+        at_resolution(generated_input(problem, seed, static_cast<std::uint64_t>(sample)), wanted.grid);
+    std::ranges::copy(drawn.values, data.inputs.field(sample).begin());
+  });
+  for (const std::uint8_t slot : slots(data, wanted)) {
+    data.split.push_back(Split::train);
+    data.resolution_slot.push_back(slot);
+  }
+  data.content_hash += message("+", wanted.count, shares_in_words(wanted.shares), " seed ", seed);
+  return data;
+}
+
+namespace {
+
+constexpr std::int64_t fewest = 10;  ///< one for testing, one for validation, and some to learn from
+constexpr std::size_t most_resolutions = 7;
+
+std::string bytes_of(const std::vector<double>& values) {
+  std::string bytes(values.size() * sizeof(double), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<Resolution> usual_resolutions(const Domain& domain) {
+  std::vector<Resolution> all = halved_resolutions(domain, 16);
+  if (all.size() > most_resolutions) all.erase(all.begin(), all.end() - most_resolutions);
+  return all;
+}
+
+Dataset of_inputs(const FieldBatch& inputs, const std::vector<Resolution>& resolutions, std::int64_t samples) {
+  require(inputs.batch >= fewest, "inputs: fields=", inputs.batch,
+          " (some are held out, and the rest is learned from). Give ", fewest, " or more, better some hundreds.");
+  const std::int64_t tests = std::min<std::int64_t>(30, inputs.batch / 10),
+                     validations = std::min<std::int64_t>(100, inputs.batch / 10),
+                     own = inputs.batch - tests - validations, trained = std::max(own, samples);
+  Dataset set{.pde = "inputs",
+              .inputs = FieldBatch::zeros(inputs.domain, trained + validations + tests, inputs.channels)};
+  set.resolutions = resolutions;
+  const auto slots = static_cast<std::int64_t>(resolutions.size());
+  for (std::int64_t sample = 0; sample < set.inputs.batch; ++sample) {
+    const bool training = sample < trained;
+    const std::int64_t from = training ? sample % own : own + sample - trained;
+    std::ranges::copy(inputs.field(from), set.inputs.field(sample).begin());
+    set.split.push_back(training ? Split::train : sample < trained + validations ? Split::validation : Split::test);
+    const std::int64_t round = training ? sample / own : 0;
+    set.resolution_slot.push_back(static_cast<std::uint8_t>((sample + round) % slots));
+  }
+  set.content_hash = message(xxh64(bytes_of(inputs.values)), "x", trained);
+  return set;
 }
 
 }  // namespace opshap::data

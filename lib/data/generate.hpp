@@ -2,14 +2,40 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "data/layout.hpp"
+#include "core/scenario.hpp"
+#include "data/dataset.hpp"
 #include "pde/problem.hpp"
 #include "runs/part.hpp"
 
 namespace opshap::data {
+
+/// The random numbers behind the input of every sample of a data set, [samples], in the order of their names; NaN where
+/// a sample does not use one. Empty lists where the set stores none. Throws DataError
+/// for a file that is not sealed or whose columns have other sizes.
+std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& path);
+
+/// True when the file that a command is about to write is there and `same` says of its metadata that it was made by
+/// the same request; false when nothing is there. `who` starts the messages. Throws InvalidArgument for any other file,
+/// which is not written over, and DataError for a data set that is damaged.
+bool already_made(std::string_view who, const std::filesystem::path& path,
+                  const std::function<bool(const nlohmann::ordered_json& metadata)>& same);
+
+/// What a data set will cost.
+struct Cost {
+  double seconds_per_sample = 0;  ///< on one thread
+  double seconds = 0;             ///< of the whole set on all threads, as if every sample cost the same
+  double bytes = 0;               ///< of its fields; the rest of the file is small
+};
+
+/// Makes samples of the set on this thread and throws them away: two at least, then more for a twentieth of a second.
+/// They are those that the set begins with. Throws as generate().
+Cost measured_cost(const DatasetRequest& request);
 
 /// What a data set is to hold. Equal requests give equal files, whatever the number of threads and interruptions.
 struct DatasetRequest {
@@ -55,5 +81,30 @@ void merge(const std::vector<std::filesystem::path>& parts, const std::filesyste
 /// The request with nothing left open, as JSON text: what decides whether two requests are the same. Throws
 /// InvalidArgument as generate.
 std::string resolved(const DatasetRequest& request);
+
+/// Inputs that nobody solves.
+struct Unlabelled {
+  std::int64_t count = 0;
+  Resolution grid = {};             ///< that all inputs are then on
+  std::vector<double> shares = {};  ///< of each resolution, in proportion; empty: all get as many
+};
+
+/// The data set with further inputs for training, drawn from its problem and not solved: they have no targets.
+///
+/// They are the samples that a larger data set of this problem and seed would have next, spread over the resolutions of
+/// the set. The problem's native grid is strided to theirs. An explainer needs no targets, and a training of operators
+/// cannot use what this returns. Throws InvalidArgument when the data set is not one of the problem's, and for shares
+/// of another number of resolutions.
+Dataset with_unlabelled(Dataset data, const pde::Problem& problem, std::uint64_t seed, const Unlabelled& wanted);
+
+/// Grids of a domain for an explainer: the seven finest of halved_resolutions() with 16 points or more.
+std::vector<Resolution> usual_resolutions(const Domain& domain);
+
+/// A data set of inputs alone, for the training of an explainer: it has no targets.
+///
+/// Of the inputs, in their order, the last tenth is for testing (30 at the most) and the tenth before it for validation
+/// (100 at the most). The others are served again and again, each time at another resolution, until there are `samples`
+/// for training. Throws InvalidArgument for fewer than 10 inputs.
+Dataset of_inputs(const FieldBatch& inputs, const std::vector<Resolution>& resolutions, std::int64_t samples);
 
 }  // namespace opshap::data

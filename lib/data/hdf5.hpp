@@ -1,13 +1,49 @@
 #pragma once
 
+#include <hdf5.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 namespace opshap::data {
+
+/// The number of IEEE 754 binary16, as a float32 that holds it exactly.
+float from_half(std::uint16_t bits);
+
+/// The number under which the HDF5 Group registered the filter LZF of h5py.
+inline constexpr int lzf_filter = 32000;
+
+/// Lets the HDF5 library decompress chunks of the filter LZF, by liblzf. It compresses none. May be called again.
+///
+/// The filter has three client values: its revision, the version of liblzf, and the bytes of a decompressed chunk. A
+/// chunk that LZF would not make smaller is stored as it is. The library does not call the filter for such a chunk.
+void register_lzf();
+
+/// An HDF5 identifier, closed by the function of its kind. Throws DataError, naming `what`, for one that the library
+/// did not give.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t), std::string_view what);
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { close_(id_); }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// Throws DataError, naming `what`, for a negative status.
+void check(herr_t status, std::string_view what);
+
+/// The library prints a stack of messages for each error. After this call it prints none: ours go through exceptions.
+void silence();
 
 /// A named array with one row per sample (or per grid point), as stored in HDF5.
 struct Column {
@@ -61,5 +97,46 @@ class Hdf5Contents {
 bool is_sealed(std::string_view bytes);
 /// Empty when the bytes behind the seal are those it was made for; else what is wrong, as a part of a sentence.
 std::string broken_seal(std::string_view bytes);
+
+/// An HDF5 file that another program wrote, on the disk. It is read part by part, so that it may be larger than the
+/// memory.
+///
+/// Compressed arrays are read when they have a filter of the HDF5 library itself or LZF (data/hdf5.hpp). All functions
+/// throw DataError, naming the file, for what is damaged, has another type than is asked for, or is not there. Not
+/// thread-safe, as the HDF5 library.
+class Hdf5Source {
+ public:
+  /// Throws DataError for a file that is missing, no HDF5 file, or cut off.
+  explicit Hdf5Source(const std::filesystem::path& path);
+  ~Hdf5Source();
+  Hdf5Source(const Hdf5Source&) = delete;
+  Hdf5Source& operator=(const Hdf5Source&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// Names in the root group, sorted by their letters.
+  std::vector<std::string> members() const;
+  /// Whether there is an array of that path.
+  bool has_array(const std::string& path) const;
+  /// Sizes of the axes of an array of floating-point numbers whose filters are known.
+  std::vector<std::int64_t> shape(const std::string& path) const;
+  /// The block of an array that begins at `start` and has `count` entries on each axis, appended to `values`. Numbers
+  /// of another precision are rounded to float.
+  void read(const std::string& path, const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& count,
+            std::vector<float>& values) const;
+  /// All values of a small array. A float32 becomes the shortest decimal that it is nearest to: 0.3 instead of
+  /// 0.300000012.
+  std::vector<double> numbers(const std::string& path) const;
+  /// An attribute of a group or array; nothing when there is none, or it is no finite number. Texts are left alone: the
+  /// library runs in circles or crashes on a damaged heap of texts.
+  std::optional<double> number_attribute(const std::string& object, const std::string& attribute) const;
+
+ private:
+  /// Runs `work`, and tells failures of the library as those of this file.
+  template <typename Work>
+  auto guarded(const std::string& object, const Work& work) const;
+
+  std::string name_;
+  std::int64_t file_ = -1;
+};
 
 }  // namespace opshap::data

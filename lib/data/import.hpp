@@ -2,13 +2,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/domain.hpp"
 #include "core/scenario.hpp"
-#include "data/layout.hpp"
+#include "data/dataset.hpp"
 #include "pde/problem.hpp"
 
 namespace opshap::data {
@@ -63,5 +65,35 @@ void import_dataset(const ImportSource& source, const ImportRequest& request, co
 
 /// "PDEBench, layout tensor: a.hdf5", of the metadata of a data set; empty for one that was not imported.
 std::string imported_from(const nlohmann::ordered_json& metadata);
+
+/// The samples of a source whose values are all finite, in their order. The numbers of the others are the option
+/// `skip_nonfinite`, and a note. Reads all samples once. The source must outlive it. Throws DataError where no sample
+/// is left.
+std::unique_ptr<ImportSource> finite_samples(const ImportSource& source);
+
+/// A source on another grid of the same domain (core/field.hpp), which is the option `interpolate`, and a note.
+/// The source must outlive it. Throws InvalidArgument for another number of axes, and for an axis of fewer than two
+/// points.
+std::unique_ptr<ImportSource> interpolated_source(const ImportSource& source, const Resolution& grid);
+
+/// Two arrays and what they do not say themselves.
+struct NpyOptions {
+  std::filesystem::path input, target;
+  std::string name;  ///< of the set, behind "npy_"; empty: the name of the input's file
+  /// Axes of the grid; 0 where the shapes tell.
+  int dimension = 0;
+  bool periodic = true;
+  Centring centring = Centring::node;
+  /// Length and beginning of each axis, x first; one number is for all axes. Empty: 1 and 0.
+  std::vector<double> extent, origin;
+};
+
+/// Opens a pair of .npy files: arrays [N,C,n] or [N,n] in one dimension, [N,C,nx,ny] or [N,nx,ny] in two, of the same
+/// N and the same grid, with any numbers of channels.
+///
+/// An array [N,a,b] is a plane when a = b, and has channels when a <= 8 and a < b; the other array of the pair or
+/// `dimension` can say otherwise. Throws DataError as read_npy() and for arrays that are no pair; InvalidArgument for
+/// options that do not fit, and for shapes that could mean either.
+std::unique_ptr<ImportSource> open_npy(const NpyOptions& options);
 
 }  // namespace opshap::data

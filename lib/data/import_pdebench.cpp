@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/process.hpp"
-#include "data/hdf5_source.hpp"
+#include "data/hdf5.hpp"
 #include "data/npy.hpp"
 
 namespace opshap::data {

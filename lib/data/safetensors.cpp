@@ -14,7 +14,7 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "data/half.hpp"
+#include "data/hdf5.hpp"
 
 namespace opshap::data {
 

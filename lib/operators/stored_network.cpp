@@ -7,8 +7,8 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "data/dataset.hpp"
 #include "data/npy.hpp"
-#include "data/space_json.hpp"
 #include "operators/factorised_weights.hpp"
 #include "operators/foreign_models.hpp"
 #include "operators/inverse_shift.hpp"

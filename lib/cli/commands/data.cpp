@@ -10,9 +10,8 @@
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"
-#include "data/import_npy.hpp"
+#include "data/import.hpp"
 #include "data/import_pdebench.hpp"
-#include "data/space_json.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
 

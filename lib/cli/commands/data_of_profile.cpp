@@ -10,8 +10,8 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/threads.hpp"
-#include "data/cost.hpp"
 #include "data/dataset.hpp"
+#include "data/generate.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::cli {

@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/dataset.hpp"
-#include "data/drawn.hpp"
+#include "data/generate.hpp"
 #include "reporting/data_sheet.hpp"
 
 namespace opshap::cli {
