@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "pde/initial_conditions.hpp"
+#include "pde/fields.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap {

@@ -3,7 +3,6 @@
 #include "core/error.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
-#include "pde/initial_conditions.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::pde {

@@ -3,10 +3,8 @@
 #include <numbers>
 
 #include "core/error.hpp"
-#include "pde/etdrk4.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
-#include "pde/initial_conditions.hpp"
 #include "pde/registry.hpp"
 #include "pde/sundials.hpp"
 

@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "core/error.hpp"
-#include "pde/cosines.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"

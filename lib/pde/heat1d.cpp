@@ -1,5 +1,5 @@
+#include "pde/fields.hpp"
 #include "pde/heat_equation.hpp"
-#include "pde/initial_conditions.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::pde {

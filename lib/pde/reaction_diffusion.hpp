@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "pde/etdrk4.hpp"
 #include "pde/fourier.hpp"
 
 namespace opshap::pde {

@@ -3,7 +3,6 @@
 #include <numbers>
 
 #include "core/error.hpp"
-#include "pde/cosines.hpp"
 #include "pde/fields.hpp"
 #include "pde/registry.hpp"
 
