@@ -24,7 +24,7 @@
 #include "peers/plugin.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
-#include "runs/method_rows.hpp"
+#include "runs/results.hpp"
 #include "runs/run.hpp"
 #include "support/mutations.hpp"
 #include "support/run_folder.hpp"

@@ -17,7 +17,7 @@
 #include "games/unanimity.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
-#include "runs/units.hpp"
+#include "runs/part.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 

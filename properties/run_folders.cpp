@@ -15,8 +15,8 @@
 #include "core/file.hpp"
 #include "core/threads.hpp"
 #include "runs/manifest.hpp"
+#include "runs/part.hpp"
 #include "runs/run.hpp"
-#include "runs/units.hpp"
 
 namespace opshap {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reporting/method_comparison.hpp"
-#include "runs/method_rows.hpp"
+#include "runs/results.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 
 namespace opshap::cli {

@@ -16,8 +16,8 @@
 #include "core/strict_json.hpp"
 #include "reporting/leaderboard.hpp"
 #include "reporting/page_parts.hpp"
-#include "runs/kept.hpp"
 #include "runs/row_files.hpp"
+#include "runs/run.hpp"
 
 namespace opshap::cli {
 

@@ -25,7 +25,7 @@
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
 #include "pde/sundials.hpp"
-#include "runs/units.hpp"
+#include "runs/part.hpp"
 
 namespace opshap::data {
 

@@ -11,8 +11,8 @@
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/contest.hpp"
 #include "methods/method.hpp"
-#include "runs/method_rows.hpp"
 #include "runs/part.hpp"
+#include "runs/results.hpp"
 
 namespace opshap::evaluation {
 

@@ -14,8 +14,8 @@
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 #include "methods/method.hpp"
-#include "runs/answer.hpp"
 #include "runs/part.hpp"
+#include "runs/results.hpp"
 
 namespace opshap::evaluation {
 

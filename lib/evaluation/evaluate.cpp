@@ -27,8 +27,8 @@
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
+#include "runs/part.hpp"
 #include "runs/results.hpp"
-#include "runs/units.hpp"
 
 namespace opshap::evaluation {
 

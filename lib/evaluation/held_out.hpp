@@ -10,7 +10,7 @@
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "methods/method.hpp"
-#include "runs/units.hpp"
+#include "runs/part.hpp"
 #include "statistics/bootstrap.hpp"
 
 namespace opshap::evaluation {

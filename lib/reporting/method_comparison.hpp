@@ -11,7 +11,7 @@
 
 #include "reporting/figures.hpp"
 #include "reporting/table.hpp"
-#include "runs/method_rows.hpp"
+#include "runs/results.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/bootstrap_ranks.hpp"
 

@@ -11,8 +11,8 @@
 #include "reporting/pages.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/report_tables.hpp"
-#include "runs/kept.hpp"
 #include "runs/row_files.hpp"
+#include "runs/run.hpp"
 
 namespace opshap::reporting {
 

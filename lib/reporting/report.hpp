@@ -18,7 +18,7 @@ struct WrittenReport {
 ///
 /// Of a folder of run folders, one for each problem, it rebuilds every run's report, and report.html, claims.json,
 /// figures/ and tables/ over all. Runs without attributions yet are named as unfinished. A run whose rows are packed
-/// (runs/kept.hpp) has no page of its own there.
+/// (runs/run.hpp) has no page of its own there.
 ///
 /// Same rows and manifest, same bytes. `page` is where report.html goes; empty for the folder, "-" for standard output.
 /// Throws DataError for a folder that is no finished run and has none in it, and for runs of different profiles;

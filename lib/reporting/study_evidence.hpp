@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "reporting/evidence.hpp"
-#include "runs/held_out_rows.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::reporting {

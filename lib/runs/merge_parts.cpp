@@ -15,7 +15,6 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
-#include "runs/json_row.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {

@@ -14,7 +14,6 @@
 
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "runs/json_row.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {
@@ -379,6 +378,77 @@ Results read_results(const std::filesystem::path& run) {
   for (const char* name : {"results.jsonl", "training.jsonl", "attributions.jsonl", "references.jsonl", "fields.jsonl"})
     reader.read(file_of_rows(run, name));
   return reader.take();
+}
+
+namespace {
+
+template <typename Visitor, json_row::RowOf<MethodRow> Row>
+void method_fields(Visitor& visit, Row& row) {
+  visit("game", row.game);
+  visit("players", row.players);
+  visit("truth", row.truth);
+  visit("truth_error", row.truth_error);
+  visit("method", row.method);
+  visit.optional("explainer", row.explainer);
+  visit("access", row.access);
+  visit("budget", row.budget);
+  visit("repeat", row.repeat);
+  visit("seed", row.seed);
+  visit("distinct", row.distinct);
+  visit("evaluations", row.evaluations);
+  visit("gradients", row.gradients);
+  visit.scores(row.scores);
+  visit("exact", row.exact);
+  visit.optional("failure", row.failure);
+  visit.nested("seconds", [&row](auto& seconds) {
+    seconds("estimator", row.estimator_seconds);
+    seconds("game", row.game_seconds);
+  });
+}
+
+}  // namespace
+
+std::string to_json_line(const MethodRow& row) {
+  json_row::Writer writer(MethodRow::schema);
+  method_fields(writer, row);
+  return writer.line();
+}
+
+std::vector<MethodRow> read_method_rows(const std::filesystem::path& file) {
+  return json_row::read_rows<MethodRow>(
+      file, [](const json_row::Reader& reader, MethodRow& row) { method_fields(reader, row); });
+}
+
+namespace {
+
+template <typename Visitor, json_row::RowOf<HeldOutRow> Row>
+void held_out_fields(Visitor& visit, Row& row) {
+  visit("pde", row.pde);
+  visit("method", row.method);
+  visit("setting", row.setting);
+  visit("seed", row.seed);
+  visit("epoch", row.epoch);
+  visit("training_evaluations", row.training_evaluations);
+  visit("training_seconds", row.training_seconds);
+  visit("shape", row.shape);
+  visit("players", row.players);
+  visit("nrmse", row.nrmse);
+  visit("seconds", row.seconds);
+  visit("reference_errors", row.reference_errors);
+  visit.optional("drift", row.drift);
+}
+
+}  // namespace
+
+std::string to_json_line(const HeldOutRow& row) {
+  json_row::Writer writer(HeldOutRow::schema);
+  held_out_fields(writer, row);
+  return writer.line();
+}
+
+std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file) {
+  return json_row::read_rows<HeldOutRow>(
+      file, [](const json_row::Reader& reader, HeldOutRow& row) { held_out_fields(reader, row); });
 }
 
 }  // namespace opshap::runs

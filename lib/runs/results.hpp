@@ -9,9 +9,25 @@
 
 #include "core/measured.hpp"
 #include "core/scenario.hpp"
-#include "runs/answer.hpp"
+#include "metrics/scores.hpp"
 
 namespace opshap::runs {
+
+/// What one method answered to one question: who was asked, what the answer cost, and how right it is. Rows of
+/// evaluations and of comparisons have it in common.
+struct Answer {
+  /// Registry name of an estimator; or "operator_shap", "uniform" (the constant attribution (v(N)−v(∅))·volume share),
+  /// "peer:NAME".
+  std::string method;
+  std::optional<std::string> explainer;  ///< the name of its weights, where the method is a trained explainer
+  std::string access;                    ///< "values", "gradient", "amortised", "none"
+  std::optional<std::int64_t> budget;    ///< distinct coalitions allowed; none for methods without a budget
+  std::uint64_t seed = 0;                ///< 0 where the method draws nothing
+  std::int64_t distinct = 0, evaluations = 0, gradients = 0;
+  double game_seconds = 0;       ///< wall time inside the game
+  double estimator_seconds = 0;  ///< wall time of sampling and solving
+  metrics::Scores scores;        ///< or why there are none
+};
 
 /// A run folder: everything `opshap report` needs, and everything it writes.
 ///
@@ -188,5 +204,59 @@ std::string schema_of(const std::string& line);
 /// one, in the place of the first. Throws DataError naming file and line for a line it cannot read, and as
 /// file_of_rows() and read_rows_file().
 Results read_results(const std::filesystem::path& run);
+
+/// One attribution of a game by one method at one budget, compared with the truth (schema opshap.method/1). Scores are
+/// those of every metric that needs no coalitions.
+struct MethodRow : Answer {
+  static constexpr std::string_view schema = "opshap.method/1";
+
+  std::string game;  ///< "unanimity_sum", "game.json"
+  int players = 0;
+  std::string truth;       ///< "closed form", "exact", "certified", "permutation_antithetic"
+  double truth_error = 0;  ///< ‖standard errors‖₂/‖values‖₂ of the truth; 0 for the first two
+  std::int64_t repeat = 0;
+  /// Why the method cannot but be right here, which makes the row a check and not a score: "guarantee" (for games of
+  /// this interaction order), "all coalitions" (the budget allows every one), "rounding" (the error is no more than
+  /// that). Empty otherwise.
+  std::string exact;
+  /// How a program ended that has no attribution to give ("timeout", "crash"); its run did not finish.
+  std::optional<std::string> failure = std::nullopt;
+};
+
+/// One line of JSON without the newline. Throws NumericalError for a number that is not finite.
+std::string to_json_line(const MethodRow& row);
+
+/// The rows of a file, of which a last line cut short is left out; none when there is no such file.
+/// Throws DataError naming file and line for a line it cannot read.
+std::vector<MethodRow> read_method_rows(const std::filesystem::path& file);
+
+/// `method` of the rows of the references themselves with 0 for the query's own player
+/// (evaluation::HeldOut::own_player_missed). They have no times.
+inline constexpr std::string_view own_player_missed = "own_player_missed";
+
+/// Errors of one method on held-out inputs at one resolution (schema opshap.held_out/1).
+struct HeldOutRow {
+  static constexpr std::string_view schema = "opshap.held_out/1";
+
+  std::string pde;
+  std::string method;                     ///< registry name, "operator_shap" or own_player_missed
+  std::string setting;                    ///< what it was told: "4 nodes", "1024 evaluations"; or the recipe's name
+  std::uint64_t seed = 0;                 ///< of an explainer's training
+  std::int64_t epoch = 0;                 ///< of an explainer's training; 0 for the weights that it kept
+  std::int64_t training_evaluations = 0;  ///< of the operator, until then
+  double training_seconds = 0;
+  std::vector<int> shape;  ///< points per axis
+  int players = 0;
+  std::vector<double> nrmse;                   ///< of each input
+  std::vector<double> seconds;                 ///< of each explanation
+  std::vector<double> reference_errors;        ///< ‖standard errors‖₂/‖values‖₂ of each input's reference
+  std::optional<double> drift = std::nullopt;  ///< of an explainer, against the finest resolution
+};
+
+/// One line of JSON without the newline. Throws NumericalError for a number that is not finite.
+std::string to_json_line(const HeldOutRow& row);
+
+/// As read_method_rows().
+std::vector<HeldOutRow> read_held_out_rows(const std::filesystem::path& file);
 
 }  // namespace opshap::runs

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -13,10 +15,100 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
-#include "runs/gzip.hpp"
-#include "runs/json_row.hpp"
+#include "core/strict_json.hpp"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/error.hpp"
 
 namespace opshap::runs {
+
+namespace {
+
+/// The largest window, and 16 to say that the format is gzip and not zlib's own.
+constexpr int window_of_gzip = 15 + 16;
+
+/// The bytes that zlib counts by an unsigned int: the rest of them follows in a later piece.
+uInt piece_of(std::size_t bytes) {
+  return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max()));
+}
+
+const Bytef* bytes_of(std::string_view text) { return reinterpret_cast<const Bytef*>(text.data()); }
+
+/// Ends the stream on scope exit.
+struct Inflation {
+  z_stream stream{};
+  ~Inflation() { inflateEnd(&stream); }
+};
+struct Deflation {
+  z_stream stream{};
+  ~Deflation() { deflateEnd(&stream); }
+};
+
+}  // namespace
+
+std::string gzip(std::string_view text) {
+  constexpr int memory_level = 8;  // zlib's default
+  Deflation deflation;
+  z_stream& stream = deflation.stream;
+  bool good =
+      deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, window_of_gzip, memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
+  gz_header header{};
+  header.os = 255;  // unknown: the bytes do not tell where they were made
+  good = good && deflateSetHeader(&stream, &header) == Z_OK;
+  require<EnvironmentError>(good, "gzip: bytes=", text.size(), " (zlib has no memory for them). Free some.");
+  std::string packed;
+  std::array<Bytef, 1 << 16> block;
+  int state = Z_OK;
+  while (state != Z_STREAM_END) {
+    if (stream.avail_in == 0 && !text.empty()) {
+      stream.next_in = bytes_of(text);
+      stream.avail_in = piece_of(text.size());
+      text.remove_prefix(stream.avail_in);
+    }
+    stream.next_out = block.data();
+    stream.avail_out = static_cast<uInt>(block.size());
+    state = deflate(&stream, text.empty() ? Z_FINISH : Z_NO_FLUSH);
+    packed.append(reinterpret_cast<const char*>(block.data()), block.size() - stream.avail_out);
+  }
+  return packed;
+}
+
+std::string gunzip(std::string_view bytes, const std::string& who, std::size_t most) {
+  constexpr std::string_view advice = "Take a whole copy of it.";
+  Inflation inflation;
+  z_stream& stream = inflation.stream;
+  require<EnvironmentError>(inflateInit2(&stream, window_of_gzip) == Z_OK, who,
+                            " (zlib has no memory to unpack it). Free some.");
+  std::string text;
+  std::array<Bytef, 1 << 16> block;
+  int state = Z_OK;
+  for (;;) {
+    if (stream.avail_in == 0) {
+      stream.next_in = bytes_of(bytes);
+      stream.avail_in = piece_of(bytes.size());
+      bytes.remove_prefix(stream.avail_in);
+    }
+    if (state == Z_STREAM_END) {
+      if (stream.avail_in == 0) return text;
+      inflateReset(&stream);  // what follows is another file
+    }
+    stream.next_out = block.data();
+    stream.avail_out = static_cast<uInt>(block.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    require<DataError>(state != Z_BUF_ERROR, who, " (is a gzip file that was cut short). ", advice);
+    require<DataError>(state == Z_OK || state == Z_STREAM_END, who, " (is no gzip file, or is damaged: ",
+                       stream.msg == nullptr ? "it asks for a dictionary" : stream.msg, "). ", advice);
+    text.append(reinterpret_cast<const char*>(block.data()), block.size() - stream.avail_out);
+    require<DataError>(text.size() <= most, who, " (unpacks to more than ", most,
+                       " bytes, which no file of rows has). Unpack it by hand and look at it.");
+  }
+}
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
@@ -121,5 +213,147 @@ void require_rows_to_go_on(const fs::path& folder, const Json& manifest, const s
   }
   require_rows(folder, manifest, who);
 }
+
+namespace json_row {
+
+namespace {
+
+void require_type(bool right, const char* key, const char* type) {
+  require<DataError>(right, key, " (is not ", type, ")");
+}
+
+constexpr std::string_view before_checksum = ",\"crc32c\":\"", after_checksum = "\"}";
+constexpr std::size_t digits_of_checksum = 8;
+
+std::string digits(std::uint32_t checksum) {
+  char text[digits_of_checksum + 1];
+  std::snprintf(text, sizeof text, "%08x", checksum);
+  return text;
+}
+
+/// The digits at the end of a line; empty where there are none.
+std::string_view checksum_of(std::string_view line) {
+  constexpr std::size_t length = before_checksum.size() + digits_of_checksum + after_checksum.size();
+  if (line.size() <= length) return {};
+  const std::string_view end = line.substr(line.size() - length);
+  if (!end.starts_with(before_checksum) || !end.ends_with(after_checksum)) return {};
+  return end.substr(before_checksum.size(), digits_of_checksum);
+}
+
+}  // namespace
+
+std::string Writer::line() const {
+  std::string text = json_.dump();
+  const std::string checksum = digits(crc32c(text));
+  text.pop_back();
+  return text.append(before_checksum).append(checksum).append(after_checksum);
+}
+
+Json row_of_line(std::string_view line) {
+  if (const std::string_view claimed = checksum_of(line); !claimed.empty()) {
+    const std::size_t length = line.size() - before_checksum.size() - digits_of_checksum - after_checksum.size();
+    const std::string found = digits(crc32c(std::string(line.substr(0, length)) + '}'));
+    require<DataError>(found == claimed, "row: crc32c=", claimed, " (the row has changed since it was written: it is ",
+                       found, " now)");
+  }
+  Json json = strict_json<Json>(line, "row");
+  require<DataError>(json.is_object(), "row (is not a JSON object)");
+  return json;
+}
+
+double finite(const char* key, double value) {
+  require<NumericalError>(std::isfinite(value), "results: ", key, "=", value,
+                          " (is not finite). Store why there is no number instead.");
+  return value;
+}
+
+Json Writer::json_of(const char* key, const std::vector<double>& values) {
+  for (const double value : values) finite(key, value);
+  return values;
+}
+
+Json Writer::json_of(const char* key, const std::vector<Measured>& values) {
+  Json list = Json::array();
+  for (const Measured& value : values) list.push_back(json_of(key, value));
+  return list;
+}
+
+Json Writer::json_of(const char* key, const Measured& measured) {
+  if (measured.value) return finite(key, *measured.value);
+  return {{"value", nullptr}, {"why", measured.why}};
+}
+
+void Reader::read(const char* key, const Json& json, std::string& value) {
+  require_type(json.is_string(), key, "a string");
+  value = json.get<std::string>();
+}
+
+void Reader::read(const char* key, const Json& json, bool& value) {
+  require_type(json.is_boolean(), key, "true or false");
+  value = json.get<bool>();
+}
+
+void Reader::read(const char* key, const Json& json, int& value) {
+  std::int64_t wide = 0;
+  read(key, json, wide);
+  require<DataError>(wide >= std::numeric_limits<int>::min() && wide <= std::numeric_limits<int>::max(), key, "=", wide,
+                     " (is too large)");
+  value = static_cast<int>(wide);
+}
+
+void Reader::read(const char* key, const Json& json, std::int64_t& value) {
+  require_type(json.is_number_integer(), key, "an integer");
+  require<DataError>(
+      !json.is_number_unsigned() ||
+          json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()),
+      key, " (is too large)");
+  value = json.get<std::int64_t>();
+}
+
+void Reader::read(const char* key, const Json& json, std::uint64_t& value) {
+  require_type(json.is_number_unsigned(), key, "a non-negative integer");
+  value = json.get<std::uint64_t>();
+}
+
+void Reader::read(const char* key, const Json& json, double& value) {
+  require_type(json.is_number(), key, "a number");
+  value = json.get<double>();
+}
+
+void Reader::read(const char* key, const Json& json, Measured& measured) {
+  if (json.is_number()) {
+    measured = Measured::of(json.get<double>());
+    return;
+  }
+  require<DataError>(
+      json.is_object() && json.contains("why") && json["why"].is_string() && !json["why"].get<std::string>().empty(),
+      key, " (is neither a number nor {\"value\":null,\"why\":\"...\"})");
+  measured = Measured::undefined(json["why"].get<std::string>());
+}
+
+void for_each_row(const std::filesystem::path& file, LastLine last, std::string_view advice,
+                  const std::function<void(const std::string& schema, const Json& row)>& take) {
+  if (!is_there(file)) return;
+  const std::string text = read_rows_file(file);
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    ++number;
+    std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos && last == LastLine::is_dropped) return;
+    end = std::min(end, text.size());
+    try {
+      const Json row = row_of_line(std::string_view(text).substr(begin, end - begin));
+      std::string schema;
+      const Reader reader(row);
+      reader("schema", schema);
+      take(schema, row);
+    } catch (const DataError& error) {
+      throw DataError(message(file.string(), ":", number, ": ", error.what(), ". ", advice));
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace json_row
 
 }  // namespace opshap::runs

@@ -22,8 +22,8 @@
 #include "evaluation/held_out.hpp"
 #include "networks/networks.hpp"
 #include "reporting/study_evidence.hpp"
-#include "runs/held_out_rows.hpp"
 #include "runs/manifest.hpp"
+#include "runs/results.hpp"
 
 namespace opshap::cli {
 

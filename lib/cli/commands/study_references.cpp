@@ -18,7 +18,6 @@
 #include "evaluation/evaluate.hpp"
 #include "networks/networks.hpp"
 #include "reporting/study_evidence.hpp"
-#include "runs/kept.hpp"
 #include "runs/manifest.hpp"
 #include "runs/run.hpp"
 
