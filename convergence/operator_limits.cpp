@@ -21,7 +21,6 @@
 #include "games/smooth_operator_game.hpp"
 #include "reporting/evidence.hpp"
 #include "small_backbone.hpp"
-#include "statistics/mean.hpp"
 #include "statistics/quantiles.hpp"
 #include "statistics/squared_length.hpp"
 #include "statistics/study.hpp"

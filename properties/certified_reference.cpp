@@ -14,7 +14,7 @@
 #include "estimators/registry.hpp"
 #include "evaluation/certify.hpp"
 #include "games/unanimity.hpp"
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/guessed_slopes.hpp"

@@ -19,7 +19,7 @@
 #include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/paper.hpp"
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 #include "support/claim_examples.hpp"
 #include "support/synthetic_run.hpp"
 

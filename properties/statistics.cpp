@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "statistics/bootstrap.hpp"
-#include "statistics/mean.hpp"
 #include "statistics/quantiles.hpp"
 #include "statistics/squared_length.hpp"
 #include "statistics/study.hpp"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::cli {
 

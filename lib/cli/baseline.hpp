@@ -6,7 +6,7 @@
 
 #include "reporting/method_comparison.hpp"
 #include "runs/results.hpp"
-#include "statistics/bootstrap_ranks.hpp"
+#include "statistics/bootstrap.hpp"
 
 namespace opshap::cli {
 

@@ -15,7 +15,7 @@
 #include "core/game.hpp"
 #include "core/measured.hpp"
 #include "core/process.hpp"
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::evaluation {
 

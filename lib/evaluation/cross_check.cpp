@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "core/error.hpp"
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::evaluation {
 

@@ -20,7 +20,7 @@
 #include "reporting/comparison.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
-#include "statistics/tail_probability.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::reporting::claims {
 

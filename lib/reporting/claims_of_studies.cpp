@@ -13,8 +13,8 @@
 #include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
 #include "reporting/paper.hpp"
+#include "statistics/quantiles.hpp"
 #include "statistics/study.hpp"
-#include "statistics/tail_probability.hpp"
 
 namespace opshap::reporting {
 

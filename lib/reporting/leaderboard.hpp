@@ -9,7 +9,7 @@
 #include "reporting/method_comparison.hpp"
 #include "reporting/page_parts.hpp"
 #include "reporting/table.hpp"
-#include "statistics/bootstrap_ranks.hpp"
+#include "statistics/bootstrap.hpp"
 
 namespace opshap::reporting {
 

@@ -13,7 +13,6 @@
 #include "reporting/table.hpp"
 #include "runs/results.hpp"
 #include "statistics/bootstrap.hpp"
-#include "statistics/bootstrap_ranks.hpp"
 
 namespace opshap::reporting {
 

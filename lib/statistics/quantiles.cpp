@@ -1,11 +1,31 @@
 #include "statistics/quantiles.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "core/error.hpp"
 
 namespace opshap::statistics {
+
+Mean mean(std::span<const double> sample) {
+  require(!sample.empty(), "mean: sample=0 values (has no mean). Give at least one.");
+  const auto count = static_cast<double>(sample.size());
+  double value = std::accumulate(sample.begin(), sample.end(), 0.0) / count;
+  if (!std::isfinite(value)) {  // the sum may be beyond all numbers where the mean is none of them
+    value = 0;
+    for (const double x : sample) value += x / count;
+  }
+  double squares = 0;
+  for (const double x : sample) squares += (x - value) * (x - value);
+  const double error =
+      sample.size() == 1 ? std::numeric_limits<double>::infinity() : std::sqrt(squares / (count * (count - 1)));
+  return {.value = value, .standard_error = error, .count = sample.size()};
+}
 
 namespace {
 
@@ -41,6 +61,28 @@ Quartiles quartiles(std::vector<double> sample) {
           .median = quantile_of_sorted(sample, 0.5),
           .q75 = quantile_of_sorted(sample, 0.75),
           .count = sample.size()};
+}
+
+double fisher_tail(double statistic, double numerator, double denominator) {
+  require(numerator > 0 && denominator > 0, "fisher tail: degrees of freedom=", numerator, ", ", denominator,
+          " (must be positive). Give samples of two or more.");
+  if (std::isinf(statistic)) return 0;
+  const double clamped = std::max(statistic, 0.0);
+  // From here on the two laws agree to 1e-8, and the incomplete beta function loses digits.
+  if (denominator > 1e9) return boost::math::cdf(complement(boost::math::chi_squared(numerator), numerator * clamped));
+  return boost::math::cdf(complement(boost::math::fisher_f(numerator, denominator), clamped));
+}
+
+double chi_squared_quantile(double probability, double degrees) {
+  require(probability > 0 && probability < 1 && degrees > 0, "chi squared quantile: probability=", probability,
+          ", degrees of freedom=", degrees, " (must be in (0, 1), and positive). Give samples of two or more.");
+  return boost::math::quantile(boost::math::chi_squared(degrees), probability);
+}
+
+double student_quantile(double probability, double degrees) {
+  require(probability > 0 && probability < 1 && degrees > 0, "student quantile: probability=", probability,
+          ", degrees of freedom=", degrees, " (must be in (0, 1), and positive). Give samples of two or more.");
+  return boost::math::quantile(boost::math::students_t(degrees), probability);
 }
 
 }  // namespace opshap::statistics

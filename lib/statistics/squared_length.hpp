@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "statistics/mean.hpp"
+#include "statistics/quantiles.hpp"
 
 namespace opshap::statistics {
 
