@@ -20,7 +20,7 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "games/table_game.hpp"
-#include "methods/of_peer.hpp"
+#include "methods/method.hpp"
 #include "peers/frame.hpp"
 #include "peers/peer.hpp"
 #include "peers/peer_game.hpp"

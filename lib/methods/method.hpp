@@ -1,16 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/estimator.hpp"
 #include "core/explainer.hpp"
 #include "core/scenario.hpp"
+#include "peers/plugin.hpp"
 
 namespace opshap::methods {
 
@@ -79,5 +82,25 @@ using Kinds = std::map<std::string, std::function<std::unique_ptr<Method>(const 
 /// "uniform", the registered estimator of that name, or "kind:argument" of one of `kinds`. Throws InvalidArgument
 /// naming the nearest estimator or the kinds.
 std::unique_ptr<Method> resolve(std::string_view name, const Kinds& kinds = {});
+
+/// The attribution of a density on the question's domain, shifted to v(N) − v(∅): cell_values() with what the two
+/// evaluations cost, or those of them that the question leaves open. `density` is called once, beside the evaluations;
+/// what it takes longer than they do is the estimator's time. `who` starts the message of the InvalidArgument for a
+/// game without a scenario.
+Attribution of_density(std::string_view who, const std::function<std::vector<double>()>& density,
+                       const Question& question);
+
+/// The question's scenario. Throws InvalidArgument, starting with `who`, where there is none.
+const Scenario& scenario_of(std::string_view who, const Question& question);
+
+/// A program in any language as the method "peer:<its name>", through the protocol opshap-peer/1.
+///
+/// It spends the budget that it is given, which the game counts and not the program. It promises what its plugin.toml
+/// claims. Its time is what the host waits for it, without its start. One question at a time: threads wait for each
+/// other. attribute() throws peers::Failure for a program that has no attribution to give.
+std::unique_ptr<Method> of_peer(peers::Plugin plugin);
+
+/// The same for the plugin of a folder. Throws DataError where there is none, or its plugin.toml cannot be read.
+std::unique_ptr<Method> of_peer(const std::filesystem::path& folder);
 
 }  // namespace opshap::methods
