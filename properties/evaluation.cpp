@@ -12,7 +12,6 @@
 #include "core/file.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
-#include "evaluation/drift.hpp"
 #include "evaluation/evaluate.hpp"
 #include "runs/results.hpp"
 #include "support/stopping_operator.hpp"

@@ -1,13 +1,12 @@
 // Who changes anything in a game, and how far what hides players is from the data.
 
-#include "evaluation/hidden_fields.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
 #include "core/error.hpp"
+#include "evaluation/evaluate.hpp"
 
 namespace opshap {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "data/npy.hpp"
-#include "evaluation/budget_list.hpp"
+#include "evaluation/contest.hpp"
 #include "support/program.hpp"
 
 namespace opshap {

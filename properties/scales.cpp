@@ -20,7 +20,7 @@
 #include "estimators/registry.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/certify.hpp"
-#include "evaluation/compare_methods.hpp"
+#include "evaluation/comparison_run.hpp"
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "methods/method.hpp"

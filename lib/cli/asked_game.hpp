@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "evaluation/noise.hpp"
+#include "evaluation/certify.hpp"
 
 namespace opshap::cli {
 

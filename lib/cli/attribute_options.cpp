@@ -12,7 +12,7 @@
 #include "estimators/diagonal.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
-#include "evaluation/budget_list.hpp"
+#include "evaluation/contest.hpp"
 
 namespace opshap::cli {
 

@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
-#include "evaluation/budget_list.hpp"
+#include "evaluation/contest.hpp"
 #include "peers/ending.hpp"
 #include "runs/manifest.hpp"
 

@@ -10,7 +10,7 @@
 #include "core/domain.hpp"
 #include "core/scenario.hpp"
 #include "data/dataset.hpp"
-#include "evaluation/settings.hpp"
+#include "evaluation/evaluate.hpp"
 #include "networks/recipe.hpp"
 #include "pde/problem.hpp"
 

@@ -14,7 +14,7 @@
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
 #include "core/toml_text.hpp"
-#include "evaluation/budget_list.hpp"
+#include "evaluation/contest.hpp"
 #include "games/registry.hpp"
 #include "pde/registry.hpp"
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
@@ -21,9 +22,6 @@
 #include "core/threads.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/contest.hpp"
-#include "evaluation/drift.hpp"
-#include "evaluation/hidden_fields.hpp"
-#include "evaluation/own_share.hpp"
 #include "games/cell_mask_game.hpp"
 #include "methods/method.hpp"
 #include "metrics/registry.hpp"
@@ -31,6 +29,131 @@
 #include "runs/results.hpp"
 
 namespace opshap::evaluation {
+
+Measured own_share(std::span<const double> values, const Scenario& scenario) {
+  if (std::ranges::all_of(values, [](double value) { return value == 0; }))
+    return Measured::undefined("zero reference");
+  std::vector<double> others(values.begin(), values.end());
+  for (const Readout::Term& term : scenario.readout.terms())
+    others[static_cast<std::size_t>(scenario.partition.player_of[static_cast<std::size_t>(term.query.point)])] = 0;
+  return metrics::nrmse(values, others);
+}
+
+int active_players(const Scenario& scenario) {
+  constexpr double rounding = 1e-9;
+  const auto points = static_cast<std::size_t>(scenario.input.domain.points());
+  const std::span<const double> input = scenario.input.field(0), baseline = scenario.baseline.field(0);
+  std::vector<bool> active(static_cast<std::size_t>(scenario.partition.players), false);
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    if (std::abs(input[i] - baseline[i]) > rounding * std::max(std::abs(input[i]), std::abs(baseline[i])))
+      active[static_cast<std::size_t>(scenario.partition.player_of[i % points])] = true;
+  }
+  return static_cast<int>(std::ranges::count(active, true));
+}
+
+std::vector<double> baseline_distances(std::span<const Scenario> scenarios) {
+  require(!scenarios.empty(), "baseline_distances: scenarios=0 (there are no data to be far from). Give one or more.");
+  std::vector<double> distances;
+  for (int channel = 0; channel < scenarios.front().input.channels; ++channel) {
+    const auto part_of = [channel](const FieldBatch& field) {
+      const auto points = static_cast<std::size_t>(field.domain.points());
+      return field.field(0).subspan(static_cast<std::size_t>(channel) * points, points);
+    };
+    double count = 0, mean = 0, square = 0;  // running, as Welford (1962) has them
+    for (const Scenario& scenario : scenarios) {
+      for (const double value : part_of(scenario.input)) {
+        const double before = value - mean;
+        mean += before / ++count;
+        square += before * (value - mean);
+      }
+    }
+    const double deviation = std::sqrt(square / count);
+    double largest = 0;
+    for (const Scenario& scenario : scenarios) {
+      const std::span<const double> input = part_of(scenario.input), baseline = part_of(scenario.baseline);
+      for (std::size_t i = 0; i < input.size(); ++i) {
+        if (baseline[i] != input[i]) largest = std::max(largest, std::abs(baseline[i] - mean));
+      }
+    }
+    distances.push_back(deviation > 0 ? largest / deviation : 0);
+  }
+  return distances;
+}
+
+namespace {
+
+std::vector<double> density_of(const runs::ValuesRow& row, const Domain& domain) {
+  std::vector<double> density = row.values;
+  for (std::size_t point = 0; point < density.size(); ++point)
+    density[point] /= domain.volume(static_cast<std::int64_t>(point));
+  return density;
+}
+
+}  // namespace
+
+Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
+               const Domain& finer_domain, const Readout& readout) {
+  require(static_cast<std::int64_t>(density.size()) == domain.points() &&
+              static_cast<std::int64_t>(finer.size()) == finer_domain.points(),
+          "drift: densities=", density.size(), " and ", finer.size(), " values (the grids have ", domain.points(),
+          " and ", finer_domain.points(), " points). Give one for each point.");
+  FieldBatch fine = FieldBatch::zeros(finer_domain, 1, 1);
+  std::ranges::copy(finer, fine.field(0).begin());
+  const FieldBatch common = strided(fine, domain.shape());
+  const std::int64_t left_out = readout.is_query() ? readout.query().point : -1;
+  double mean = 0, shift = 0, scale = 0, squares = 0;
+  const auto each = [&](const auto& use) {
+    for (std::int64_t point = 0; point < domain.points(); ++point) {
+      const auto i = static_cast<std::size_t>(point);
+      if (point != left_out) use(density[i], common.values[i]);
+    }
+  };
+  const auto others = static_cast<double>(domain.points() - (left_out < 0 ? 0 : 1));
+  each([&](double a, double b) {
+    mean += b / others;
+    shift += (a - b) / others;
+  });
+  each([&](double a, double b) {
+    squares += std::pow(a - b - shift, 2);
+    scale += std::pow(b - mean, 2);
+  });
+  return relative(std::sqrt(squares), std::sqrt(scale));
+}
+
+std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& values,
+                                       const std::vector<ExplainedGrid>& grids) {
+  const ExplainedGrid& finest = grids.back();
+  const auto of_explainer_on = [&](const runs::ValuesRow& row, const Domain& domain) {
+    return row.method == "operator_shap" && row.shape == domain.shape() && row.players == domain.points();
+  };
+  std::vector<runs::DriftRow> rows;
+  for (const runs::ValuesRow& fine : values) {
+    if (!of_explainer_on(fine, finest.domain)) continue;
+    for (std::size_t grid = 0; grid + 1 < grids.size(); ++grid) {
+      const Domain& domain = grids[grid].domain;
+      const auto coarse = std::ranges::find_if(values, [&](const runs::ValuesRow& row) {
+        return of_explainer_on(row, domain) && row.explainer == fine.explainer && row.sample == fine.sample;
+      });
+      if (coarse == values.end()) continue;
+      auto row = std::ranges::find_if(rows, [&](const runs::DriftRow& known) {
+        return known.explainer == fine.explainer && known.shape == domain.shape();
+      });
+      if (row == rows.end()) {
+        rows.push_back({.pde = fine.pde,
+                        .method = fine.method,
+                        .explainer = fine.explainer,
+                        .shape = domain.shape(),
+                        .finest = finest.domain.shape(),
+                        .drifts = {}});
+        row = rows.end() - 1;
+      }
+      const Measured found = drift(density_of(*coarse, domain), domain, density_of(fine, finest.domain), finest.domain,
+                                   grids[grid].readout);
+      if (found.value) row->drifts.push_back(*found.value);
+    }
+  }
+  return rows;
+}
 
 namespace {
 

@@ -3,18 +3,87 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/domain.hpp"
+#include "core/measured.hpp"
 #include "core/operator.hpp"
+#include "core/scenario.hpp"
 #include "data/dataset.hpp"
 #include "evaluation/contest.hpp"
-#include "evaluation/settings.hpp"
 #include "methods/method.hpp"
 #include "runs/part.hpp"
 #include "runs/results.hpp"
 
 namespace opshap::evaluation {
+
+/// One set of error-against-budget curves: every sampling method at every budget on the first `inputs` test inputs.
+struct BudgetCurve {
+  int players = 16;
+  std::vector<std::int64_t> budgets;
+  int inputs = 4;
+};
+
+/// What is evaluated, and how well the reference must be known.
+struct EvaluationSettings {
+  ScenarioRule scenario;  ///< how an input at a resolution becomes a game
+  std::vector<Resolution> resolutions;
+  /// Those that no training input had. Inputs come there by interpolated(). Only trained explainers and
+  /// the uniform attribution are scored.
+  std::vector<Resolution> unseen;
+  int inputs = 30;  ///< test inputs
+  std::vector<std::string>
+      methods;  ///< registry names of estimators; the explainer and the uniform attribution are always there
+  std::int64_t minimum_budget = 1024;  ///< sampling methods get max(2n, this), as the paper's table
+  std::int64_t faithfulness_coalitions = 10000;
+  int exact_players = 16;         ///< up to here the reference is exact
+  double reference_error = 0.01;  ///< else certified_reference() runs until ‖se‖₂/‖φ‖₂ is at most this …
+  /// … or so many forward equivalents are spent (or the fewest it can do with); the error reached is stored and shown
+  std::int64_t reference_budget = 16384;
+  std::vector<BudgetCurve> curves;
+};
+
+/// |φ_own|/‖φ‖₂ of Shapley values [n], where "own" is the player that holds the query's point, or those that hold the
+/// points of a target: the NRMSE of an answer that is right but for a 0 there. Undefined where all values are 0.
+///
+/// As cells become finer the values of the other players vanish, and what an operator does point by point stays with
+/// this one. A density without an atom cannot say it.
+Measured own_share(std::span<const double> values, const Scenario& scenario);
+
+/// How many players change anything: those with a point where the input differs from the baseline, in any channel, by
+/// more than 10⁻⁹ of the larger one of the two. The others have the value 0 in every game of this input.
+int active_players(const Scenario& scenario);
+
+/// How far a baseline is from the data, channel by channel: the largest |baseline − mean|/standard deviation over the
+/// points, with mean and deviation of all values of the inputs in this channel. A channel that does not vary has 0.
+///
+/// A hidden cell of a channel that is far from the data is a field that the operator has never seen; then a game is
+/// more about this than about the input. One scenario at the least, all of them with the same number of channels.
+std::vector<double> baseline_distances(std::span<const Scenario> scenarios);
+
+/// How far an answer depends on the grid: the relative distance ‖d − d'‖₂/‖d'‖₂ of two densities of one field, on a
+/// grid and on a finer one that has its points, at the points of the former.
+///
+/// The explained point is left out where there is one, and so is a constant, which the normalisation to v(N) − v(∅)
+/// sets. 0 where the answer does not depend on the grid, and undefined where the finer density alone is constant.
+/// `readout` is of the coarse grid. Throws InvalidArgument unless the sizes fit and the finer grid has the points of
+/// the coarse one.
+Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
+               const Domain& finer_domain, const Readout& readout);
+
+/// A grid of a run and what is explained on it.
+struct ExplainedGrid {
+  Domain domain;
+  Readout readout;
+};
+
+/// The drift of every trained explainer of a run from each grid to the last one, over the inputs, from its stored
+/// attributions. A player's value over its volume is its density, so each point must be a player: other runs have no
+/// such rows. `grids` ascend, and the last one has the points of all.
+std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& values,
+                                       const std::vector<ExplainedGrid>& grids);
 
 /// What is to be scored against what.
 struct Evaluation {

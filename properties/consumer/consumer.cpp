@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/rng.hpp"
-#include "evaluation/compare_methods.hpp"
+#include "evaluation/comparison_run.hpp"
 #include "first_and_last.hpp"
 #include "games/unanimity.hpp"
 
