@@ -17,7 +17,7 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "peers/peer_game.hpp"
-#include "peers/sandbox.hpp"
+#include "peers/process.hpp"
 #include "support/puppets.hpp"
 
 namespace opshap {

@@ -19,7 +19,7 @@
 #include "core/threads.hpp"
 #include "networks/networks.hpp"
 #include "peers/peer_operator.hpp"
-#include "peers/sandbox.hpp"
+#include "peers/process.hpp"
 
 namespace opshap::cli {
 

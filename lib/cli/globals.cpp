@@ -22,8 +22,8 @@
 #include "core/names.hpp"
 #include "core/process.hpp"
 #include "core/threads.hpp"
-#include "peers/ending.hpp"
-#include "peers/sandbox.hpp"
+#include "peers/frame.hpp"
+#include "peers/process.hpp"
 
 namespace opshap::cli {
 

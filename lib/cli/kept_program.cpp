@@ -11,8 +11,7 @@
 #include "core/error.hpp"
 #include "core/process.hpp"
 #include "core/threads.hpp"
-#include "peers/ending.hpp"
-#include "peers/own_pipes.hpp"
+#include "peers/frame.hpp"
 
 namespace opshap::cli {
 

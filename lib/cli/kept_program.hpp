@@ -11,7 +11,7 @@
 namespace opshap::cli {
 
 /// A program that stays and runs one command line after the other: `opshap serve`, which the Python package keeps so
-/// that a call costs no start. It has the two pipes of opshap-peer/1 (peers/own_pipes.hpp). From its side:
+/// that a call costs no start. It has the two pipes of opshap-peer/1 (peers/frame.hpp). From its side:
 ///
 ///     →  hello     protocol, name: "opshap", role: "server"
 ///     ←  run       id, words, folder (where relative paths begin), and with --game caller: players, gradients,

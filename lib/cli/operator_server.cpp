@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "games/cell_mask_game.hpp"
-#include "peers/own_pipes.hpp"
+#include "peers/frame.hpp"
 
 namespace opshap::cli {
 

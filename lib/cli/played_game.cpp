@@ -14,7 +14,7 @@
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "evaluation/contest.hpp"
-#include "peers/ending.hpp"
+#include "peers/frame.hpp"
 #include "runs/manifest.hpp"
 
 namespace opshap::cli {

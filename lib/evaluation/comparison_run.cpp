@@ -21,7 +21,7 @@
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "metrics/registry.hpp"
-#include "peers/ending.hpp"
+#include "peers/frame.hpp"
 #include "reporting/page_parts.hpp"
 #include "runs/row_files.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/process.hpp"
 #include "core/rng.hpp"
 #include "metrics/registry.hpp"
-#include "peers/ending.hpp"
+#include "peers/frame.hpp"
 
 namespace opshap::evaluation {
 

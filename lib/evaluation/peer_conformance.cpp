@@ -19,7 +19,6 @@
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "peers/conversation.hpp"
-#include "peers/link.hpp"
 #include "peers/peer.hpp"
 
 namespace opshap::evaluation {

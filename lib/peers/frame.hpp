@@ -14,6 +14,34 @@
 
 namespace opshap::peers {
 
+/// How a task of a peer ended. Everything but `ok` and `soft_timeout` leaves no attribution.
+enum class Ending {
+  ok,
+  fail,            ///< the peer said that it has failed, and why
+  refused,         ///< the peer said that the budget or the game is not one for it, and why
+  budget_refused,  ///< it failed after the host had refused a request beyond the budget
+  soft_timeout,    ///< it ran out of time; its last partial values count
+  timeout,         ///< it ran out of time without partial values, or did not answer a request to stop
+  crash,           ///< its process ended, or closed its pipe
+  protocol_error,  ///< it sent something that is no frame of opshap-peer/1, or not at this place
+  invalid,         ///< its values are not n finite numbers
+  oom,             ///< its process ran out of memory
+  skipped,         ///< it failed too often in a row, so it was not asked again
+};
+
+/// As rows and messages have it: "soft_timeout".
+std::string_view to_string(Ending ending);
+
+/// A peer has no attribution to give. Exit code 5.
+class Failure : public Error {
+ public:
+  Failure(Ending ending, const std::string& text) : Error(text), ending_(ending) {}
+  Ending ending() const { return ending_; }
+
+ private:
+  Ending ending_;
+};
+
 /// Bytes that are no frame of opshap-peer/1. `code` is what the other side is told: "protocol", "range", "size" or
 /// "version".
 class Malformed : public Error {
@@ -76,6 +104,22 @@ class FrameReader {
   std::size_t searched_ = 0;              ///< no newline before this place
   std::optional<nlohmann::json> header_;  ///< of the frame whose payload is awaited
   std::size_t payload_bytes_ = 0;
+};
+
+/// The two pipes of a program that a host has started: what OPSHAP_FD_IN numbers brings frames, and OPSHAP_FD_OUT
+/// takes them. For programs of ours that are the other side of a Link.
+class OwnPipes {
+ public:
+  /// Throws InvalidArgument where the two variables are no numbers: people do not call such programs.
+  OwnPipes();
+  /// The next frame; none when the host has closed its end. Throws Malformed.
+  std::optional<Frame> next();
+  /// Throws EnvironmentError when the host does not read any more.
+  void send(nlohmann::ordered_json header, std::string_view payload = {});
+
+ private:
+  int from_, to_;
+  FrameReader reader_;
 };
 
 }  // namespace opshap::peers

@@ -2,11 +2,87 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
-#include "peers/questions.hpp"
+#include "core/error.hpp"
 
 namespace opshap::peers {
+
+namespace {
+
+Plugin plugin_of(const std::filesystem::path& folder, Role role) {
+  Plugin plugin = read_plugin(folder);
+  const std::string is = to_string(plugin.role), wanted = to_string(role);
+  const std::string option = plugin.role == Role::estimator ? "method" : is;
+  require(plugin.role == role, "peer: ", plugin.name, " (is ", plugin.role == Role::game ? "a " : "an ", is,
+          " by its plugin.toml, and no ", wanted, "). Use --", option, " peer:FOLDER, or write role = \"", wanted,
+          "\".");
+  return plugin;
+}
+
+}  // namespace
+
+Questions::Questions(const std::filesystem::path& folder, Role role) : Questions(plugin_of(folder, role)) {}
+
+Questions::Questions(Plugin plugin) : plugin_(std::move(plugin)), link_(plugin_) {}
+
+std::string Questions::version() const {
+  const std::string told = link_.greeting().text("version");
+  return told.empty() ? plugin_.version : told;
+}
+
+std::int64_t Questions::greeted(std::string_view key, std::int64_t otherwise, std::int64_t most) {
+  const std::string name(key);
+  std::int64_t number = otherwise;
+  try {
+    if (link_.greeting().header.contains(name)) number = link_.greeting().integer(key);
+  } catch (const Malformed& error) {
+    link_.fail(Ending::protocol_error, error.what());
+  }
+  if (number < 1 || number > most) {
+    const bool bounded = most < std::numeric_limits<std::int64_t>::max();
+    link_.fail(Ending::protocol_error, message("it greets with ", name, "=", number, ", 1 ",
+                                               bounded ? message("to ", most) : "or more", " can be"));
+  }
+  return number;
+}
+
+bool Questions::says(std::string_view key) const { return link_.greeting().says(key); }
+
+std::vector<double> Questions::ask(const char* type, const char* wanted, const nlohmann::ordered_json& keys,
+                                   std::string_view payload, std::size_t numbers) {
+  const std::int64_t id = ++asked_;
+  nlohmann::ordered_json header = {{"type", type}, {"id", id}};
+  header.update(keys);
+  link_.send(bytes_of(std::move(header), payload));
+  try {
+    const std::optional<Frame> reply = link_.next(after(plugin_.limits.task_seconds));
+    if (!reply) link_.fail(Ending::timeout, message("no ", wanted, " within ", plugin_.limits.task_seconds, " s"));
+    if (reply->integer("id") != id)
+      throw Malformed("protocol",
+                      message("frame: id=", reply->integer("id"), " (the question is ", id, "). Answer it."));
+    if (reply->type() == "fail") link_.fail(Ending::fail, "it says: " + last_words(reply->text("reason")));
+    if (reply->type() != wanted)
+      throw Malformed("protocol",
+                      message("frame: type=", last_words(reply->type()), " (not ", wanted, "). Correct it."));
+    return reply->reals(numbers);
+  } catch (const Malformed& error) {
+    link_.fail(Ending::protocol_error, error.what());
+  }
+}
+
+void Questions::values(const Coalitions& coalitions, std::size_t first, std::size_t batch, std::span<double> values) {
+  for (std::size_t done = 0; done < values.size(); done += batch) {
+    const std::size_t count = std::min(batch, values.size() - done);
+    Coalitions part(coalitions.players());
+    part.reserve(count);
+    for (std::size_t row = 0; row < count; ++row) part.append(coalitions.row(first + done + row));
+    const std::vector<double> found = ask("eval", "values", {{"count", count}}, payload_of(part), count);
+    std::ranges::copy(found, values.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+}
 
 namespace {
 

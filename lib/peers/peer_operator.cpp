@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "peers/questions.hpp"
+#include "peers/peer_game.hpp"
 
 namespace opshap::peers {
 

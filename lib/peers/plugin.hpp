@@ -53,7 +53,7 @@ struct Limits {
 ///     [env]                                   # more variables of its environment
 ///     [parameters]                            # numbers, texts and booleans that go with every task
 ///     [limits]                                # seconds, start_seconds, memory_gib
-///     [sandbox]                               # read: what it may read in a sandbox (peers/sandbox.hpp)
+///     [sandbox]                               # read: what it may read in a sandbox (peers/process.hpp)
 ///     [claims]                                # what it promises: unbiased, efficient, stochastic, keys of Guarantees
 struct Plugin {
   std::filesystem::path folder;  ///< empty for a program of ours, which needs none
@@ -80,5 +80,14 @@ Plugin read_plugin(const std::filesystem::path& folder);
 /// All of the environment that the plugin's process gets: PATH, HOME and TMPDIR of this program, the thread variables,
 /// its name and needs, the numbers of its pipes, and what plugin.toml adds.
 std::map<std::string, std::string> environment_of(const Plugin& plugin);
+
+/// Languages that write_template() knows: "python", "c++", "r".
+std::vector<std::string> template_languages();
+
+/// Writes a plugin that works, with the package that it needs, into a new folder whose name becomes the plugin's.
+///
+/// Throws InvalidArgument for a language without a template, a name that is none of a plugin, and a folder that is
+/// there.
+void write_template(std::string_view language, const std::filesystem::path& folder);
 
 }  // namespace opshap::peers

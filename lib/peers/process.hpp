@@ -11,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "peers/keeper.hpp"
+#include "peers/peer.hpp"
+#include "peers/plugin.hpp"
 
 namespace opshap::peers {
 
@@ -35,7 +36,7 @@ struct Usage {
 ///
 /// Its standard output and error go to a log of which the end is kept, its standard input is empty, and it inherits no
 /// other file descriptor. It gets no core file and at most 256 open files. It is killed with this object, and when this
-/// program ends in any way, with all that it has started: a keeper (peers/keeper.hpp) stands between. What ends or
+/// program ends in any way, with all that it has started: a keeper (peers/peer.hpp) stands between. What ends or
 /// stops its own keeper first outruns that, and so does what another program starts for it.
 class Process {
  public:
@@ -87,5 +88,20 @@ class Process {
   Usage usage_;
   std::string log_text_;
 };
+
+/// Set once by the command line (--sandbox): from now on programs are started by bubblewrap. Throws EnvironmentError
+/// when it is not installed, or when the system does not allow it.
+///
+/// In the sandbox a program sees no process, network or file of the host, but its own folder, where it has one. It may
+/// change what is in there.
+/// System folders, the folders of its interpreter and `[sandbox] read` of plugin.toml are there to be read. Its
+/// temporary folder is empty and its own.
+void set_sandbox(bool on);
+
+/// Whether it is set.
+bool uses_sandbox();
+
+/// The command that starts the program of a plugin: its own one, or in a sandbox.
+std::vector<std::string> command_of(const Plugin& plugin);
 
 }  // namespace opshap::peers

@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "evaluation/peer_conformance.hpp"
 #include "peers/plugin.hpp"
-#include "peers/template.hpp"
 
 namespace opshap::cli {
 
