@@ -28,8 +28,7 @@
 #include "operators/registry.hpp"
 #include "operators/weights.hpp"
 #include "torch_main.hpp"
-#include "training/adamw.hpp"
-#include "training/batch_loss.hpp"
+#include "training/loop.hpp"
 #include "training/training.hpp"
 
 namespace opshap {

@@ -1,7 +1,5 @@
 // The loss explainers are trained by, beside stored values and gradients.
 
-#include "training/fastshap_loss.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "operators/torch.hpp"
 #include "support/golden.hpp"
 #include "support/tolerance.hpp"
+#include "training/target_fastshap.hpp"
 
 namespace opshap {
 namespace {

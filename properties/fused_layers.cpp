@@ -22,8 +22,7 @@
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "support/tolerance.hpp"
-#include "training/adamw.hpp"
-#include "training/batch_loss.hpp"
+#include "training/loop.hpp"
 
 namespace opshap {
 namespace {

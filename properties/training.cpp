@@ -24,8 +24,6 @@
 #include "operators/weights.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
-#include "training/adamw.hpp"
-#include "training/identity.hpp"
 #include "training/loop.hpp"
 #include "training/resolution_batches.hpp"
 

@@ -13,7 +13,7 @@
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 #include "support/weighted_mean_operator.hpp"
-#include "training/sample_games.hpp"
+#include "training/samples.hpp"
 #include "training/target.hpp"
 
 namespace opshap {

@@ -3,13 +3,65 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "networks/recipe.hpp"
 #include "operators/network.hpp"
+#include "operators/torch.hpp"
 
 namespace opshap::training {
+
+/// The state of an unfinished training: float32 tensors by name, and counters as JSON text. One file, so that it is all
+/// there or not at all.
+struct Checkpoint {
+  std::map<std::string, torch::Tensor> tensors;
+  std::string counters;
+};
+
+void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+/// Throws DataError for a file that is truncated, corrupt or no checkpoint.
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+/// AdamW with decoupled weight decay (Loshchilov & Hutter 2019), β = (0.9, 0.999), ε = 1e-8: the update of
+/// torch.optim.AdamW.
+///
+/// Complex weights are real tensors with a last dimension of 2 here, which is how the reference treats them too: each
+/// part has its own second moment.
+class AdamW {
+ public:
+  using Tensors = std::map<std::string, torch::Tensor>;
+
+  /// The tensors share their storage with `parameters`.
+  AdamW(const Tensors& parameters, double weight_decay);
+
+  /// One update from the gradients in the parameters, which are then cleared.
+  void step(double learning_rate);
+
+  /// Moments by name ("first.<parameter>", "second.<parameter>"), for checkpoints; they share their storage with the
+  /// optimiser.
+  Tensors moments() const;
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t steps) { steps_ = steps; }
+
+ private:
+  Tensors parameters_, first_, second_;
+  double weight_decay_;
+  std::int64_t steps_ = 0;
+};
+
+/// The part of a batch's loss that comes from its fields first..first+count-1: a scalar tensor. The loss is the sum of
+/// its parts.
+using LossPart = std::function<torch::Tensor(std::int64_t first, std::int64_t count)>;
+
+/// The loss of a batch of fields on this domain, computed in chunks that fit into caches, on all threads.
+double batch_loss(const operators::Network& network, std::int64_t batch, const Domain& domain, const LossPart& part);
+
+/// The same, and its gradient is added to that of the parameters. Chunks and the order of their sum depend on batch and
+/// domain alone, so the bits do not depend on the number of threads.
+double batch_loss_and_gradient(operators::Network& network, std::int64_t batch, const Domain& domain,
+                               const LossPart& part);
 
 /// What every training has in common: epochs, schedule, early stopping, checkpoints, metrics. What differs is in the
 /// two functions.

@@ -1,10 +1,115 @@
 #include "training/samples.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/coalitions.hpp"
 #include "core/scenario.hpp"
+#include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
+#include "games/cell_mask_game.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::training {
+
+SampleGames::SampleGames(const Operator& backbone, const FieldBatch& fields, const ResolutionGroup& group,
+                         const ScenarioRule& rule, std::vector<std::int64_t> queries)
+    : backbone_(backbone), fields_(fields), group_(group), rule_(rule), queries_(std::move(queries)) {
+  if (group.samples.empty()) return;
+  const Scenario first = scenario(0);
+  domain_ = first.input.domain;
+  players_ = first.partition.players;
+  volumes_ = player_volumes(domain_, first.partition, torch::kFloat32);
+  has_engine_ = backbone.coalition_engine(first.baseline, first.baseline, first.partition, first.readout) != nullptr;
+
+  const auto members = static_cast<std::int64_t>(group.samples.size());
+  if (!queries_.empty()) {
+    for (std::int64_t member = 0; member < members; ++member) {
+      const Scenario of = scenario(member);
+      empty_.push_back(backbone.values_at(of.baseline, of.readout).front());
+      grand_.push_back(backbone.values_at(of.input, of.readout).front());
+    }
+    evaluations_ = 2 * members;
+    return;
+  }
+  // All inputs go to the operator in one batch. So do the baselines, unless they are all the same.
+  FieldBatch inputs = FieldBatch::zeros(domain_, 0, fields.channels), baselines = first.baseline;
+  const auto append = [](FieldBatch& to, const FieldBatch& one) {
+    to.values.insert(to.values.end(), one.values.begin(), one.values.end());
+    ++to.batch;
+  };
+  for (std::int64_t member = 0; member < members; ++member) {
+    const Scenario of = scenario(member);
+    append(inputs, of.input);
+    if (member > 0 && !rule.masked.empty()) append(baselines, of.baseline);
+  }
+  empty_ = backbone.values_at(baselines, first.readout);
+  grand_ = backbone.values_at(inputs, first.readout);
+  evaluations_ = baselines.batch + inputs.batch;
+  empty_.resize(grand_.size(), empty_.front());
+}
+
+Scenario SampleGames::scenario(std::int64_t member) const {
+  const std::int64_t sample = group_.samples[static_cast<std::size_t>(member)];
+  Scenario made = scenario_at(rule_, fields_.one(sample), group_.resolution);
+  if (!queries_.empty())
+    made.readout = Query{.point = queries_[static_cast<std::size_t>(member)], .channel = rule_.channel};
+  return made;
+}
+
+std::unique_ptr<Game> SampleGames::game(std::int64_t member) const {
+  return games::cell_mask_game(backbone_, scenario(member));
+}
+
+// Each member has little work, so a thread takes whole members. Without an engine the operator has threads of its own.
+void SampleGames::for_each(std::size_t members, const std::function<void(std::size_t b)>& play) const {
+  if (has_engine_) {
+    parallel_for(members, play);
+  } else {
+    for (std::size_t b = 0; b < members; ++b) play(b);
+  }
+}
+
+double SampleGames::mean_squared_gain() const {
+  double sum = 0;
+  for (std::size_t member = 0; member < grand_.size(); ++member) sum += std::pow(grand_[member] - empty_[member], 2);
+  return sum / static_cast<double>(std::max<std::size_t>(1, grand_.size()));
+}
+
+torch::Tensor SampleGames::gains(const std::vector<std::int64_t>& members) const {
+  std::vector<float> gains;
+  for (const std::int64_t member : members) {
+    const auto at = static_cast<std::size_t>(member);
+    gains.push_back(static_cast<float>(grand_[at] - empty_[at]));
+  }
+  return torch::tensor(gains);
+}
+
+torch::Tensor SampleGames::coalition_gains(const std::vector<std::int64_t>& members,
+                                           const torch::Tensor& coalitions) const {
+  const auto count = static_cast<std::size_t>(coalitions.size(1)), n = static_cast<std::size_t>(coalitions.size(2));
+  torch::Tensor gains = torch::empty({static_cast<std::int64_t>(members.size()), coalitions.size(1)}, torch::kFloat32);
+  const float* rows = coalitions.data_ptr<float>();
+  float* out = gains.data_ptr<float>();
+  for_each(members.size(), [&](std::size_t b) {
+    Coalitions drawn(players_, count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const float* row = rows + (b * count + k) * n;
+      for (std::size_t player = 0; player < n; ++player)
+        if (row[player] > 0) drawn.insert(k, static_cast<int>(player));
+    }
+    const std::vector<double> values = game(members[b])->values(drawn);
+    const double empty = empty_[static_cast<std::size_t>(members[b])];
+    for (std::size_t k = 0; k < count; ++k) out[b * count + k] = static_cast<float>(values[k] - empty);
+  });
+  return gains;
+}
 
 std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::vector<ResolutionGroup>& groups,
                                           const torch::TensorOptions& options,
@@ -27,6 +132,30 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch) {
   return groups[batch.group].index_select(
       1, torch::tensor(batch.members, groups[batch.group].options().dtype(torch::kInt64)));
+}
+
+torch::Tensor PlayerVolumes::cells(const torch::Tensor& densities) const {
+  const torch::Tensor points = densities.squeeze(2).t() * of_points;  // [B, points]
+  if (!owner.defined()) return points;
+  return torch::zeros({points.size(0), shares.size(0)}, points.options()).index_add(1, owner, points);
+}
+
+PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype) {
+  std::vector<double> of_points, shares;
+  bool one_player_per_point = partition.players == domain.points();
+  for (std::int64_t point = 0; point < domain.points(); ++point) {
+    of_points.push_back(domain.volume(point));
+    one_player_per_point = one_player_per_point && partition.player_of[static_cast<std::size_t>(point)] == point;
+  }
+  const double whole = std::accumulate(partition.volumes.begin(), partition.volumes.end(), 0.0);
+  for (const double volume : partition.volumes) shares.push_back(volume / whole);
+  PlayerVolumes volumes{.of_points = torch::tensor(of_points, torch::kFloat64).to(dtype),
+                        .owner = {},
+                        .shares = torch::tensor(shares, torch::kFloat64).to(dtype)};
+  if (!one_player_per_point)
+    volumes.owner =
+        torch::tensor(std::vector<std::int64_t>(partition.player_of.begin(), partition.player_of.end()), torch::kInt64);
+  return volumes;
 }
 
 }  // namespace opshap::training

@@ -9,7 +9,7 @@
 #include "core/rng.hpp"
 #include "networks/recipe.hpp"
 #include "operators/torch.hpp"
-#include "training/sample_games.hpp"
+#include "training/samples.hpp"
 
 namespace opshap::training {
 

@@ -1,5 +1,4 @@
-// FastSHAP: an explainer whose sums over coalitions are the games' values has their Shapley values (Jethani et al.
-// 2022; OperatorSHAP, Algorithm 1).
+#include "training/target_fastshap.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,11 +6,30 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "training/fastshap_loss.hpp"
 #include "training/target.hpp"
 #include "training/target_values.hpp"
 
-namespace opshap::training::targets {
+namespace opshap::training {
+
+torch::Tensor fastshap_errors(const torch::Tensor& densities, const PlayerVolumes& volumes, const torch::Tensor& gains,
+                              const torch::Tensor& coalitions, const torch::Tensor& coalition_gains,
+                              const torch::Tensor& weights) {
+  const torch::Tensor values = efficient_values(densities, volumes, gains);
+  const torch::Tensor sums = torch::bmm(coalitions, values.unsqueeze(2)).squeeze(2);
+  if (!weights.defined()) return torch::mse_loss(sums, coalition_gains, torch::Reduction::Sum);
+  return (weights * (sums - coalition_gains).square().sum(1)).sum();
+}
+
+torch::Tensor efficient_values(const torch::Tensor& densities, const PlayerVolumes& volumes,
+                               const torch::Tensor& gains) {
+  const torch::Tensor cells = volumes.cells(densities);
+  return cells + (gains - cells.sum(1)).unsqueeze(1) * volumes.shares;
+}
+
+// FastSHAP: an explainer whose sums over coalitions are the games' values has their Shapley values (Jethani et al.
+// 2022; OperatorSHAP, Algorithm 1).
+
+namespace targets {
 
 namespace {
 
@@ -101,4 +119,6 @@ std::unique_ptr<Target> fastshap_reused(const networks::ExplainerRecipe& recipe)
   return std::make_unique<FastShap>(recipe, true);
 }
 
-}  // namespace opshap::training::targets
+}  // namespace targets
+
+}  // namespace opshap::training

@@ -9,7 +9,8 @@
 #include "core/error.hpp"
 #include "core/process.hpp"
 #include "estimators/diagonal.hpp"
-#include "training/fastshap_loss.hpp"
+#include "estimators/registry.hpp"
+#include "training/target_fastshap.hpp"
 
 namespace opshap::training {
 
@@ -85,5 +86,93 @@ int label_nodes(const char* method, const networks::ExplainerRecipe& recipe, std
 std::string label_settings(const char* method, const networks::ExplainerRecipe& recipe) {
   return nlohmann::ordered_json{{"labels", method}, {"label_evaluations", recipe.label_evaluations}}.dump();
 }
+
+// Shapley values by enumeration.
+
+namespace targets {
+
+std::unique_ptr<Target> exact(const networks::ExplainerRecipe& recipe) {
+  return values_target(label_settings("exact", recipe), [](int players) {
+    constexpr int most = 16;
+    require(players <= most, "explainer: target=exact, players=", players,
+            " (a label takes 2^n evaluations, n <= ", most, "). Use it in a mixture with players = ", most,
+            ", or two_level or mean_field instead.");
+    return LabelRequest{
+        .estimator = estimators::find("exact"), .budget = {}, .evaluations = std::int64_t{1} << players};
+  });
+}
+
+}  // namespace targets
+
+// Integrated gradients: what they are without labels of their own. Not the Shapley values in the limit, unless the
+// operator is linear.
+
+namespace targets {
+
+std::unique_ptr<Target> integrated_gradients(const networks::ExplainerRecipe& recipe) {
+  constexpr std::int64_t pass = 3, usual_nodes = 16;
+  const int nodes = label_nodes("integrated_gradients", recipe, pass, usual_nodes);
+  const std::shared_ptr<const Estimator> estimator =
+      estimators::integrated_gradients(estimators::Rule::gauss_legendre, nodes);
+  return values_target(label_settings("integrated_gradients", recipe), [estimator, nodes](int) {
+    return LabelRequest{.estimator = *estimator, .budget = {}, .evaluations = 2 + nodes * pass};
+  });
+}
+
+}  // namespace targets
+
+// Values of the mean-field closure, which need no sampling: off by O(1/n), the same at each sample.
+
+namespace targets {
+
+std::unique_ptr<Target> mean_field(const networks::ExplainerRecipe& recipe) {
+  constexpr std::int64_t pass = 6, usual_nodes = 8;
+  const int nodes = label_nodes("mean_field", recipe, pass, usual_nodes);
+  const std::shared_ptr<const Estimator> estimator = estimators::mean_field(nodes);
+  return values_target(label_settings("mean_field", recipe), [estimator, nodes](int) {
+    return LabelRequest{.estimator = *estimator, .budget = {}, .evaluations = 2 + nodes * pass};
+  });
+}
+
+}  // namespace targets
+
+// Noisy, unbiased values by a few orderings of the players, each with its reverse, weighed by their variance
+// (stochastic amortisation, Covert et al. 2024).
+
+namespace targets {
+
+std::unique_ptr<Target> permutation_pairs(const networks::ExplainerRecipe& recipe) {
+  return values_target(label_settings("permutation_pairs", recipe), [asked = recipe.label_evaluations](int players) {
+    constexpr std::int64_t fewest = 2;  // for a variance
+    const std::int64_t pair = 2 * std::max<std::int64_t>(1, players - 1);
+    require(asked == 0 || asked >= 2 + fewest * pair, "explainer: label_evaluations=", asked,
+            " (two pairs of orderings of ", players, " players take ", 2 + fewest * pair,
+            "). Raise it, or leave it out.");
+    const std::int64_t cost = 2 + pair * std::max(fewest, (asked - 2) / pair);
+    return LabelRequest{.estimator = estimators::find("permutation_antithetic"), .budget = {cost}, .evaluations = cost};
+  });
+}
+
+}  // namespace targets
+
+// Noisy, unbiased values by slopes and few exact marginal contributions, weighed by their variance (stochastic
+// amortisation, Covert et al. 2024).
+
+namespace targets {
+
+std::unique_ptr<Target> two_level(const networks::ExplainerRecipe& recipe) {
+  return values_target(label_settings("two_level", recipe), [asked = recipe.label_evaluations](int players) {
+    const Estimator& estimator = estimators::find("two_level");
+    const std::int64_t least = estimator.minimum(players).coalitions;
+    require(asked == 0 || asked >= least, "explainer: label_evaluations=", asked, " (two_level takes ", least, " for ",
+            players, " players at the least). Raise it, or leave it out.");
+    const std::int64_t budget = std::max(asked, least);
+    const bool all = players < 62 && budget >= std::int64_t{1} << players;  // then it enumerates
+    return LabelRequest{
+        .estimator = estimator, .budget = {budget}, .evaluations = all ? std::int64_t{1} << players : budget};
+  });
+}
+
+}  // namespace targets
 
 }  // namespace opshap::training

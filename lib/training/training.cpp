@@ -1,27 +1,221 @@
-// Training of an explainer by the target that its recipe names.
+#include "training/training.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "core/scenario.hpp"
+#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
-#include "training/batch_loss.hpp"
-#include "training/identity.hpp"
 #include "training/loop.hpp"
-#include "training/mean_loss.hpp"
 #include "training/ranks.hpp"
 #include "training/resolution_batches.hpp"
-#include "training/sample_games.hpp"
 #include "training/samples.hpp"
 #include "training/target.hpp"
-#include "training/training.hpp"
 
 namespace opshap::training {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// What networks are trained with goes without saying: trainings from before it was written have it too.
+ordered_json without_shift(ordered_json model) {
+  model.erase(operators::inverse_shift_key);
+  if (model.contains("network")) model["network"].erase(operators::inverse_shift_key);
+  return model;
+}
+
+template <typename Recipe>
+ordered_json describe(const Recipe& recipe, const networks::NetworkConfig& config, const data::Dataset& data,
+                      std::uint64_t seed) {
+  return {{"model", without_shift(ordered_json::parse(config.json))},
+          {"resolutions", recipe.resolutions},
+          {"epochs", recipe.epochs},
+          {"batch", recipe.batch},
+          {"learning_rate", recipe.learning_rate},
+          {"weight_decay", recipe.weight_decay},
+          {"patience", recipe.patience},
+          {"data", data.content_hash},
+          {"train_samples", data.indices(data::Split::train).size()},
+          {"seed", seed}};
+}
+
+template <typename Number>
+std::uint32_t checksum(const std::vector<Number>& numbers) {
+  return crc32c(std::as_bytes(std::span(numbers)));
+}
+
+networks::NetworkConfig config_for(const networks::NetworkSettings& settings, const FieldBatch& inputs,
+                                   int out_channels) {
+  return operators::fitted(
+      settings, {.dimension = inputs.domain.dimension(), .in_channels = inputs.channels, .out_channels = out_channels});
+}
+
+/// Whether a grid has points on the ends of an axis, whose cells are cut off there.
+bool has_unequal_cells(const Domain& domain) {
+  return domain.is_grid() && std::ranges::any_of(domain.axes(), [](const Axis& axis) {
+           return !axis.periodic && axis.centring == Centring::node;
+         });
+}
+
+/// Coordinates relative to the query are angles where the domain is periodic, and a model that pads does not. Elsewhere
+/// they are offsets, and the Fourier sums know the ends of the domain. What a point is worth does not jump there.
+networks::ExplainerRecipe settled(networks::ExplainerRecipe recipe, const Domain& domain) {
+  if (recipe.coordinates != "query") return recipe;
+  recipe.coordinates = domain.periodic() ? "query_angle" : "query_offset";
+  const bool pads = ordered_json::parse(recipe.model.json).contains("padding");
+  if (domain.periodic() && !recipe.padding && pads) recipe.padding = 0;
+  if (!domain.periodic() && !recipe.quadrature && recipe.model.model == "fno") recipe.quadrature = "volumes";
+  if (has_unequal_cells(domain)) recipe.cells = "equal";
+  return recipe;
+}
+
+/// The recipe's own model, or the density network that its settings ask for.
+networks::NetworkSettings explainer_settings(const networks::ExplainerRecipe& asked, const FieldBatch& inputs) {
+  const networks::ExplainerRecipe recipe = settled(asked, inputs.domain);
+  auto network = ordered_json::parse(recipe.model.json);
+  if (recipe.padding) network["padding"] = *recipe.padding;
+  if (recipe.quadrature) network["quadrature"] = *recipe.quadrature;
+  const networks::ExplainerRecipe paper;
+  if (recipe.coordinates == paper.coordinates && recipe.atom == paper.atom && recipe.any_query == paper.any_query &&
+      recipe.fine_from == paper.fine_from && recipe.cells == paper.cells)
+    return {.model = recipe.model.model, .json = network.dump()};
+  require(recipe.coordinates != "query_angle" || inputs.domain.periodic(),
+          "explainer: coordinates=query_angle (the domain is ", inputs.domain.describe(),
+          "; an angle to the query needs periodic axes). Use query_offset.");
+  network["model"] = recipe.model.model;
+  ordered_json query = "any";
+  if (!recipe.any_query) {
+    const Scenario probe = scenario_at(recipe.scenario, inputs.one(0), recipe.resolutions.front());
+    // Without a point of its own the network sees its places from the centre.
+    query = recipe.scenario.query == ScenarioRule::Where::centre || !probe.readout.is_query()
+                ? ordered_json("centre")
+                : ordered_json(probe.input.domain.position(probe.readout.query().point));
+  }
+  ordered_json settings = {
+      {"coordinates", recipe.coordinates}, {"atom", recipe.atom}, {"cells", recipe.cells}, {"query", query},
+      {"trained_at", recipe.resolutions},  {"network", network}};
+  // Where all grids are fine there is nothing to tell.
+  if (recipe.fine_from > recipe.resolutions.front().fewest()) settings["fine_from"] = recipe.fine_from;
+  return {.model = "density", .json = settings.dump()};
+}
+
+}  // namespace
+
+networks::NetworkConfig backbone_config(const networks::BackboneRecipe& recipe, const data::Dataset& data) {
+  return config_for(recipe.model, data.inputs, data.targets.channels);
+}
+
+networks::NetworkConfig explainer_config(const networks::ExplainerRecipe& recipe, const data::Dataset& data) {
+  return config_for(explainer_settings(recipe, data.inputs), data.inputs, 1);
+}
+
+void require_recipes(const networks::BackboneRecipe& backbone, const networks::ExplainerRecipe& explainer,
+                     networks::NetworkSpaces spaces) {
+  operators::fitted(backbone.model, spaces);
+  operators::fitted(explainer.model, spaces);
+  require(explainer.averaging >= 0 && explainer.averaging < 1, "explainer: averaging=", explainer.averaging,
+          " (is what the mean of the weights keeps of itself at a step). Give 0 for none, or 0.999.");
+  targets::make(explainer);
+}
+
+std::string training_identity(const networks::BackboneRecipe& recipe, const data::Dataset& data, std::uint64_t seed) {
+  return describe(recipe, backbone_config(recipe, data), data, seed).dump();
+}
+
+std::string training_identity(const networks::ExplainerRecipe& recipe, const Target& target, const Operator& backbone,
+                              const data::Dataset& data, std::uint64_t seed) {
+  auto json = describe(recipe, explainer_config(recipe, data), data, seed);
+  json["warmup_epochs"] = recipe.warmup_epochs;
+  if (recipe.clipping > 0) json["clipping"] = recipe.clipping;
+  if (recipe.averaging > 0) json["averaging"] = recipe.averaging;
+  json.update(ordered_json::parse(target.identity()));
+  const Scenario probe = scenario_at(recipe.scenario, data.inputs.one(0), recipe.resolutions.front());
+  json["backbone"] = {{"is", backbone.describe()}, {"probe", backbone.values_at(probe.input, probe.readout).front()}};
+  // Trainings from before there were targets and scenarios have the defaults, which go without saying.
+  const networks::ExplainerRecipe defaults;
+  if (recipe.target != defaults.target) json["target"] = recipe.target;
+  if (const std::string rule = recipe.scenario.describe(); rule != defaults.scenario.describe())
+    json["scenario"] = {{"rule", rule},
+                        {"labels", checksum(recipe.scenario.labels)},
+                        {"hidden", checksum(recipe.scenario.hidden.values)}};
+  return json.dump();
+}
+
+// Training of a backbone: MSE against the solution at the target time.
+
+networks::TrainingSummary train_backbone(const networks::BackboneRecipe& recipe, const data::Dataset& data,
+                                         std::uint64_t seed, const std::filesystem::path& folder) {
+  require(data.inputs.domain == data.targets.domain, "backbone: targets=", data.targets.domain.describe(),
+          " (the inputs are on ", data.inputs.domain.describe(), "). Use a data set with both on one domain.");
+  const std::string identity = training_identity(recipe, data, seed);
+  networks::TrainingSummary summary;
+  if (is_finished(folder, identity, summary)) return summary;
+
+  const std::vector<ResolutionGroup> train = resolution_groups(data, data::Split::train, recipe.resolutions);
+  const std::vector<ResolutionGroup> validation = resolution_groups(data, data::Split::validation, recipe.resolutions);
+  const torch::TensorOptions options = torch::kFloat32;
+  const std::vector<torch::Tensor> train_inputs = at_resolutions(data.inputs, train, options),
+                                   train_targets = at_resolutions(data.targets, train, options);
+  const std::vector<torch::Tensor> validation_inputs = at_resolutions(data.inputs, validation, options);
+  const std::vector<torch::Tensor> validation_targets = at_resolutions(data.targets, validation, options);
+  const std::vector<Batch> validation_batches = ordered_batches(validation, recipe.batch);
+  const auto network = operators::make_network(backbone_config(recipe, data), options);
+  if (data.inputs.domain.is_grid()) network->set_native_domain(data.inputs.domain);
+  operators::initialise(*network, seed);
+  const Ranks& ranks = Ranks::all();
+  // A batch's loss is its mean squared error. What some of its fields have of it is asked for; parts of that, for
+  // chunks of these fields, are given to `evaluate`.
+  const auto loss_of = [&](const auto& evaluate, const std::vector<ResolutionGroup>& groups,
+                           const std::vector<torch::Tensor>& inputs, const std::vector<torch::Tensor>& targets,
+                           const Batch& some, std::size_t of) {
+    if (some.members.empty()) return 0.0;
+    const Domain domain = at_resolution(data.inputs.domain, groups[some.group].resolution);
+    const torch::Tensor batch_inputs = select(inputs, some), batch_targets = select(targets, some);
+    const double numbers = static_cast<double>(batch_targets.numel() / batch_targets.size(1)) * static_cast<double>(of);
+    return evaluate(*network, batch_inputs.size(1), domain, [&](std::int64_t first, std::int64_t count) {
+      const torch::Tensor outputs = network->forward(batch_inputs.narrow(1, first, count), domain);
+      return torch::mse_loss(outputs, batch_targets.narrow(1, first, count), torch::Reduction::Sum) / numbers;
+    });
+  };
+
+  TrainingLoop loop{.name = "backbone",
+                    .identity = identity,
+                    .epochs = recipe.epochs,
+                    .warmup_epochs = 0,
+                    .patience = recipe.patience,
+                    .learning_rate = recipe.learning_rate,
+                    .weight_decay = recipe.weight_decay,
+                    .train = {},
+                    .validate = {}};
+  loop.train = [&](std::int64_t epoch, const std::function<void()>& step) {
+    MeanLoss mean;
+    for (const Batch& batch : epoch_batches(train, recipe.batch, seed, epoch)) {
+      const std::size_t size = batch.members.size();
+      mean.add(loss_of(batch_loss_and_gradient, train, train_inputs, train_targets, ranks.share(batch), size), size);
+      step();
+    }
+    return mean.over(ranks);
+  };
+  loop.validate = [&] {
+    MeanLoss mean;
+    for (const Batch& batch : validation_batches) {
+      const std::size_t size = batch.members.size();
+      mean.add(loss_of(batch_loss, validation, validation_inputs, validation_targets, ranks.share(batch), size), size);
+    }
+    return mean.over(ranks);
+  };
+  return run_training(loop, *network, folder);
+}
+
+// Training of an explainer by the target that its recipe names.
 
 namespace {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "operators/torch.hpp"
-#include "training/player_volumes.hpp"
+#include "training/samples.hpp"
 
 namespace opshap::training {
 
