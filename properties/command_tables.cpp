@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "cli/command_table.hpp"
-#include "cli/completion.hpp"
-#include "cli/man_page.hpp"
 #include "core/rng.hpp"
 #include "support/program.hpp"
 #include "support/test_seed.hpp"

@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "cli/departures.hpp"
 #include "cli/profile.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

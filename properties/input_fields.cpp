@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "cli/input_field.hpp"
+#include "cli/operator_game.hpp"
 #include "core/error.hpp"
 
 namespace opshap {

@@ -8,8 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/departures.hpp"
-#include "cli/option_uses.hpp"
+#include "cli/globals.hpp"
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"

@@ -8,8 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/departures.hpp"
-#include "cli/problem_profiles.hpp"
 #include "cli/profile.hpp"
 #include "cli/profile_settings.hpp"
 #include "core/error.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/shown_game.hpp"
+#include "cli/game_options.hpp"
 #include "core/error.hpp"
 #include "core/measured.hpp"
 #include "estimators/diagonal.hpp"

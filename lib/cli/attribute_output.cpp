@@ -7,11 +7,148 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/error.hpp"
+#include "core/file.hpp"
+#include "core/game.hpp"
+#include "core/strict_json.hpp"
+#include "data/npy.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::cli {
+
+namespace {
+
+/// Operators in float32 give values that differ in the last digits between batches; another game differs in the first
+/// ones.
+constexpr double same_value = 1e-3;
+
+void require_same(const nlohmann::json& file, const char* key, double value, double scale, const std::string& who) {
+  if (!file.contains(key)) return;
+  require<DataError>(file[key].is_number(), who, ": key=", key, " (", file[key].type_name(),
+                     " instead of a number). Give a number.");
+  const double found = file[key].get<double>();
+  require<DataError>(std::abs(found - value) <= same_value * scale, who, ": ", key, "=", found, " (this game has ",
+                     value, "). Give an attribution of this game.");
+}
+
+}  // namespace
+
+StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game) {
+  const std::string who = path == "-" ? "standard input" : path.string();
+  nlohmann::json file;
+  try {
+    file = strict_json<nlohmann::json>(read_file(path), "text");
+  } catch (const DataError& error) {
+    throw DataError(message(who, ": key=values (missing: this is no attribution; ", error.what(),
+                            "). Give what `opshap attribute --json` printed."));
+  }
+  require<DataError>(file.is_object() && file.contains("values") && file["values"].is_array(), who,
+                     ": key=values (missing: this is no attribution). Give what `opshap attribute --json` printed.");
+  StoredAttribution found{.method = "unknown", .values = {}};
+  if (file.contains("method") && file["method"].is_string()) found.method = file["method"].get<std::string>();
+  for (const nlohmann::json& value : file["values"]) {
+    require<DataError>(value.is_number(), who, ": key=values[", found.values.size(), "] (", value.type_name(),
+                       " instead of a number). Give a number.");
+    found.values.push_back(value.get<double>());
+  }
+  require<DataError>(found.values.size() == static_cast<std::size_t>(game.players()), who, ": key=values (",
+                     found.values.size(), " values, but the game has ", game.players(),
+                     " players). Give an attribution of this game.");
+  CountedGame ends(game, {2});
+  const double scale =
+      std::max({std::abs(ends.empty()), std::abs(ends.grand()), std::abs(ends.grand() - ends.empty())});
+  require_same(file, "empty", ends.empty(), scale, who);
+  require_same(file, "grand", ends.grand(), scale, who);
+  return found;
+}
+
+namespace {
+
+/// The shape of a number for each attribution.
+std::vector<std::int64_t> outer_shape(const Values& values) {
+  if (values.one_game) return {};
+  std::vector<std::int64_t> shape = {static_cast<std::int64_t>(values.attributions.size())};
+  if (values.attributions.front().size() > 1)
+    shape.push_back(static_cast<std::int64_t>(values.attributions.front().size()));
+  return shape;
+}
+
+/// `part` of each attribution, one after the other.
+template <typename Part>
+data::NpyArray npy_array(const Values& values, bool of_players, const Part& part) {
+  std::vector<std::int64_t> shape = outer_shape(values);
+  if (of_players) shape.push_back(static_cast<std::int64_t>(values.attributions.front().front().values.size()));
+  std::vector<double> numbers;
+  for (const auto& of_input : values.attributions) {
+    for (const Attribution& attribution : of_input) {
+      const std::vector<double> found = part(attribution);
+      numbers.insert(numbers.end(), found.begin(), found.end());
+    }
+  }
+  return {std::move(shape), data::Dtype::float64, std::move(numbers)};
+}
+
+data::NpyArray npy_values(const Values& values) {
+  return npy_array(values, true, [](const Attribution& found) { return found.values; });
+}
+
+std::string npz(const Values& values) {
+  std::vector<std::pair<std::string, data::NpyArray>> arrays = {{"values", npy_values(values)}};
+  const bool errors = std::ranges::all_of(values.attributions, [](const auto& of_input) {
+    return std::ranges::all_of(of_input, [](const Attribution& found) { return found.standard_errors.has_value(); });
+  });
+  if (errors)
+    arrays.emplace_back("standard_errors",
+                        npy_array(values, true, [](const Attribution& found) { return *found.standard_errors; }));
+  arrays.emplace_back("empty", npy_array(values, false, [](const Attribution& f) { return std::vector{f.empty}; }));
+  arrays.emplace_back("grand", npy_array(values, false, [](const Attribution& f) { return std::vector{f.grand}; }));
+  return data::format_npz(arrays);
+}
+
+std::string csv(const Values& values) {
+  const bool several = !values.one_game;
+  std::string text = several ? "input,query,player,value,standard_error\n" : "player,value,standard_error\n";
+  for (std::size_t input = 0; input < values.attributions.size(); ++input) {
+    for (std::size_t query = 0; query < values.attributions[input].size(); ++query) {
+      const Attribution& found = values.attributions[input][query];
+      for (std::size_t player = 0; player < found.values.size(); ++player) {
+        if (several) text += fmt::format("{},{},", input, values.names[query].dump());
+        text += fmt::format("{},{},{}\n", player, found.values[player],
+                            found.standard_errors ? fmt::format("{}", (*found.standard_errors)[player]) : "");
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void require_values_file(const std::filesystem::path& out) {
+  if (out.empty() || out == "-") return;
+  const std::string ending = out.extension().string();
+  for (const char* known : {".npy", ".npz", ".csv", ".json"}) {
+    if (ending == known) return;
+  }
+  // What is no regular file has no ending: a device, a pipe.
+  const auto kind = std::filesystem::status(out).type();
+  if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::directory)
+    return;
+  throw InvalidArgument(message("attribute: --out=", out.string(),
+                                " (its ending says no format that values have). Give .npy, .npz, .csv or .json."));
+}
+
+void write_values(const std::filesystem::path& out, const Values& values, const nlohmann::ordered_json& json) {
+  const std::string ending = out == "-" ? ".npy" : out.extension().string();
+  if (ending == ".npz") return write_file(out, npz(values));
+  if (ending == ".csv") return write_file(out, csv(values));
+  if (ending == ".json") return write_file(out, json.dump(2) + '\n');
+  data::write_npy(out, npy_values(values));
+}
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -9,8 +10,35 @@
 #include "cli/globals.hpp"
 #include "core/domain.hpp"
 #include "core/estimator.hpp"
+#include "core/game.hpp"
 
 namespace opshap::cli {
+
+/// An attribution somebody wrote down, as `opshap attribute --json` prints it.
+struct StoredAttribution {
+  std::string method;          ///< "unknown" when the file does not say
+  std::vector<double> values;  ///< [n]
+};
+
+/// Reads {"values":[n numbers], ...}; "method", "players", "empty" and "grand" are optional and the last three must be
+/// those of the game. "-" is standard input. Throws DataError naming the key, also for an attribution of another game.
+StoredAttribution read_attribution(const std::filesystem::path& path, const Game& game);
+
+/// Attributions as --out has them: [B][Q], those of one game are [1][1].
+struct Values {
+  const std::vector<std::vector<Attribution>>& attributions;
+  bool one_game = false;                           ///< of a game without a field: arrays are [n]
+  std::vector<nlohmann::ordered_json> names = {};  ///< numbers of points, or targets in words; empty with one_game
+};
+
+/// Throws InvalidArgument where the ending of --out is none of .npy, .npz, .csv, .json; "-" is .npy. To be called
+/// before the work.
+void require_values_file(const std::filesystem::path& out);
+
+/// Writes the file that its ending says: .npy has the values, [n] for a game, [B,n] for inputs of an operator, [B,Q,n]
+/// with several queries, float64; .npz has values, standard_errors (where all have them), empty and grand; .csv has a
+/// row for each player; .json has `json`.
+void write_values(const std::filesystem::path& out, const Values& values, const nlohmann::ordered_json& json);
 
 /// An attribution as one JSON object. Keys: method, players, values, standard_errors (null when the method has none),
 /// error_samples (of how many orderings they are, where they are of orderings), empty, grand, efficiency_gap, distinct,

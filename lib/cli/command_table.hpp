@@ -31,4 +31,19 @@ CommandTable table_of(const CLI::App& app);
 /// subcommands.
 std::vector<std::pair<std::string, const CommandTable*>> all_commands(const CommandTable& table);
 
+/// A script that teaches a shell to complete commands, options and the values that are known; everything else is a
+/// file. `source <(opshap completion bash)` in ~/.bashrc, the same for zsh in ~/.zshrc after compinit, and `opshap
+/// completion fish | source` in ~/.config/fish/config.fish.
+std::string bash_completion(const CommandTable& table);
+/// The same function, by zsh's own door to those of bash.
+std::string zsh_completion(const CommandTable& table);
+std::string fish_completion(const CommandTable& table);
+
+/// "opshap-data-import-npy" of the path "data import npy": the name of a page without its section, 1.
+std::string page_name(const std::string& path);
+
+/// The man page of one command, in roff with the macros of man(7): name, synopsis, description, commands, options,
+/// examples and exit status. Throws InvalidArgument for a path that is no command of the table.
+std::string man_page(const CommandTable& table, const std::string& path);
+
 }  // namespace opshap::cli

@@ -1,6 +1,7 @@
 #include "cli/doctor.hpp"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +12,58 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/threads.hpp"
 #include "kernels/kernels.hpp"
+#include "networks/build.hpp"
+#include "networks/networks.hpp"
 
 namespace opshap::cli {
+
+std::filesystem::path program_folder() {
+  char self[4096];
+  const ::ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  require<EnvironmentError>(length > 0, "opshap: /proc/self/exe (cannot be read). Mount /proc.");
+  return std::filesystem::path(std::string(self, static_cast<std::size_t>(length))).parent_path();
+}
+
+nlohmann::ordered_json environment() {
+  utsname system{};
+  uname(&system);
+  return {{"processor", processor()},
+          {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"threads", threads()},
+          {"compiler", message("g++ ", __VERSION__)},
+          {"system", message(system.sysname, " ", system.release, " ", system.machine)}};
+}
+
+nlohmann::ordered_json network_environment(const Globals& globals) {
+  const networks::Blas blas = networks::library().blas();
+  nlohmann::ordered_json found = environment();
+  found["device"] = globals.device;
+  found["blas"] = fmt::format("{}, {:.0f} GFLOP/s a thread", blas.name, blas.gflops);
+  const networks::Torch torch = networks::library().torch();
+  found["libtorch"] = torch.compiled;
+  const bool on_cpu = globals.device == "cpu";
+  found["engine"] = !globals.engine ? "off" : on_cpu ? kernels::chosen_kernels().name : "LibTorch on " + globals.device;
+  if (!on_cpu) found["gpu"] = torch.gpu;
+  return found;
+}
+
+runs::Beginning beginning(const std::string& who, std::string_view schema, const Globals& globals,
+                          nlohmann::ordered_json environment, nlohmann::ordered_json subject) {
+  return {.who = who,
+          .schema = std::string(schema),
+          .command = globals.arguments,
+          .seed = globals.seed,
+          .commit = networks::commit,
+          .dirty = networks::dirty,
+          .environment = std::move(environment),
+          .subject = std::move(subject)};
+}
 
 namespace fs = std::filesystem;
 

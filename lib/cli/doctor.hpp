@@ -1,12 +1,30 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/globals.hpp"
+#include "runs/manifest.hpp"
 
 namespace opshap::cli {
+
+/// Where this program lies. What is installed with it is in its `share` or that of its
+/// parent. Throws EnvironmentError where the system does not tell.
+std::filesystem::path program_folder();
+
+/// What a reported time needs beside it: processor and how many there are, threads, compiler, system.
+nlohmann::ordered_json environment();
+
+/// The same with the device, BLAS, LibTorch and the engine's instruction set. Loads LibTorch.
+nlohmann::ordered_json network_environment(const Globals& globals);
+
+/// How a run of this program begins: the command's name, its manifest's schema, what it runs on and what it runs
+/// (runs::Beginning). Arguments, seed and commit are known.
+runs::Beginning beginning(const std::string& who, std::string_view schema, const Globals& globals,
+                          nlohmann::ordered_json environment, nlohmann::ordered_json subject);
 
 /// One fact about the machine, and whether work can be done with it.
 struct Finding {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,10 @@ std::vector<StageForecast> forecast(const Profile& profile, const Globals& globa
 /// most}, seconds {least, most}, seconds_on_ranks {least, most}, bytes}]}], "ranks"}. Trainings and evaluation are
 /// shared out among `ranks` machines like this one, as if nothing were lost by it.
 void print_forecasts(const std::vector<Profile>& profiles, int ranks, const Globals& globals);
+
+/// Prints what `reproduce` ends with: where its page is, and the median NRMSE of each trained explainer beside that of
+/// the mean field, which needs no training. With --json {"report","errors":[{"shape","players","method","nrmse",
+/// "mean_field_nrmse"}]}. A run without an evaluation of its own, such as a part, prints the path alone.
+void print_ending(const Globals& globals, const std::filesystem::path& page, const std::filesystem::path& run);
 
 }  // namespace opshap::cli

@@ -2,18 +2,93 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
-#include "cli/family_game.hpp"
 #include "cli/kept_program.hpp"
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/process.hpp"
+#include "core/rng.hpp"
+#include "core/threads.hpp"
 #include "games/registry.hpp"
 #include "games/table_game.hpp"
 #include "peers/peer_game.hpp"
 
 namespace opshap::cli {
+
+NamedGame family_game(const std::string& who, const std::string& family, int players, std::uint64_t seed) {
+  const games::Kind& kind = games::find(family);
+  require(kind.random != nullptr, who, ": --game=", family,
+          " (is made from an operator). Give --operator with --input and --query.");
+  require(players >= 1 && players <= Coalitions::max_players, who, ": --players=", players, " (needs 1..",
+          Coalitions::max_players, "). Give a number in that range.");
+  Rng rng(seed, "game");
+  return {.name = family, .game = kind.random(players, rng), .interaction_order = kind.properties.interaction_order};
+}
+
+namespace {
+
+constexpr std::chrono::seconds patience{3};
+constexpr std::size_t block = 1 << 14;  // a fraction of a second of the fastest game, a few of a slow one
+
+class ShownGame final : public Game {
+ public:
+  ShownGame(const Game& game, std::int64_t most) : game_(game), progress_("game", most, "coalitions", patience) {}
+
+  int players() const override { return game_.players(); }
+  std::string path() const override { return game_.path(); }
+  const DifferentiableGame* differentiable() const override { return game_.differentiable(); }
+  const MeanField* mean_field() const override { return game_.mean_field(); }
+  const CoalitionSlopes* slopes() const override { return game_.slopes(); }
+
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    std::vector<double> values;
+    values.reserve(coalitions.size());
+    for (std::size_t first = 0; first < coalitions.size(); first += block) {
+      throw_if_stopped("game");
+      Coalitions part(coalitions.players());
+      for (std::size_t i = first; i < std::min(first + block, coalitions.size()); ++i) part.append(coalitions.row(i));
+      const std::vector<double> found = game_.values(part);
+      values.insert(values.end(), found.begin(), found.end());
+      progress_.advance(static_cast<std::int64_t>(found.size()));
+    }
+    return values;
+  }
+
+ private:
+  const Game& game_;
+  mutable Progress progress_;
+};
+
+}  // namespace
+
+std::unique_ptr<Game> shown_game(const Game& game, std::int64_t most) {
+  return std::make_unique<ShownGame>(game, most);
+}
+
+void AskedGame::ask_again(std::string_view who) {
+  if (!foreign_) return;
+  noise_ = repeated_.noise();
+  if (noise_)
+    std::cerr << who << ": noise=" << noise_->relative << " (the game gave " << in_words(*noise_)
+              << ", so nothing here is exact). Fix its random numbers, or average many of its values.\n";
+}
+
+void AskedGame::describe(nlohmann::ordered_json& object) const {
+  if (!foreign_) return;
+  object["repeated"] = repeated_.repeated();
+  object["noise"] = nullptr;
+  if (noise_)
+    object["noise"] = {{"coalition", noise_->coalition},
+                       {"first", noise_->first},
+                       {"second", noise_->second},
+                       {"relative", noise_->relative}};
+}
 
 namespace {
 

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cli11_fwd.hpp"
 #include "core/measured.hpp"
+#include "core/scenario.hpp"
 
 namespace opshap::cli {
 
@@ -48,5 +50,28 @@ void print_path(const Globals& globals, const char* key, const std::filesystem::
 
 /// Prints one JSON object and a newline on standard output.
 void print_json(const nlohmann::ordered_json& object);
+
+/// What a command makes of the options that every command understands.
+struct OptionUse {
+  std::string_view command;  ///< "data generate"; "attribute --operator": the command with that option
+  std::string_view options;  ///< those it uses, separated by blanks. All use --threads, -q and -v.
+};
+
+/// All commands of the program, each once without an option, and the options that change what it uses.
+const std::vector<OptionUse>& option_uses();
+
+/// Throws InvalidArgument for an option that was given and that the chosen command does not use. To be called when the
+/// arguments are parsed, before the command runs.
+void require_used_options(const CLI::App& app);
+
+/// Adds --shard i/N to a command whose work can be done in parts (runs::Part::parse() reads it).
+CLI::Option* add_shard(CLI::App& command, std::string& shard);
+
+/// The option --resolutions of a command: a list such as 16,32 or 12x20,24x40, read into `resolutions`.
+CLI::Option* add_resolutions(CLI::App& command, std::vector<Resolution>& resolutions, const std::string& meaning);
+
+/// An option that takes one resolution, 64 or 24x40.
+CLI::Option* add_resolution(CLI::App& command, const std::string& name, Resolution& resolution,
+                            const std::string& meaning);
 
 }  // namespace opshap::cli

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/option_uses.hpp"
+#include "cli/globals.hpp"
 #include "core/error.hpp"
 #include "core/names.hpp"
 

@@ -7,6 +7,7 @@
 #include "cli/cli11_fwd.hpp"
 #include "cli/globals.hpp"
 #include "core/game.hpp"
+#include "core/operator.hpp"
 
 namespace opshap::cli {
 
@@ -31,5 +32,10 @@ bool is_kept();
 
 /// The game of --game caller: the one that asks for the command. Throws InvalidArgument where there is none.
 std::unique_ptr<Game> caller_game();
+
+/// Answers the questions of peers::peer_operator() about an operator on grids, until the host says goodbye or closes
+/// its pipe. Its pipes are those of peers::OwnPipes. An error of the operator
+/// fails its question. Throws Malformed for bytes that are no frame.
+void serve_operator(const Operator& op);
 
 }  // namespace opshap::cli

@@ -1,19 +1,57 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "cli/attribute_output.hpp"
 #include "cli/game_options.hpp"
 #include "cli/globals.hpp"
 #include "core/domain.hpp"
+#include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "data/npy.hpp"
+#include "networks/network_config.hpp"
 
 namespace opshap::cli {
+
+/// One field from an array: shape [n] or [C, n] in one dimension, [nx, ny] or [C, nx, ny] in two; the channel axis may
+/// be left out when `channels` is 1.
+///
+/// The grid is the unit interval or square. `who` starts the messages.
+/// Throws InvalidArgument for another shape, DataError for values that are not finite.
+FieldBatch input_field(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                       int channels, std::string_view who);
+
+/// Several fields from an array of shape [B, C, n] or [B, C, nx, ny], or one from an array that input_field() takes.
+/// Throws as input_field().
+FieldBatch input_fields(const std::vector<std::int64_t>& shape, const std::vector<double>& values, int dimension,
+                        int channels, std::string_view who);
+
+/// The same fields on a mesh: what input_field() or input_fields() made of an array of shape [N], [C, N] or [B, C, N]
+/// with `dimension` 1. Throws InvalidArgument unless the mesh has N points.
+FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
+
+/// The labels of a domain's points as a partition: shape [n] or [nx, ny] for a grid, [N] for a mesh. Throws
+/// InvalidArgument when the shape is not the domain's or labels have gaps.
+Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
+                          const Domain& domain, std::string_view who);
+
+/// The operator that --operator names: trained weights, as networks::library().load_operator() reads them, or the program of
+/// peer:FOLDER. `input` is the shape of an array that it is to get, where there is one.
+///
+/// In a kept program (cli/kept_program.hpp) an operator is loaded once and renewed when its file has changed.
+///
+/// With --sandbox a TorchScript archive, which is code, is run by a process of its own in the sandbox: `opshap operator
+/// serve`, a program of opshap-peer/1. It works on regular grids and on the CPU there. Throws as
+/// load_operator() and peers::peer_operator(), InvalidArgument for an archive in a sandbox on another device.
+std::shared_ptr<const Operator> asked_operator(const std::filesystem::path& op, const Globals& globals,
+                                               networks::Precision precision = networks::Precision::float32,
+                                               const std::vector<std::int64_t>& input = {});
 
 /// An operator with the game of its prediction at one point. The game refers to the operator.
 struct OperatorGame {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "core/domain.hpp"
 #include "core/scenario.hpp"
 #include "data/dataset.hpp"
+#include "data/generate.hpp"
 #include "evaluation/evaluate.hpp"
 #include "networks/recipe.hpp"
 #include "pde/problem.hpp"
@@ -102,5 +104,23 @@ std::string to_toml(const Profile& profile);
 
 /// What decides a run's numbers: to_toml() without the wording. Runs of the same identity and seed may be resumed.
 std::string identity(const Profile& profile);
+
+/// In what a profile's recipe and sizes differ from the paper's, one sentence each. Profile `paper` has only further
+/// explainers, beside the paper's one.
+std::vector<std::string> departures(const Profile& profile);
+
+/// Whether the paper's cells can judge this profile's: a further explainer has rows of its own and changes no other.
+bool comparable_with_paper(Profile profile);
+
+/// A profile for each of several problems, in their order; {"all"} names those of the paper. All are read before one is
+/// returned, so that a wrong name is told before the work on the first begins. Throws as load_profile().
+std::vector<Profile> load_profiles(const std::string& name_or_file, const std::filesystem::path& overrides,
+                                   const std::vector<std::string>& pdes);
+
+/// The data set that a run of this profile needs.
+data::DatasetRequest data_request(const Profile& profile, std::uint64_t seed);
+
+/// A data set at the scattered points that a profile asks for, else as it is. Throws as data::scattered().
+data::Dataset at_points_of(const Profile& profile, data::Dataset data);
 
 }  // namespace opshap::cli

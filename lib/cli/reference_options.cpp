@@ -8,10 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/asked_game.hpp"
 #include "cli/attribute_output.hpp"
-#include "cli/attribution_file.hpp"
-#include "cli/shown_game.hpp"
+#include "cli/game_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"

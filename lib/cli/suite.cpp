@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "cli/program_folder.hpp"
+#include "cli/doctor.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"

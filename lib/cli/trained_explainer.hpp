@@ -2,15 +2,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/globals.hpp"
 #include "cli/profile.hpp"
 #include "core/domain.hpp"
+#include "core/measured.hpp"
 #include "core/operator.hpp"
+#include "core/scenario.hpp"
 #include "data/dataset.hpp"
+#include "evaluation/held_out.hpp"
 #include "methods/method.hpp"
 
 namespace opshap::cli {
@@ -36,5 +42,46 @@ void require_explains(const std::string& who, const methods::Method& explainer, 
 /// was trained for is taken with a remark. Throws InvalidArgument.
 void require_trained_for(const std::string& who, const methods::Method& explainer, const std::filesystem::path& weights,
                          const Operator& op, const ScenarioRule& rule, bool force);
+
+/// What a training ends with, at one resolution: the error of the explainer, and that of the mean field beside it,
+/// which needs no training.
+struct HeldOutScore {
+  evaluation::HeldOutErrors errors;  ///< empty where the Shapley values of all inputs are 0
+  statistics::Interval interval;     ///< of the median
+  /// Median NRMSE of the method mean_field on the same inputs; undefined with the reason where there is none.
+  Measured mean_field;
+
+  bool any() const { return !errors.nrmse.empty(); }
+  int inputs() const { return static_cast<int>(errors.nrmse.size()) + errors.left_out; }
+};
+
+/// The test inputs of a data set, or the first `most` of them.
+FieldBatch test_inputs(const data::Dataset& data, int most = std::numeric_limits<int>::max());
+
+/// One score for each resolution of the plan. Throws as evaluation::HeldOut.
+std::vector<HeldOutScore> held_out_scores(const evaluation::HeldOutPlan& plan, const methods::Method& explainer);
+
+/// Rows {"shape","players","inputs","left_out","nrmse","interval","reference_error","seconds","mean_field_nrmse"}. What
+/// is undefined is null, with its reason beside it.
+nlohmann::ordered_json json_of(const std::vector<HeldOutScore>& scores);
+
+/// The same as a table, and a sentence where the mean field is nearer. `at` says where the queries are.
+std::string in_words(const std::vector<HeldOutScore>& scores, const std::string& at);
+
+/// What `opshap train explainer --inputs` is told.
+struct OwnOperator {
+  std::filesystem::path op, inputs;
+  std::string domain;                   ///< "periodic", "bounded", or empty: as the weights say
+  std::vector<Resolution> resolutions;  ///< empty: data::usual_resolutions()
+  int samples = 8000;                   ///< inputs, each at a resolution and a query of its own, that are labelled
+};
+
+/// Trains an explainer of somebody's operator from inputs alone, for any query, and scores it on held-out inputs at
+/// random queries against certified references. Target, coordinates and padding are chosen by what the operator and its
+/// domain allow; --config replaces all other settings.
+///
+/// Writes the weights to --out, a .safetensors file, beside a folder of the training which may be resumed. Prints the
+/// errors by resolution, with intervals.
+void train_own_operator(const OwnOperator& asked, const Globals& globals);
 
 }  // namespace opshap::cli

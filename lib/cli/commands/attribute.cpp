@@ -11,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/asked_game.hpp"
 #include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
+#include "cli/game_options.hpp"
 #include "cli/operator_game.hpp"
 #include "cli/trained_explainer.hpp"
-#include "cli/values_file.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "games/cell_mask_game.hpp"

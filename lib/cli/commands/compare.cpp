@@ -4,9 +4,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare_options.hpp"
-#include "cli/environment.hpp"
+#include "cli/doctor.hpp"
 #include "cli/operator_game.hpp"
-#include "cli/suite_entries.hpp"
 #include "cli/suite_run.hpp"
 
 namespace opshap::cli {

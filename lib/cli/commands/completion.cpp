@@ -1,11 +1,10 @@
 // `opshap completion`: scripts for shells, from the tables of the commands.
 
-#include "cli/completion.hpp"
-
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
+#include "cli/command_table.hpp"
 #include "cli/commands.hpp"
 
 namespace opshap::cli {

@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/commands/data_of_profile.hpp"
 #include "cli/commands/data_preview.hpp"
-#include "cli/resolution_option.hpp"
+#include "cli/globals.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/generate.hpp"

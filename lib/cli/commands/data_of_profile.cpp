@@ -6,7 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/problem_profiles.hpp"
+#include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/threads.hpp"

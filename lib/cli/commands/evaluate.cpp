@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/asked_operator.hpp"
 #include "cli/commands.hpp"
-#include "cli/environment.hpp"
+#include "cli/doctor.hpp"
 #include "cli/game_options.hpp"
-#include "cli/problem_profiles.hpp"
-#include "cli/shard_option.hpp"
+#include "cli/globals.hpp"
+#include "cli/operator_game.hpp"
+#include "cli/profile.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "cli/command_table.hpp"
 #include "cli/commands.hpp"
-#include "cli/man_page.hpp"
 #include "core/file.hpp"
 
 namespace opshap::cli {

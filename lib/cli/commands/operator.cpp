@@ -11,10 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "cli/asked_operator.hpp"
 #include "cli/commands.hpp"
+#include "cli/kept_program.hpp"
 #include "cli/operator_game.hpp"
-#include "cli/operator_server.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"

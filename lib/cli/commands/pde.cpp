@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
-#include "cli/input_field.hpp"
+#include "cli/operator_game.hpp"
 #include "core/error.hpp"
 #include "data/npy.hpp"
 #include "pde/fields.hpp"

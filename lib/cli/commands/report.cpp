@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/leaderboard_folder.hpp"
+#include "cli/suite_run.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 

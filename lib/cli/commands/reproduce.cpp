@@ -9,12 +9,10 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
-#include "cli/departures.hpp"
-#include "cli/environment.hpp"
+#include "cli/doctor.hpp"
 #include "cli/forecast.hpp"
-#include "cli/problem_profiles.hpp"
-#include "cli/run_ending.hpp"
-#include "cli/shard_option.hpp"
+#include "cli/globals.hpp"
+#include "cli/profile.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"

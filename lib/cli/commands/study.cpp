@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/problem_profiles.hpp"
+#include "cli/profile.hpp"
 #include "cli/studied_run.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/environment.hpp"
+#include "cli/doctor.hpp"
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/checksum.hpp"

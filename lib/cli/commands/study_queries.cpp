@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/environment.hpp"
+#include "cli/doctor.hpp"
 #include "cli/studied_run.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"

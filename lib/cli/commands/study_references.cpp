@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/environment.hpp"
-#include "cli/problem_profiles.hpp"
-#include "cli/shard_option.hpp"
+#include "cli/doctor.hpp"
+#include "cli/globals.hpp"
+#include "cli/profile.hpp"
 #include "cli/studied_run.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -7,10 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/held_out_scores.hpp"
-#include "cli/own_operator.hpp"
-#include "cli/problem_profiles.hpp"
-#include "cli/resolution_option.hpp"
+#include "cli/globals.hpp"
+#include "cli/profile.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/error.hpp"
 #include "data/dataset.hpp"
