@@ -77,8 +77,10 @@ OPSHAP_INLINE void after_mlp(const PointwiseBlock& block, const LineBasis& basis
     for_columns<most_vectors>(width, [&]<int NV>(Index column) {
       for (Index i = 0; i < orbits; ++i) {
         // The states of a batch do not fit the second-level cache: fetch the next tile's while this one is computed.
-        const float* next = line.states + 4 * (first + orbits + i) * width + column;
-        if (more) each<4, NV>([&](int m, int v) { __builtin_prefetch(next + m * width + v * lanes); });
+        if (more)
+          each<4, NV>([&](int m, int v) {
+            __builtin_prefetch(line.states + (4 * (first + orbits + i) + m) * width + column + v * lanes);
+          });
         before_mlp<NV>(block, basis, line, first + i, column, y + 4 * i * width);
       }
     });

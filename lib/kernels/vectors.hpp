@@ -4,7 +4,7 @@
 // instruction set.
 //
 // Nothing in these files may use an inline function of a header from elsewhere: compiled for a newer processor, the
-// linker could keep that copy for everyone. Channels lie in the lanes. A block of the output, a few points (or fields)
+// linker could keep that copy for everyone. Intrinsics leave no copy. Channels lie in the lanes. A block of the output, a few points (or fields)
 // by a few vectors of channels, stays in registers while a sum runs.
 
 #include <cstdint>
