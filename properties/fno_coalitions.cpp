@@ -16,7 +16,6 @@
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/fno.hpp"
-#include "operators/memory_batches.hpp"
 #include "operators/network.hpp"
 #include "support/for_all.hpp"
 #include "support/operator_inputs.hpp"

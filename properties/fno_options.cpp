@@ -1,7 +1,5 @@
 // The options of neuraloperator's FNO, each against what neuraloperator computes with it.
 
-#include "operators/fno_options.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "operators/architecture.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/torch.hpp"

@@ -21,7 +21,6 @@
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/golden.hpp"
-#include "operators/local_stencils.hpp"
 #include "operators/network.hpp"
 #include "operators/stencil.hpp"
 #include "operators/weights.hpp"

@@ -1,6 +1,8 @@
 // The multiwavelet operator against golden values, its authors' formulas written out, files of the reference, and
 // itself.
 
+#include "operators/mwt.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +23,6 @@
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "operators/golden.hpp"
-#include "operators/multiwavelets.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/weights.hpp"

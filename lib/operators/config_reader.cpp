@@ -1,9 +1,11 @@
 #include "operators/config_reader.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/registry.hpp"
 
 namespace opshap::operators {
 
@@ -103,6 +105,21 @@ std::vector<int> ConfigReader::per_axis(const std::string& key, const std::vecto
   if (found->empty() || found->size() > 2)
     reject(shown(key, *found), "needs one or two whole numbers, one for each axis");
   return reader_.wholes(key, range.least, range.most);
+}
+
+const char* to_string(InverseShift shift) { return shift == InverseShift::fftshift ? "fftshift" : "ifftshift"; }
+
+InverseShift read_inverse_shift(ConfigReader& reader, InverseShift absent) {
+  const std::string found = reader.choice(inverse_shift_key, to_string(absent),
+                                          {to_string(InverseShift::fftshift), to_string(InverseShift::ifftshift)});
+  return found == to_string(InverseShift::fftshift) ? InverseShift::fftshift : InverseShift::ifftshift;
+}
+
+networks::NetworkConfig of_own_training(const networks::NetworkConfig& config) {
+  if (ConfigReader(config).has(inverse_shift_key) || !architecture_of(config)->shifts_spectra()) return config;
+  auto object = nlohmann::ordered_json::parse(config.json);
+  object[inverse_shift_key] = to_string(InverseShift::ifftshift);
+  return {object.dump()};
 }
 
 }  // namespace opshap::operators

@@ -15,7 +15,6 @@
 
 #include "core/error.hpp"
 #include "operators/config_reader.hpp"
-#include "operators/inverse_shift.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 

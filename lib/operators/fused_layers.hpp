@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <tuple>
 
-#include "operators/box.hpp"
-#include "operators/pointwise.hpp"
+#include "operators/grid_padding.hpp"
+#include "operators/layers.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "operators/torch.hpp"
 

@@ -10,11 +10,9 @@
 
 #include "core/domain.hpp"
 #include "networks/network_config.hpp"
-#include "operators/channel_perceptron.hpp"
-#include "operators/fno_blocks.hpp"
-#include "operators/inverse_shift.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/kernel_integral.hpp"
-#include "operators/neighbour_lists.hpp"
+#include "operators/layers.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::operators {
@@ -112,6 +110,29 @@ class Gino final : public Network {
 
   mutable std::mutex mutex_;
   mutable std::vector<std::pair<Domain, std::shared_ptr<const GinoMesh>>> meshes_;  ///< the last one seen at the end
+};
+
+/// The coalition engines of one trained GINO by LibTorch, on the device and in the precision of its parameters.
+///
+/// The kernel on the way in sees one point of the mesh at a time, shown or hidden. So what an edge gives to its latent
+/// point has two values, and the latent grid of a coalition is that of the empty one plus a sum over its players: one
+/// sparse product, whose matrix is made once for an input. The kernel itself, which is most of the way in, runs twice
+/// for an input instead of once for a coalition. On the way out only the query's edges are computed, and the last block
+/// only around them. Values agree with values_at() to the rounding of the precision.
+class GinoCoalitions final : public CoalitionEngines {
+ public:
+  /// Parameters of a Gino with this configuration, in its order; they are copied.
+  GinoCoalitions(const GinoConfig& config, const torch::TensorOptions& options,
+                 const std::vector<Parameter>& parameters);
+
+  /// As Operator::coalition_engine. Throws DataError for a field with a value that is not finite, and InvalidArgument
+  /// as Gino::forward.
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    const Partition& partition, const Readout& readout) const override;
+  std::string path() const override;
+
+ private:
+  std::shared_ptr<const Gino> network_;
 };
 
 }  // namespace opshap::operators

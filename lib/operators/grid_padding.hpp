@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -8,12 +9,61 @@
 
 #include "core/domain.hpp"
 #include "engines/padded_grid.hpp"
-#include "operators/axis_quadrature.hpp"
-#include "operators/box.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
+
+/// Points first..first+points-1 of lines first_line..first_line+lines-1. A line is the last axis; there is one of them
+/// in one dimension.
+struct Box {
+  std::int64_t first_line = 0, lines = 1, first = 0, points = 0;
+
+  bool holds_line(std::int64_t line) const { return line >= first_line && line < first_line + lines; }
+  bool holds(const Box& other) const {
+    return holds_line(other.first_line) && holds_line(other.first_line + other.lines - 1) && other.first >= first &&
+           other.end() <= end();
+  }
+  std::int64_t end() const { return first + points; }
+  /// Rows of a batch before those of a point of the box, when the box is stored as [lines, points, batch].
+  std::int64_t row(std::int64_t line, std::int64_t point, std::int64_t batch) const {
+    return ((line - first_line) * points + point - first) * batch;
+  }
+  std::int64_t rows(std::int64_t batch) const { return lines * points * batch; }
+};
+
+/// Where a block's input is not zero, and where its output is wanted.
+struct BlockBoxes {
+  Box from, to;
+};
+
+/// The quadrature rule of the Fourier sums along one axis of a padded grid. All lengths are in units of the spacing.
+struct AxisQuadrature {
+  std::vector<double> weights;  ///< of the points; they add up to the period
+  double period = 0;            ///< after which the padded axis repeats
+
+  auto operator<=>(const AxisQuadrature&) const = default;
+};
+
+/// Where the points of an axis lie in its padded grid, and how long the padding is that they stand for.
+struct AxisPadding {
+  std::int64_t before = 0, behind = 0;  ///< points of padding on either side
+  double length = 0;                    ///< of both sides together, as a fraction of the axis
+};
+
+/// The rule that gives every point the part of the padded axis that belongs to it.
+///
+/// A part ends half-way to the next point, and at the ends of the axis, where a padded field jumps: no part lies on
+/// both sides of a jump. So the sum is the rule of the trapezium or of the midpoint on each side, of second order in
+/// the spacing, wherever the first and the last point are. The weights of nodes are Axis::length() in units of the
+/// spacing. So are those of cells, unless a stride has moved the points out of the middle of their cells: the lengths
+/// stay equal then, and a sum with them would be of first order. The ends of a padded periodic axis are where it begins
+/// and one extent further on. The period belongs to the axis and not to the points, and is the same on every grid of
+/// it. The points from either side may therefore meet in the padding at less than a spacing, or pass each other; the
+/// weights allow for that. Where the padding has no point it has no length either. A periodic axis without padding has
+/// no end, and all of its weights are 1.
+/// Shape: before + axis.points + behind weights, in the order of the padded grid.
+AxisQuadrature volume_quadrature(const Axis& axis, const AxisPadding& padding);
 
 /// How a network pads the grid of its fields with zeros.
 struct PaddingRule {

@@ -11,16 +11,14 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "operators/channel_perceptron.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/fused_layers.hpp"
-#include "operators/fused_stencil.hpp"
-#include "operators/grid_embedding.hpp"
 #include "operators/grid_padding.hpp"
-#include "operators/initial_laws.hpp"
-#include "operators/local_stencils.hpp"
+#include "operators/layers.hpp"
+#include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
+#include "operators/stencil.hpp"
 
 namespace opshap::operators {
 

@@ -1,10 +1,13 @@
 #include "operators/network.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
+#include "operators/fno_coalitions.hpp"
 
 namespace opshap::operators {
 
@@ -111,6 +114,184 @@ torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64
 void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t first) {
   const torch::Tensor ordered = tensor.detach().permute({1, 2, 0}).to(torch::kCPU, torch::kFloat64).contiguous();
   std::copy_n(ordered.data_ptr<double>(), ordered.numel(), fields.field(first).data());
+}
+
+namespace {
+
+/// Engines take targets of so many points. Beyond them the whole output of the plain form is no dearer.
+constexpr std::size_t most_engine_queries = 64;
+
+/// Grids of one shape, or equal meshes.
+bool same_points(const Domain& a, const Domain& b) {
+  return a.is_grid() && b.is_grid() ? a.shape() == b.shape() : a == b;
+}
+
+/// A network as an Operator. A call's fields are cut into chunks of a size that depends on the grid alone.
+class NetworkOperator final : public Operator {
+ public:
+  NetworkOperator(std::unique_ptr<Network> network, bool engine) : network_(std::move(network)) {
+    for (Parameter& parameter : network_->parameters()) parameter.value.set_requires_grad(false);
+    engines_ = engine ? network_->engines() : EngineChoice{.engines = nullptr, .why_not = "the engine is switched off"};
+  }
+
+  std::string describe() const override { return network_->describe(); }
+  std::string checksum() const override { return network_->checksum(); }
+  int dimension() const override { return network_->dimension(); }
+  int input_channels() const override { return network_->input_channels(); }
+  int output_channels() const override { return network_->output_channels(); }
+
+  Domain domain(const std::vector<int>& shape) const override {
+    if (!network_->native_domain()) return Operator::domain(shape);
+    require(static_cast<int>(shape.size()) == dimension(), describe(), ": axes=", shape.size(),
+            " (the operator works on ", dimension(), "). Give a shape of that dimension.");
+    std::vector<Axis> axes = network_->native_domain()->axes();
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) axes[axis] = axes[axis].resampled(shape[axis]);
+    return Domain::grid(std::move(axes));
+  }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    check(inputs);
+    FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, output_channels());
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::NoGradGuard no_grad;
+      from_tensor(network_->forward(to_tensor(inputs, first, count, network_->options()), inputs.domain), outputs,
+                  first);
+    });
+    return outputs;
+  }
+
+  std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const override {
+    check(inputs);
+    require_readout(*this, inputs.domain, readout);
+    std::vector<double> values(static_cast<std::size_t>(inputs.batch));
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::NoGradGuard no_grad;
+      const auto fields = to_tensor(inputs, first, count, network_->options());
+      store(read(fields, inputs.domain, readout), values, first);
+    });
+    return values;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    check(inputs);
+    require_readout(*this, inputs.domain, readout);
+    if (inputs.batch > 0) network_->check_gradients(inputs, readout.terms().front().query);
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inputs.batch)),
+                    .gradient = FieldBatch::zeros(inputs.domain, inputs.batch, inputs.channels)};
+    for_chunks(inputs, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto fields = to_tensor(inputs, first, count, network_->options()).set_requires_grad(true);
+      const auto outputs = read(fields, inputs.domain, readout);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {fields})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
+  }
+
+  bool has_mean_field() const override { return network_->has_mean_field(); }
+
+  Gradient mean_field_at(const FieldBatch& shown, const FieldBatch& hidden, const FieldBatch& inclusion,
+                         const Readout& readout) const override {
+    if (!has_mean_field()) return Operator::mean_field_at(shown, hidden, inclusion, readout);
+    check(shown);
+    check(hidden);
+    require(shown.batch == 1 && hidden.batch == 1 && inclusion.channels == 1, describe(), ": batch=", shown.batch,
+            " and ", hidden.batch, ", channels of the inclusion=", inclusion.channels,
+            " (mean_field mixes one input and one baseline). Give one of each, and one channel.");
+    require(same_points(shown.domain, hidden.domain) && same_points(shown.domain, inclusion.domain), describe(),
+            ": inclusion (its points or the baseline's are not those of the input). Give fields on one domain.");
+    require_readout(*this, shown.domain, readout);
+    Gradient result{.values = std::vector<double>(static_cast<std::size_t>(inclusion.batch)),
+                    .gradient = FieldBatch::zeros(inclusion.domain, inclusion.batch, 1)};
+    const auto a = to_tensor(shown, 0, 1, network_->options()), b = to_tensor(hidden, 0, 1, network_->options());
+    for_chunks(inclusion, [&](std::int64_t first, std::int64_t count) {
+      const torch::AutoGradMode with_grad(true);
+      const auto t = to_tensor(inclusion, first, count, network_->options()).set_requires_grad(true);
+      const auto means = [&](std::optional<std::int64_t> point) {
+        return network_->forward_mean_field(a, b, t.squeeze(2), shown.domain, point);
+      };
+      const auto outputs = readout.is_query() ? means(readout.query().point).select(1, readout.query().channel)
+                                              : sum(means({}), readout);
+      from_tensor(torch::autograd::grad({outputs.sum()}, {t})[0], result.gradient, first);
+      store(outputs.detach(), result.values, first);
+    });
+    return result;
+  }
+
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                    const Partition& partition, const Readout& readout) const override {
+    if (!engines_.engines || readout.terms().size() > most_engine_queries) return nullptr;
+    return engines_.engines->coalition_engine(shown, hidden, partition, readout);
+  }
+  std::string coalition_path(const Readout& readout) const override {
+    const std::size_t queries = readout.terms().size();
+    if (engines_.engines && queries <= most_engine_queries) return engines_.engines->path();
+    const bool single = network_->options().dtype() == torch::kFloat32;
+    return message("LibTorch on ", network_->options().device().str(), ", ", single ? "float32" : "float64", " (",
+                   engines_.engines
+                       ? message("the target has ", queries, " points, and engines take ", most_engine_queries)
+                       : engines_.why_not,
+                   ")");
+  }
+
+  std::int64_t preferred_batch(const Domain& domain) const override {
+    return (network_->options().device().is_cpu() ? 16 : 1) * cached_batch(*network_, domain);
+  }
+
+ private:
+  void check(const FieldBatch& inputs) const {
+    require(inputs.domain.dimension() == dimension(), describe(), ": axes=", inputs.domain.dimension(),
+            " (the operator works on ", dimension(), "). Give fields of that dimension.");
+    require(inputs.channels == input_channels(), describe(), ": channels=", inputs.channels, " (the operator takes ",
+            input_channels(), "). Give fields with that many channels.");
+  }
+
+  void for_chunks(const FieldBatch& inputs,
+                  const std::function<void(std::int64_t first, std::int64_t count)>& compute) const {
+    const std::int64_t size = cached_batch(*network_, inputs.domain);
+    try {
+      if (network_->options().device().is_cpu()) return parallel_chunks(inputs.batch, size, compute);
+      for (std::int64_t first = 0; first < inputs.batch; first += size) {
+        compute(first, std::min(size, inputs.batch - first));
+      }
+    } catch (const c10::Error& error) {
+      // LibTorch has no type of its own for this one on the CPU.
+      const bool memory = std::string_view(error.what()).find("memory") != std::string_view::npos;
+      require<EnvironmentError>(!memory, describe(), ": points=", inputs.domain.points(),
+                                " (there is not enough memory for fields of this size). Use a coarser grid.");
+      throw;
+    }
+  }
+
+  /// What the readout has of the fields' outputs, [B].
+  torch::Tensor read(const torch::Tensor& fields, const Domain& domain, const Readout& readout) const {
+    if (!readout.is_query()) return sum(network_->forward(fields, domain), readout);
+    return network_->forward_at(fields, domain, readout.query().point).select(1, readout.query().channel);
+  }
+
+  /// ⟨w, F⟩ of outputs [points, B, C], summed in double.
+  static torch::Tensor sum(const torch::Tensor& outputs, const Readout& readout) {
+    torch::Tensor weights = torch::zeros({outputs.size(0), outputs.size(2)}, torch::kFloat64);
+    auto to = weights.accessor<double, 2>();
+    for (const auto& [query, weight] : readout.terms()) to[query.point][query.channel] += weight;
+    return (outputs.to(torch::kFloat64) * weights.to(outputs.device()).unsqueeze(1))
+        .sum(std::vector<std::int64_t>{0, 2});
+  }
+
+  static void store(const torch::Tensor& chunk, std::vector<double>& values, std::int64_t first) {
+    const torch::Tensor numbers = chunk.to(torch::kCPU, torch::kFloat64).contiguous();
+    std::copy_n(numbers.data_ptr<double>(), numbers.numel(), values.begin() + first);
+  }
+
+  std::unique_ptr<Network> network_;
+  EngineChoice engines_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> as_operator(std::unique_ptr<Network> network, bool engine) {
+  Normalisation normalisation = network->normalisation();
+  return in_physical_units(std::make_unique<NetworkOperator>(std::move(network), engine), std::move(normalisation));
 }
 
 }  // namespace opshap::operators

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -13,11 +14,28 @@
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "networks/network_config.hpp"
-#include "operators/coalition_engines.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
+
+/// The coalition engines of one trained network, on the network's own device.
+class CoalitionEngines {
+ public:
+  virtual ~CoalitionEngines() = default;
+  /// As Operator::coalition_engine.
+  virtual std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch& shown, const FieldBatch& hidden,
+                                                            const Partition& partition,
+                                                            const Readout& readout) const = 0;
+  /// What computes, for Operator::coalition_path: "engine, avx512".
+  virtual std::string path() const = 0;
+};
+
+/// Engines, or the reason why a network has none.
+struct EngineChoice {
+  std::unique_ptr<CoalitionEngines> engines;
+  std::string why_not;
+};
 
 /// How a parameter is drawn before training.
 struct Initial {
@@ -164,5 +182,52 @@ torch::Tensor to_tensor(const FieldBatch& fields, std::int64_t first, std::int64
                         const torch::TensorOptions& options);
 /// The inverse of to_tensor for one chunk: writes [points, B, C] to fields first..first+B-1.
 void from_tensor(const torch::Tensor& tensor, FieldBatch& fields, std::int64_t first);
+
+/// The law of weights and biases of a linear layer or convolution in PyTorch, where each output is a sum over `inputs`
+/// numbers.
+inline Initial law_of_linear(std::int64_t inputs) {
+  return {Initial::Law::uniform, 1 / std::sqrt(static_cast<double>(inputs))};
+}
+
+/// The laws of a spectral convolution in neuraloperator. The scale of the weights is that of their real and imaginary
+/// parts.
+inline Initial law_of_spectral_bias(std::int64_t inputs, std::int64_t outputs) {
+  return {Initial::Law::normal, std::sqrt(2.0 / static_cast<double>(inputs + outputs))};
+}
+inline Initial law_of_spectral_weight(std::int64_t inputs, std::int64_t outputs) {
+  return {Initial::Law::normal, law_of_spectral_bias(inputs, outputs).scale / std::sqrt(2.0)};
+}
+
+/// One kind of neural operator: what can be done without a network in hand.
+///
+/// Adding one: a file in lib/operators with its configuration, its layers and its engines, and a line in registry.def.
+/// Properties, benchmarks and `opshap list` find it there.
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+
+  /// The dimensions of the grids that its networks work on.
+  virtual std::vector<int> dimensions() const = 0;
+  /// Whether its networks work on the points of any domain, meshes among them, and not on grids alone.
+  virtual bool on_meshes() const { return false; }
+  /// Whether its CONFIG has the key of an InverseShift.
+  virtual bool shifts_spectra() const { return false; }
+  /// The network of a CONFIG with parameters that are zero. Throws DataError for a key that is unknown and for a value
+  /// that cannot work, naming it. An absent key has the default of the reference's constructor.
+  virtual std::unique_ptr<Network> make(const networks::NetworkConfig& config,
+                                        const torch::TensorOptions& options) const = 0;
+  /// The CONFIG for these spaces of a network with a profile's settings. Throws InvalidArgument for a setting that is
+  /// unknown or cannot work, naming it.
+  virtual networks::NetworkConfig fitted(const networks::NetworkSettings& settings,
+                                         networks::NetworkSpaces spaces) const = 0;
+  /// The name that a tensor of a weight file has among the parameters of the network with this CONFIG. An architecture
+  /// knows the names of older versions of its reference, and further names for one tensor. Throws DataError for a name
+  /// of a version whose networks compute something else.
+  virtual std::string parameter_name(const std::string& stored, const networks::NetworkConfig& /*config*/) const {
+    return stored;
+  }
+  /// The paper's settings: those of profile `paper`.
+  virtual networks::NetworkSettings of_the_paper() const = 0;
+};
 
 }  // namespace opshap::operators

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "data/npy.hpp"
 #include "operators/config_reader.hpp"
-#include "operators/stored_network.hpp"
+#include "operators/weights.hpp"
 
 namespace opshap::operators {
 

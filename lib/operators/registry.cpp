@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "operators/config_reader.hpp"
-#include "operators/foreign_models.hpp"
+#include "operators/weights.hpp"
 
 namespace opshap::operators {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "operators/architecture.hpp"
+#include "operators/network.hpp"
 
 namespace opshap::operators {
 

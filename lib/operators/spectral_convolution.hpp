@@ -4,11 +4,20 @@
 #include <memory>
 #include <vector>
 
-#include "operators/axis_quadrature.hpp"
-#include "operators/inverse_shift.hpp"
+#include "data/safetensors.hpp"
+#include "operators/config_reader.hpp"
+#include "operators/grid_padding.hpp"
 #include "operators/torch.hpp"
 
 namespace opshap::operators {
+
+/// Replaces each spectral weight that is stored as factors by the tensor that they make up.
+///
+/// The factors have the names of tensorly-torch, as in the state_dict of neuraloperator's TFNO: NAME.core and
+/// NAME.factors.factor_0.. for Tucker, NAME.weights and the factors for CP, the factors alone for a tensor train. The
+/// tensor gets the name NAME.tensor, as that of a network with dense weights. Complex numbers are pairs. `who` starts
+/// messages. Throws DataError for factors that do not fit each other.
+void expand_factors(data::Safetensors& content, const std::string& who);
 
 /// The truncated Fourier transform of a real grid and its inverse as products with real matrices: no FFT, so any
 /// length, differentiable, the same on all devices.

@@ -1,5 +1,11 @@
 #include "operators/stencil.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "operators/tiles.hpp"
+
 namespace opshap::operators {
 
 using torch::Tensor;
@@ -23,6 +29,238 @@ Tensor stencil_sums(const Tensor& x, const Stencil& stencil, const std::vector<s
         sums.view({-1, batch, outputs}).index_add(0, beyond, correction.view({-1, batch, outputs})).view({-1, outputs});
   }
   return sums.view({-1, batch, outputs});
+}
+
+namespace {
+
+/// A value of a basis function at a point of the 3×3 local grid, as the reference's float32 arithmetic has it.
+struct HatValue {
+  int function, row, column;
+  float value;
+};
+
+constexpr HatValue hat_values[] = {
+    {0, 1, 1, 0.5F},          {0, 2, 1, 0x1p-24F},  // the second one and those like it are 0 in exact arithmetic
+    {1, 1, 2, 0x1p-24F},                            //
+    {2, 1, 1, 0.5F},          {2, 0, 1, 0x1p-24F},  //
+    {3, 1, 0, 0xFFFFFFp-48F}, {3, 1, 1, 0x1p-25F},
+};
+
+}  // namespace
+
+Tensor difference_taps(const Tensor& weight, double scale) {
+  const Tensor scaled = weight.permute({2, 3, 1, 0}).reshape({Stencil::taps, weight.size(1), weight.size(0)}) * scale;
+  Tensor taps = scaled.clone();
+  taps.select(0, Stencil::centre).sub_(scaled.sum(0));
+  return taps;
+}
+
+DiscoFilter disco_filter(int points) {
+  const float quadrature = 4.0F / (static_cast<float>(points) * static_cast<float>(points));
+  std::array<float, disco_functions> integrals = {};
+  for (const HatValue& hat : hat_values) integrals[static_cast<std::size_t>(hat.function)] += hat.value * quadrature;
+  DiscoFilter filter = {};
+  for (const HatValue& hat : hat_values) {
+    const auto function = static_cast<std::size_t>(hat.function);
+    const int tap = 3 * (2 - hat.column) + 2 - hat.row;  // the reference transposes the local grid and turns it round
+    filter[function][static_cast<std::size_t>(tap)] = quadrature * (hat.value / (integrals[function] + 1e-9F));
+  }
+  return filter;
+}
+
+Tensor disco_taps(const Tensor& weight, int points) {
+  const DiscoFilter filter = disco_filter(points);
+  Tensor table = torch::empty({disco_functions, Stencil::taps}, torch::kFloat32);
+  for (int function = 0; function < disco_functions; ++function)
+    for (int tap = 0; tap < Stencil::taps; ++tap)
+      table[function][tap] = filter[static_cast<std::size_t>(function)][static_cast<std::size_t>(tap)];
+  const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  return torch::mm(table.t().to(weight.options().requires_grad(false)),
+                   weight.permute({2, 1, 0}).reshape({disco_functions, inputs * outputs}))
+      .view({Stencil::taps, inputs, outputs});
+}
+
+// Of the reverse pass's needs, x and the slopes of the activation are kept.
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Rows of a tile whose neighbours by one tap are rows of x, all of them inside the plane or all beyond an edge.
+struct Neighbours {
+  int tap;
+  bool beyond;
+  std::int64_t from;  ///< first row of x
+  std::int64_t to;    ///< first row, in the tile
+  std::int64_t rows;
+};
+
+/// Calls work(Neighbours) for each tap that is used and each run of neighbours in `from`.
+template <typename Work>
+void for_neighbours(const Tile& tile, const std::vector<std::int64_t>& used, const std::vector<std::int64_t>& shape,
+                    const Box& from, std::int64_t batch, const Work& work) {
+  const std::int64_t lines = shape[0], size = shape[1];
+  for (const std::int64_t tap : used) {
+    const std::int64_t line = tile.line + tap / 3 - 1, step = tap % 3 - 1, turn = line < 0 ? lines : -lines;
+    const bool line_beyond = line < 0 || line >= lines;
+    const std::int64_t line_inside = line_beyond ? line + turn : line;
+    if (!from.holds_line(line_inside)) continue;
+    const auto run = [&](std::int64_t first, std::int64_t end, std::int64_t shift, bool beyond) {
+      first = std::max(first, from.first - shift);
+      end = std::min(end, from.end() - shift);
+      if (first >= end) return;
+      work(Neighbours{.tap = static_cast<int>(tap),
+                      .beyond = beyond,
+                      .from = from.row(line_inside, first + shift, batch),
+                      .to = (first - tile.point - step) * batch,
+                      .rows = (end - first) * batch});
+    };
+    const std::int64_t first = tile.point + step, end = first + tile.points;
+    if (first < 0) run(first, 0, size, true);
+    run(std::max<std::int64_t>(first, 0), std::min(end, size), 0, line_beyond);
+    if (end > size) run(size, end, -size, true);
+  }
+}
+
+class StencilBlock : public torch::autograd::Function<StencilBlock> {
+ public:
+  /// `beyond` has no numbers where neighbours beyond the edges do not count.
+  static variable_list forward(AutogradContext* context, const Tensor& spectral, const Tensor& x, const Tensor& inside,
+                               const Tensor& beyond, const Tensor& analysis, const Tensor& synthesis,
+                               const std::vector<std::int64_t>& used, const std::vector<std::int64_t>& shape,
+                               const std::vector<std::int64_t>& packed_boxes, bool last, bool keep) {
+    const BlockBoxes boxes = unpacked(packed_boxes);
+    const auto options = x.options().requires_grad(false);
+    const std::int64_t batch = spectral.size(2), inputs = x.size(1), width = inside.size(2);
+    const bool counts_beyond = beyond.numel() > 0;
+    const Tiles tiles(boxes, batch);
+    const Tensor states = torch::empty({boxes.to.rows(batch), width}, options);
+    const Tensor slope = last || !keep ? Tensor() : torch::empty_like(states);
+    const Tensor lines = last ? Tensor() : torch::zeros({boxes.to.lines, spectral.size(1), batch, width}, options);
+    with_type(x, [&]<typename T>() {
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
+      const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
+      tiles.for_each([&](const Tile& tile) {
+        T* const to = data<T>(states) + tile.to * width;
+        const std::int64_t line = tile.line - boxes.to.first_line;
+        transform.synthesise(tile, data<T>(spectral) + line * transform.numbers(), to);
+        for_neighbours(tile, used, shape, boxes.from, batch, [&](const Neighbours& some) {
+          if (some.beyond && !counts_beyond) return;
+          const T* const weights = data<T>(some.beyond ? beyond : inside);
+          kernels.multiply({.a = data<T>(x) + some.from * inputs,
+                            .a_row = inputs,
+                            .a_step = 1,
+                            .b = weights + some.tap * inputs * width,
+                            .out = to + some.to * width,
+                            .rows = some.rows,
+                            .inner = inputs,
+                            .columns = width,
+                            .add = true});
+        });
+        if (last) return;
+        if (keep) {
+          kernels.gelu_and_slope(to, to, data<T>(slope) + tile.to * width, tile.rows * width);
+        } else {
+          kernels.gelu(to, to, tile.rows * width);
+        }
+        transform.analyse(tile, to, data<T>(lines) + line * transform.numbers());
+      });
+    });
+    if (keep) {
+      context->save_for_backward({x, slope, inside, beyond, analysis, synthesis});
+      context->saved_data["used"] = used;
+      context->saved_data["shape"] = shape;
+      context->saved_data["boxes"] = packed_boxes;
+      context->saved_data["batch"] = batch;
+      context->saved_data["of weights"] = inside.requires_grad();
+    }
+    return last ? variable_list{states} : variable_list{states, lines};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& cotangents) {
+    require_no_second_reverse();
+    const variable_list kept = context->get_saved_variables();
+    const Tensor &x = kept[0], &slope = kept[1], &inside = kept[2], &beyond = kept[3], &analysis = kept[4],
+                 &synthesis = kept[5];
+    const std::vector<std::int64_t> used = context->saved_data["used"].toIntVector(),
+                                    shape = context->saved_data["shape"].toIntVector();
+    const BlockBoxes boxes = unpacked(context->saved_data["boxes"].toIntVector());
+    const std::int64_t batch = context->saved_data["batch"].toInt(), inputs = x.size(1), width = inside.size(2);
+    const bool of_weights = context->saved_data["of weights"].toBool(), last = !slope.defined(),
+               counts_beyond = beyond.numel() > 0;
+    const Tensor states = cotangents[0].defined() ? cotangents[0].contiguous() : Tensor();
+    const Tensor lines = !last && cotangents[1].defined() ? cotangents[1].contiguous() : Tensor();
+    const Tiles tiles(boxes, batch);
+    const Tensor back = torch::zeros_like(x),
+                 spectral = torch::zeros({boxes.to.lines, analysis.size(0), batch, width}, x.options()),
+                 inside_sum = of_weights ? torch::zeros_like(inside) : Tensor(),
+                 beyond_sum = of_weights ? torch::zeros_like(beyond) : Tensor();
+    const Tensor inside_back = inside.detach().transpose(1, 2).contiguous(),
+                 beyond_back = counts_beyond ? beyond.detach().transpose(1, 2).contiguous() : beyond;
+    with_type(x, [&]<typename T>() {
+      const DenseKernels<T>& kernels = kernels::chosen_dense_kernels<T>();
+      const LineTransform<T> transform(kernels, analysis, synthesis, batch * width);
+      Scratch<T> scratch(x, tiles.most_rows() * width);
+      T* const d = scratch.take(tiles.most_rows() * width);
+      tiles.for_each([&](const Tile& tile) {
+        const std::int64_t place = tile.to * width, line = tile.line - boxes.to.first_line, count = tile.rows * width;
+        if (states.defined()) {
+          std::copy_n(data<T>(states) + place, count, d);
+        } else {
+          std::fill_n(d, count, T(0));
+        }
+        if (lines.defined()) transform.reverse_analyse(tile, data<T>(lines) + line * transform.numbers(), d);
+        if (!last) {
+          const T* const slopes = data<T>(slope) + place;
+          for (std::int64_t i = 0; i < count; ++i) d[i] *= slopes[i];
+        }
+        transform.reverse_synthesise(tile, d, data<T>(spectral) + line * transform.numbers());
+        for_neighbours(tile, used, shape, boxes.from, batch, [&](const Neighbours& some) {
+          if (some.beyond && !counts_beyond) return;
+          const T* const weights = data<T>(some.beyond ? beyond_back : inside_back);
+          const std::int64_t matrix = some.tap * inputs * width;
+          kernels.multiply({.a = d + some.to * width,
+                            .a_row = width,
+                            .a_step = 1,
+                            .b = weights + matrix,
+                            .out = data<T>(back) + some.from * inputs,
+                            .rows = some.rows,
+                            .inner = width,
+                            .columns = inputs,
+                            .add = true});
+          if (!of_weights) return;
+          kernels.multiply({.a = data<T>(x) + some.from * inputs,
+                            .a_row = 1,
+                            .a_step = inputs,
+                            .b = d + some.to * width,
+                            .out = data<T>(some.beyond ? beyond_sum : inside_sum) + matrix,
+                            .rows = inputs,
+                            .inner = some.rows,
+                            .columns = width,
+                            .add = true});
+        });
+      });
+    });
+    return {spectral, back,     inside_sum, beyond_sum, Tensor(), Tensor(),
+            Tensor(), Tensor(), Tensor(),   Tensor(),   Tensor()};
+  }
+};
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> fused_stencil_block(const Tensor& spectral_lines, const Tensor& x, const Stencil& stencil,
+                                               const std::vector<std::int64_t>& shape, const FourierBasis& basis,
+                                               const BlockBoxes& boxes, bool last) {
+  const Tensor spectral = spectral_lines.contiguous(), states = x.contiguous();
+  const bool keep = c10::GradMode::is_enabled() &&
+                    (spectral.requires_grad() || states.requires_grad() || stencil.inside.requires_grad());
+  const variable_list out = StencilBlock::apply(
+      spectral, states, stencil.inside.contiguous(),
+      stencil.beyond.defined() ? stencil.beyond.contiguous() : torch::empty({0}, states.options()), basis.analysis(),
+      basis.synthesis(), std::vector<std::int64_t>(stencil.used.begin(), stencil.used.end()), shape, packed(boxes),
+      last, keep);
+  return {out[0], last ? Tensor() : out[1]};
 }
 
 }  // namespace opshap::operators

@@ -19,7 +19,7 @@
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "data/safetensors.hpp"
-#include "operators/parallel_chunks.hpp"
+#include "operators/fno_coalitions.hpp"
 #include "training/ranks.hpp"
 #include "training/training.hpp"
 

@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/rng.hpp"
 #include "core/scenario.hpp"
-#include "operators/inverse_shift.hpp"
+#include "operators/config_reader.hpp"
 #include "operators/network.hpp"
 #include "training/loop.hpp"
 #include "training/ranks.hpp"
