@@ -18,7 +18,7 @@
 #include "estimators/diagonal.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "games/cell_mask_game.hpp"
-#include "games/smooth_operator_game.hpp"
+#include "games/partition_of_unity.hpp"
 #include "reporting/evidence.hpp"
 #include "small_backbone.hpp"
 #include "statistics/quantiles.hpp"

@@ -20,7 +20,7 @@
 #include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
-#include "games/smooth_operator_game.hpp"
+#include "games/partition_of_unity.hpp"
 #include "support/for_all.hpp"
 #include "support/tolerance.hpp"
 

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "estimators/diagonal.hpp"
-#include "games/diagonal_game.hpp"
-#include "games/masked_attribution.hpp"
-#include "games/smooth_operator_game.hpp"
+#include "games/partition_of_unity.hpp"
 #include "operators/fno.hpp"
 #include "operators/weights.hpp"
 #include "support/operator_inputs.hpp"

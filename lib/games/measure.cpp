@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "games/diagonal_extension.hpp"
 
 namespace opshap::games {
 

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
+#include "games/cell_mask_game.hpp"
 
 namespace opshap::games {
 
@@ -298,6 +302,131 @@ std::vector<double> graded_centres(int count, double extent, double ratio) {
   std::vector<double> centres;
   for (int i = 0; i < count; ++i) centres.push_back(extent * grading.inverse((i + 0.5) / count));
   return centres;
+}
+
+namespace {
+
+class DiagonalGame final : public DifferentiableGame {
+ public:
+  DiagonalGame(MaskedOperator masked, PartitionOfUnity masks) : masked_(std::move(masked)), masks_(std::move(masks)) {}
+
+  int players() const override { return masks_.masks(); }
+
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    std::vector<double> shown(static_cast<std::size_t>(players()));
+    return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
+      const auto row = coalitions.row(index);
+      for (int player = 0; player < players(); ++player)
+        shown[static_cast<std::size_t>(player)] = contains(row, player) ? 1 : 0;
+      masks_.combine(shown, weights);
+    });
+  }
+
+  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+    const auto n = static_cast<std::size_t>(players());
+    std::vector<double> gradients(nodes.size() * n);
+    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
+                   [&](std::size_t node, std::span<const double> slopes) {
+                     masks_.integrate(slopes, std::span(gradients).subspan(node * n, n));
+                   });
+    return gradients;
+  }
+
+ private:
+  MaskedOperator masked_;
+  PartitionOfUnity masks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
+                                    Readout readout) {
+  MaskedOperator masked("diagonal_game", op, std::move(input), std::move(baseline), std::move(readout));
+  require(masks.domain() == masked.domain(),
+          "diagonal_game: masks (they are of another grid than the input). Make them from the input's grid.");
+  require(masks.masks() <= Coalitions::max_players, "diagonal_game: masks=", masks.masks(), " (a game has at most ",
+          Coalitions::max_players, " players). Use fewer masks.");
+  return std::make_unique<DiagonalGame>(std::move(masked), std::move(masks));
+}
+
+std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
+                                        const Readout& readout, std::span<const double> masks,
+                                        std::span<const double> nodes, std::span<const double> weights) {
+  const MaskedOperator masked("masked_attributions", op, input, baseline, readout);
+  const auto points = static_cast<std::size_t>(masked.domain().points());
+  require(masks.size() % points == 0, "masked_attributions: masks=", masks.size(), " values (a mask has ", points,
+          ", one for each point). Give m x ", points, " values.");
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    require(std::isfinite(masks[i]), "masked_attributions: value=", masks[i], " (mask ", i / points, " at point ",
+            i % points, " is not a finite number). Repair the mask.");
+  }
+  require(nodes.size() == weights.size(), "masked_attributions: weights=", weights.size(), " (there are ", nodes.size(),
+          " nodes). Give one weight for each node.");
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  require(std::abs(total - 1) < 1e-9, "masked_attributions: weights=", total,
+          " (their sum; a rule for [0, 1] has 1). Divide the weights by their sum.");
+  std::vector<double> density(points, 0.0);
+  masked.slopes(nodes.size(), MaskedOperator::constant(nodes), [&](std::size_t node, std::span<const double> slopes) {
+    for (std::size_t point = 0; point < points; ++point) density[point] += weights[node] * slopes[point];
+  });
+  std::vector<double> attributions;
+  for (std::size_t first = 0; first < masks.size(); first += points) {
+    attributions.push_back(
+        std::inner_product(density.begin(), density.end(), masks.begin() + static_cast<std::ptrdiff_t>(first), 0.0));
+  }
+  return attributions;
+}
+
+namespace {
+
+class SmoothOperatorGame final : public DifferentiableGame {
+ public:
+  SmoothOperatorGame(MaskedOperator masked, PartitionOfUnity masks, const Partition& partition)
+      : masked_(std::move(masked)), masks_(std::move(masks)), shares_(masks_.shares(partition)) {}
+
+  int players() const override { return static_cast<int>(shares_.rows()); }
+
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    std::vector<double> held(static_cast<std::size_t>(masks_.masks()));
+    return masked_.values(coalitions.size(), [&](std::size_t index, std::span<double> weights) {
+      std::ranges::fill(held, 0.0);
+      const auto row = coalitions.row(index);
+      for (int player = 0; player < players(); ++player) {
+        if (contains(row, player)) shares_.add_to(held, static_cast<std::size_t>(player));
+      }
+      masks_.combine(held, weights);
+    });
+  }
+
+  std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
+    const std::size_t n = shares_.rows();
+    std::vector<double> gradients(nodes.size() * n), along_masks(static_cast<std::size_t>(masks_.masks()));
+    masked_.slopes(nodes.size(), MaskedOperator::constant(nodes),
+                   [&](std::size_t node, std::span<const double> slopes) {
+                     masks_.integrate(slopes, along_masks);
+                     for (std::size_t player = 0; player < n; ++player)
+                       gradients[node * n + player] = shares_.dot(player, along_masks);
+                   });
+    return gradients;
+  }
+
+ private:
+  MaskedOperator masked_;
+  PartitionOfUnity masks_;
+  SparseRows shares_;
+};
+
+}  // namespace
+
+std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
+                                           PartitionOfUnity masks, const Partition& partition, Readout readout) {
+  MaskedOperator masked("smooth_operator_game", op, std::move(input), std::move(baseline), std::move(readout));
+  require(masks.domain() == masked.domain(),
+          "smooth_operator_game: masks (they are of another grid than the input). Make them from the input's grid.");
+  require(static_cast<std::int64_t>(partition.player_of.size()) == masked.domain().points(),
+          "smooth_operator_game: partition=", partition.player_of.size(), " points (the grid has ",
+          masked.domain().points(), "). Make the partition from the input's grid.");
+  return std::make_unique<SmoothOperatorGame>(std::move(masked), std::move(masks), partition);
 }
 
 }  // namespace opshap::games

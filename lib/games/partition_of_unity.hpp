@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/domain.hpp"
+#include "core/field.hpp"
+#include "core/game.hpp"
 #include "core/operator.hpp"
 #include "games/cell_mask_game.hpp"
 
@@ -67,5 +70,45 @@ class PartitionOfUnity {
 
 /// The midpoints of `count` cells of [0, extent], graded as Partition::graded grades them: centres for bumps.
 std::vector<double> graded_centres(int count, double extent, double ratio);
+
+/// v(S) = G(u_b + Σ_{i∈S} η_i (u − u_b))(x*): every mask of a partition of unity is a player. With
+/// PartitionOfUnity::smoothed_cells, cell_mask_game with soft edges.
+///
+/// Integrated gradients give player i the masked attribution Attr^{η_i} = ∫₀¹ DG(u_b + t(u − u_b))[η_i (u − u_b)] dt
+/// (OperatorSHAP, Definition "Masked pointwise attribution"), and all together G(u)(x*) − G(u_b)(x*), whatever the
+/// masks. That is the Aumann–Shapley value of f(a) = G(u_b + Σ_i a_i η_i (u − u_b))(x*), but not a limit of Shapley
+/// values: with more masks the game is another one. For that limit see smooth_operator_game. v(∅) is the operator's
+/// answer to the baseline.
+///
+/// Cost of a coalition besides the operator: one addition for each point of each mask's support. Kept, referred to,
+/// memory and throws as cell_mask_game; InvalidArgument also when the masks are of another grid than the input, or too
+/// many to be players.
+std::unique_ptr<Game> diagonal_game(const Operator& op, FieldBatch input, FieldBatch baseline, PartitionOfUnity masks,
+                                    Readout readout);
+
+/// Attr^η = Σ_k weights(k) DG(u_b + nodes(k) h)[η h] with h = u − u_b, for each of the masks [m, points]: ∫₀¹ DG(u_b +
+/// t h)[η h] dt by a quadrature on [0, 1] (OperatorSHAP, Definition "Masked pointwise attribution").
+///
+/// Masks may have any finite values. Those that add up to 1 have attributions that add up to the same number, Σ_k
+/// weights(k) DG(u_b + nodes(k) h)[h], whatever they are. Cost: one reverse pass a node, for all masks together. Throws
+/// as MaskedOperator, and InvalidArgument for masks, nodes or weights that do not fit.
+std::vector<double> masked_attributions(const Operator& op, const FieldBatch& input, const FieldBatch& baseline,
+                                        const Readout& readout, std::span<const double> masks,
+                                        std::span<const double> nodes, std::span<const double> weights);
+
+/// v(S) = G(u_b + Σ_i μ_i(S) η_i (u − u_b))(x*) with μ_i(S) = ∫_S η_i/∫η_i: the game of the paper's theorems
+/// (OperatorSHAP, Definition "Smooth operator games").
+///
+/// The masks η_i are fixed while the players' cells are refined; a coalition counts only by how much of each mask it
+/// holds. v = f∘μ with f(a) = G(u_b + Σ_i a_i η_i (u − u_b))(x*), so integrated gradients are its Aumann–Shapley value,
+/// the diagonal formula φ(B_k) = Σ_i μ_i(B_k) ∫₀¹ DG(u_b + t(u − u_b))[η_i (u − u_b)] dt, and the Shapley values of
+/// finer and finer partitions converge to that. Neither holds for cell_mask_game, whose masks are hard, nor for
+/// diagonal_game, whose masks belong to the players. v(∅) is the operator's answer to the baseline.
+///
+/// Cost of a coalition besides the operator: one addition for each mask that is not 0 on a member's cells, and one for
+/// each point of each mask's support. Kept, referred to, memory and throws as cell_mask_game; InvalidArgument also when
+/// the masks are of another grid than the input.
+std::unique_ptr<Game> smooth_operator_game(const Operator& op, FieldBatch input, FieldBatch baseline,
+                                           PartitionOfUnity masks, const Partition& partition, Readout readout);
 
 }  // namespace opshap::games

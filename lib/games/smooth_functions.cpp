@@ -8,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
-#include "games/diagonal_extension.hpp"
 #include "games/measure.hpp"
 
 namespace opshap::games {
