@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "core/threads.hpp"
+#include "engines/axis_basis.hpp"
 #include "engines/fno_engine.hpp"
-#include "engines/padded_grid.hpp"
 #include "kernel_meter.hpp"
 #include "support/random_fno.hpp"
 

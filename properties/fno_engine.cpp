@@ -13,9 +13,9 @@
 #include "core/error.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "engines/axis_basis.hpp"
 #include "engines/fno_engines.hpp"
 #include "engines/fno_reference.hpp"
-#include "engines/padded_grid.hpp"
 #include "support/random_fno.hpp"
 #include "support/test_seed.hpp"
 

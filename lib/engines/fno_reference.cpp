@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <numbers>
 
-#include "engines/padded_grid.hpp"
+#include "engines/axis_basis.hpp"
 
 namespace opshap::engines {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/padded_grid.hpp"
+#include "engines/axis_basis.hpp"
 
 namespace opshap::engines {
 

@@ -13,7 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
-#include "engines/padded_grid.hpp"
+#include "engines/axis_basis.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "operators/torch.hpp"
 

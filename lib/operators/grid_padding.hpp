@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "engines/padded_grid.hpp"
+#include "engines/axis_basis.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/torch.hpp"
 

@@ -9,8 +9,8 @@
 #include "core/domain.hpp"
 #include "core/field.hpp"
 #include "core/rng.hpp"
+#include "engines/axis_basis.hpp"
 #include "engines/fno_weights.hpp"
-#include "engines/padded_grid.hpp"
 
 namespace opshap {
 
