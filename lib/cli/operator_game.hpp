@@ -15,7 +15,7 @@
 #include "core/operator.hpp"
 #include "core/scenario.hpp"
 #include "data/npy.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 
 namespace opshap::cli {
 

@@ -12,7 +12,6 @@
 #include "core/explainer.hpp"
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
-#include "networks/network_config.hpp"
 #include "networks/recipe.hpp"
 
 namespace opshap::networks {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/strict_json.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 
 namespace opshap::operators {
 

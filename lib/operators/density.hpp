@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/scenario.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 
 namespace opshap::operators {
 

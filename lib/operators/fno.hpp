@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engines/axis_basis.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/layers.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 #include "operators/config_reader.hpp"
 #include "operators/kernel_integral.hpp"
 #include "operators/layers.hpp"

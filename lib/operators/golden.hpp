@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/field.hpp"
-#include "networks/network_config.hpp"
 #include "networks/networks.hpp"
+#include "networks/recipe.hpp"
 
 namespace opshap::operators {
 

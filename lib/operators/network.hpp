@@ -13,7 +13,7 @@
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/torch.hpp"
 

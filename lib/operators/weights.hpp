@@ -9,7 +9,7 @@
 
 #include "core/operator.hpp"
 #include "data/safetensors.hpp"
-#include "networks/network_config.hpp"
+#include "networks/recipe.hpp"
 #include "operators/network.hpp"
 
 namespace opshap::operators {

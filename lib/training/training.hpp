@@ -7,7 +7,6 @@
 
 #include "core/operator.hpp"
 #include "data/dataset.hpp"
-#include "networks/network_config.hpp"
 #include "networks/recipe.hpp"
 #include "training/target.hpp"
 
