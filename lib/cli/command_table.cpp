@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/help.hpp"
+#include "cli/globals.hpp"
 #include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/names.hpp"

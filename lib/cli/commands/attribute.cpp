@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/attribute_options.hpp"
 #include "cli/attribute_output.hpp"
 #include "cli/commands.hpp"
 #include "cli/game_options.hpp"
