@@ -26,6 +26,16 @@ std::vector<std::vector<pde::Drawn>> read_drawn(const std::filesystem::path& pat
 bool already_made(std::string_view who, const std::filesystem::path& path,
                   const std::function<bool(const nlohmann::ordered_json& metadata)>& same);
 
+/// What a data set is to hold. Equal requests give equal files, whatever the number of threads and interruptions.
+struct DatasetRequest {
+  std::string pde;                  ///< registry name of the problem
+  pde::ParameterValues parameters;  ///< those that differ from the problem's defaults
+  LayoutRequest layout;
+  std::uint64_t seed = 42;
+  /// Samples that are made and stored as one unit of work. The finished file does not depend on it.
+  std::int64_t shard_samples = 64;
+};
+
 /// What a data set will cost.
 struct Cost {
   double seconds_per_sample = 0;  ///< on one thread
@@ -36,16 +46,6 @@ struct Cost {
 /// Makes samples of the set on this thread and throws them away: two at least, then more for a twentieth of a second.
 /// They are those that the set begins with. Throws as generate().
 Cost measured_cost(const DatasetRequest& request);
-
-/// What a data set is to hold. Equal requests give equal files, whatever the number of threads and interruptions.
-struct DatasetRequest {
-  std::string pde;                  ///< registry name of the problem
-  pde::ParameterValues parameters;  ///< those that differ from the problem's defaults
-  LayoutRequest layout;
-  std::uint64_t seed = 42;
-  /// Samples that are made and stored as one unit of work. The finished file does not depend on it.
-  std::int64_t shard_samples = 64;
-};
 
 /// One sample as it is stored: float32 fields and the numbers behind them.
 struct GeneratedSample {

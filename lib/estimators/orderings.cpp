@@ -128,66 +128,46 @@ Attribution mean_marginal_contributions(CountedGame& game, OrderingUnit unit, st
 
 namespace {
 
+/// Mean marginal contributions in orderings that are drawn one by one, or each with its reverse.
 class Permutation final : public Estimator {
  public:
-  std::string_view name() const override { return "permutation"; }
+  explicit Permutation(OrderingUnit unit) : unit_(unit) {}
+
+  std::string_view name() const override { return antithetic() ? "permutation_antithetic" : "permutation"; }
   std::string_view summary() const override {
-    return "marginal contributions in random orderings (Castro, Gómez, Tejada 2009)";
-  }
-  Guarantees guarantees() const override {
-    return {.exact_on_additive = true, .zero_for_null_player = true, .linear = true, .exact_at_full_budget = true};
-  }
-  Budget minimum(int players) const override { return {2 + unit_cost(unit, players)}; }
-
-  /// The budget is planned by coalitions asked for: a coalition that two orderings share is evaluated once, and what
-  /// that saves is not spent.
-  Attribution estimate(CountedGame& game, Rng& rng) const override {
-    if (can_enumerate(game)) return enumerate_all(game);
-    const std::int64_t units = (game.budget().coalitions - 2) / unit_cost(unit, game.players());
-    return mean_marginal_contributions(game, unit, units, random_orderings(rng));
-  }
-
- private:
-  static constexpr OrderingUnit unit = OrderingUnit::single;
-};
-
-}  // namespace
-
-std::unique_ptr<Estimator> permutation() { return std::make_unique<Permutation>(); }
-
-namespace {
-
-class PermutationAntithetic final : public Estimator {
- public:
-  std::string_view name() const override { return "permutation_antithetic"; }
-  std::string_view summary() const override {
-    return "random orderings, each with its reverse (Mitchell, Cooper, Frank, Holmes 2022)";
+    return antithetic() ? "random orderings, each with its reverse (Mitchell, Cooper, Frank, Holmes 2022)"
+                        : "marginal contributions in random orderings (Castro, Gómez, Tejada 2009)";
   }
   Guarantees guarantees() const override {
     return {.exact_on_additive = true,
-            .exact_on_two_additive = true,
+            .exact_on_two_additive = antithetic(),
             .zero_for_null_player = true,
-            .zero_on_even = true,
-            .same_on_dual = true,
+            .zero_on_even = antithetic(),
+            .same_on_dual = antithetic(),
             .linear = true,
             .exact_at_full_budget = true};
   }
-  Budget minimum(int players) const override { return {2 + unit_cost(unit, players)}; }
+  Budget minimum(int players) const override { return {2 + unit_cost(unit_, players)}; }
 
   /// The budget is planned by coalitions asked for: a coalition that two orderings share is evaluated once, and what
   /// that saves is not spent.
   Attribution estimate(CountedGame& game, Rng& rng) const override {
     if (can_enumerate(game)) return enumerate_all(game);
-    const std::int64_t units = (game.budget().coalitions - 2) / unit_cost(unit, game.players());
-    return mean_marginal_contributions(game, unit, units, random_orderings(rng));
+    const std::int64_t units = (game.budget().coalitions - 2) / unit_cost(unit_, game.players());
+    return mean_marginal_contributions(game, unit_, units, random_orderings(rng));
   }
 
  private:
-  static constexpr OrderingUnit unit = OrderingUnit::with_reverse;
+  bool antithetic() const { return unit_ == OrderingUnit::with_reverse; }
+
+  OrderingUnit unit_;
 };
 
 }  // namespace
 
-std::unique_ptr<Estimator> permutation_antithetic() { return std::make_unique<PermutationAntithetic>(); }
+std::unique_ptr<Estimator> permutation() { return std::make_unique<Permutation>(OrderingUnit::single); }
+std::unique_ptr<Estimator> permutation_antithetic() {
+  return std::make_unique<Permutation>(OrderingUnit::with_reverse);
+}
 
 }  // namespace opshap::estimators
