@@ -175,12 +175,6 @@ FnoEngine::Head FnoEngine::head(Query query, double weight) const {
 // What an FNO makes of its input's values before the first block: states of every point shown and hidden, and what the
 // first block needs of them alone.
 
-namespace {
-
-std::size_t at(Index number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
-
 AlignedFloats FnoEngine::entries(std::span<const double> field) const {
   const Index points = grid_.points(), entry = static_cast<Index>(lifting0_.size() / lifting0_bias_.size());
   AlignedFloats entries(at(lifted_rows() * entry));

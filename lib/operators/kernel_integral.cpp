@@ -213,8 +213,9 @@ Tensor KernelIntegral::messages(const Tensor& values, const Tensor& sources, con
     for (std::size_t layer = 1; layer < weights.size();) {
       x = torch::gelu(x);
       if (layer + 1 < weights.size()) {
-        x = (fused ? fused_perceptron : perceptron)(x, weights[layer].unsqueeze(-1), biases[layer],
-                                                    weights[layer + 1].unsqueeze(-1), biases[layer + 1]);
+        const Tensor &first = weights[layer], &second = weights[layer + 1];
+        x = fused ? fused_perceptron(x, first.unsqueeze(-1), biases[layer], second.unsqueeze(-1), biases[layer + 1])
+                  : perceptron(x, first.unsqueeze(-1), biases[layer], second.unsqueeze(-1), biases[layer + 1]);
         layer += 2;
       } else {
         x = torch::addmm(biases[layer], x, weights[layer].t());
