@@ -16,36 +16,6 @@
 
 namespace opshap::cli {
 
-/// The random member number `seed` of a family of the games registry. Throws InvalidArgument for an unknown family and
-/// for one that is made from an operator, with a message that starts with `who`.
-NamedGame family_game(const std::string& who, const std::string& family, int players, std::uint64_t seed);
-
-/// The game with progress in coalitions and their rate on standard error, once it has taken some seconds. `most` is how
-/// many coalitions will be asked for at most. The game is referred to. Throws Stopped between blocks of coalitions
-/// after a signal.
-std::unique_ptr<Game> shown_game(const Game& game, std::int64_t most);
-
-/// A game as a command asks it. That of a program is asked for one coalition twice, once a command.
-class AskedGame {
- public:
-  /// Refers to the game.
-  AskedGame(const Game& game, bool foreign) : game_(game), foreign_(foreign), repeated_(game) {}
-
-  const Game& game() const { return foreign_ ? static_cast<const Game&>(repeated_) : game_; }
-  /// To be called when the work is done. Says on standard error what was found.
-  void ask_again(std::string_view who);
-  bool noisy() const { return noise_.has_value(); }
-  /// Adds "repeated" and "noise" (null, or the coalition, its two values and their relative difference) for the game of
-  /// a program.
-  void describe(nlohmann::ordered_json& object) const;
-
- private:
-  const Game& game_;
-  bool foreign_;
-  evaluation::RepeatedGame repeated_;
-  std::optional<evaluation::Noise> noise_;
-};
-
 /// Which game a command is about: a file, a family of the games registry, or an operator's prediction.
 struct GameOptions {
   std::string game;                  ///< --game: a game file, or the name of a family
@@ -86,5 +56,35 @@ struct NamedGame {
 /// is standard input). Throws InvalidArgument when neither --game nor --operator is given or options do not go
 /// together, naming the subcommand; DataError for a broken file.
 NamedGame wanted_game(const CLI::App& command, const GameOptions& options);
+
+/// The random member number `seed` of a family of the games registry. Throws InvalidArgument for an unknown family and
+/// for one that is made from an operator, with a message that starts with `who`.
+NamedGame family_game(const std::string& who, const std::string& family, int players, std::uint64_t seed);
+
+/// The game with progress in coalitions and their rate on standard error, once it has taken some seconds. `most` is how
+/// many coalitions will be asked for at most. The game is referred to. Throws Stopped between blocks of coalitions
+/// after a signal.
+std::unique_ptr<Game> shown_game(const Game& game, std::int64_t most);
+
+/// A game as a command asks it. That of a program is asked for one coalition twice, once a command.
+class AskedGame {
+ public:
+  /// Refers to the game.
+  AskedGame(const Game& game, bool foreign) : game_(game), foreign_(foreign), repeated_(game) {}
+
+  const Game& game() const { return foreign_ ? static_cast<const Game&>(repeated_) : game_; }
+  /// To be called when the work is done. Says on standard error what was found.
+  void ask_again(std::string_view who);
+  bool noisy() const { return noise_.has_value(); }
+  /// Adds "repeated" and "noise" (null, or the coalition, its two values and their relative difference) for the game of
+  /// a program.
+  void describe(nlohmann::ordered_json& object) const;
+
+ private:
+  const Game& game_;
+  bool foreign_;
+  evaluation::RepeatedGame repeated_;
+  std::optional<evaluation::Noise> noise_;
+};
 
 }  // namespace opshap::cli

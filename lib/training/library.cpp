@@ -1,5 +1,7 @@
 // libopshap-networks.so as libopshap.so knows it.
 
+#include <nlohmann/json.hpp>
+
 #include "explainers/operator_shap.hpp"
 #include "networks/networks.hpp"
 #include "operators/blas.hpp"

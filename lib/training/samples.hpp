@@ -17,6 +17,18 @@
 
 namespace opshap::training {
 
+/// What a loss needs of a domain and its players, as tensors.
+struct PlayerVolumes {
+  torch::Tensor of_points;  ///< [points], the volume of each
+  torch::Tensor owner;      ///< [points] the player of each; undefined when player i is point i
+  torch::Tensor shares;     ///< [players], each player's part of the whole volume
+
+  /// Densities [points, B, 1] as what each player's points have together, [B, players].
+  torch::Tensor cells(const torch::Tensor& densities) const;
+};
+
+PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype);
+
 /// The games of the samples of one resolution: each sample is a scenario under one rule, and all have the same players.
 ///
 /// Refers to the operator and to the fields. Members are positions in the group. Cost: one evaluation for each v(N) and
@@ -73,18 +85,6 @@ std::vector<torch::Tensor> at_resolutions(const FieldBatch& fields, const std::v
 
 /// The members of a batch, [points, B, C].
 torch::Tensor select(const std::vector<torch::Tensor>& groups, const Batch& batch);
-
-/// What a loss needs of a domain and its players, as tensors.
-struct PlayerVolumes {
-  torch::Tensor of_points;  ///< [points], the volume of each
-  torch::Tensor owner;      ///< [points] the player of each; undefined when player i is point i
-  torch::Tensor shares;     ///< [players], each player's part of the whole volume
-
-  /// Densities [points, B, 1] as what each player's points have together, [B, players].
-  torch::Tensor cells(const torch::Tensor& densities) const;
-};
-
-PlayerVolumes player_volumes(const Domain& domain, const Partition& partition, torch::Dtype dtype);
 
 /// The mean loss of an epoch or a validation over its samples, from what each rank has of each batch's mean loss.
 class MeanLoss {
