@@ -8,9 +8,11 @@
 // by a few vectors of channels, stays in registers while a sum runs.
 
 #include <cstdint>
-#ifdef OPSHAP_VECTOR_BYTES
+#ifdef __SSE2__
 #include <immintrin.h>
-#else
+#endif
+
+#ifndef OPSHAP_VECTOR_BYTES
 // For any processor.
 #define OPSHAP_VECTOR_BYTES 16
 #define OPSHAP_SET "baseline"
@@ -65,6 +67,9 @@ OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm512_max_ps(a, b); }
 #elif OPSHAP_VECTOR_BYTES == 32
 OPSHAP_INLINE Vec smaller(Vec a, Vec b) { return _mm256_min_ps(a, b); }
 OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm256_max_ps(a, b); }
+#elif defined(__SSE2__)
+OPSHAP_INLINE Vec smaller(Vec a, Vec b) { return _mm_min_ps(a, b); }
+OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm_max_ps(a, b); }
 #endif
 
 /// min(|x|, limit), NaN where x is NaN.
