@@ -4,8 +4,10 @@
 // instruction set.
 //
 // Nothing in these files may use an inline function of a header from elsewhere: compiled for a newer processor, the
-// linker could keep that copy for everyone. Intrinsics leave no copy. Channels lie in the lanes. A block of the output, a few points (or fields)
-// by a few vectors of channels, stays in registers while a sum runs.
+// linker could keep that copy for everyone. Intrinsics leave no copy.
+//
+// Channels lie in the lanes. A block of the output, a few points (or fields) by a few vectors of channels, stays in
+// registers while a sum runs.
 
 #include <cstdint>
 #ifdef __SSE2__
@@ -31,8 +33,8 @@ constexpr int vector_bytes = OPSHAP_VECTOR_BYTES;
 template <typename T>
 constexpr int lanes_for = vector_bytes / static_cast<int>(sizeof(T));
 
-/// L numbers of type T, with their bit patterns. One lane is a vector, too: what does not fill a longer one goes through
-/// the same code.
+/// L numbers of type T, with their bit patterns. One lane is a vector, too: what does not fill a longer one goes
+/// through the same code.
 template <typename T, int L>
 struct Lanes {
   static constexpr int count = L;
