@@ -63,7 +63,8 @@ void multiply_column(const Product<T>& p, Index column) {
 template <typename T>
 void multiply(const Product<T>& p) {
   constexpr Index panel = 64;  // so many rows of a, and a block's columns of b, stay in the first-level cache together
-  const bool narrow = !many_registers || p.columns < most_vectors * lanes_for<T>;
+  // More rows by fewer columns: fewer loads for each product, which a short sum does not pay back.
+  const bool narrow = p.inner > 16 && (!many_registers || p.columns < most_vectors * lanes_for<T>);
   for (Index row = 0; row < p.rows;) {
     const Index end = row + panel < p.rows ? row + panel : p.rows;
     if (narrow) multiply_rows<most_rows, narrow_vectors>(p, row, end);

@@ -82,12 +82,10 @@ struct Gelu {
   Vec value, slope;
 
   OPSHAP_INLINE explicit Gelu(Vec x) {
-    // Beyond ±12.5 everything but x itself has come to its end. The bound of the power is never met. It keeps the
-    // compiler from fusing the product with the sums below, so that each of them rounds as it stands here.
-    const Vec bounded = smaller(Vec{} + 12.5F, larger(Vec{} - 12.5F, x));
-    // exp(−x²/2) = 2^n·2^f with an integer n and |f| <= ½. Adding 1.5·2^23 rounds to an integer, in the low bits.
+    // exp(−x²/2) = 2^n·2^f with an integer n and |f| <= ½. Adding 1.5·2^23 rounds to an integer, in the low bits. Of
+    // n = −127 the bits of 2^n·2^0 are those of 0.
     constexpr float rounder = 12582912.0F;
-    const Vec power = larger(Vec{} - 126.0F, bounded * bounded * -0.72134752F);
+    const Vec power = larger(Vec{} - 127.0F, x * x * -0.72134752F);
     const Vec rounded = power + rounder;
     const Vec f = power - (rounded - rounder);
     // Least maximum relative error of 2^f on [−½, ½]: 2e-9.
@@ -100,7 +98,7 @@ struct Gelu {
     bell = reinterpret_cast<Vec>(reinterpret_cast<Bits>(bell) + (reinterpret_cast<Bits>(rounded) << 23));
     // m(t) as a polynomial in u = 1/(1 + 0.278·t) without constant term, the form of Abramowitz & Stegun 7.1.26. Its
     // coefficients make the maximum over t >= 0 of exp(−t²/2)·(1 + t)·|error| least: 1e-8.
-    const Vec t = reinterpret_cast<Vec>(reinterpret_cast<Bits>(bounded) & 0x7fffffff);
+    const Vec t = reinterpret_cast<Vec>(reinterpret_cast<Bits>(x) & 0x7fffffff);
     const Vec u = 1.0F / (t * 0.278F + 1.0F);
     Vec m = u * -0.11013747F + 0.41703938F;
     m = m * u - 0.27787927F;
@@ -109,8 +107,10 @@ struct Gelu {
     m = m * u + 0.11719237F;
     const Vec tail = m * u * bell;
     const Vec law = x > 0.0F ? 1.0F - tail : tail;
-    value = larger(bounded, x) * law;
-    slope = bounded * bell * 0.39894228F + law;
+    // Infinities are not to meet the zeros.
+    const Vec above = larger(Vec{} - 1e30F, x);
+    value = above * law;
+    slope = smaller(Vec{} + 1e30F, above) * bell * 0.39894228F + law;
   }
 };
 

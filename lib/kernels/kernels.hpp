@@ -39,7 +39,7 @@ struct GateCotangents {
 template <typename T>
 struct DenseKernels {
   void (*multiply)(const Product<T>&);
-  /// y = gelu(x), the one with erf, to 3e-7·|x| in float and 1e-15·|x| in double, and 1e-34. y may be x.
+  /// y = gelu(x), the one with erf, to 3e-7·|x| in float and 1e-15·|x| in double. y may be x.
   void (*gelu)(const T* x, T* y, std::int64_t count);
   /// The same, and slope = gelu'(x) to 3e-7 in float and 1e-15 in double.
   void (*gelu_and_slope)(const T* x, T* y, T* slope, std::int64_t count);

@@ -4,13 +4,17 @@
 // instruction set.
 //
 // Nothing in these files may use an inline function of a header from elsewhere: compiled for a newer processor, the
-// linker could keep that copy for everyone. Intrinsics leave no copy. Channels lie in the lanes. A block of the output, a few points (or fields)
-// by a few vectors of channels, stays in registers while a sum runs.
+// linker could keep that copy for everyone. Intrinsics leave no copy.
+//
+// Channels lie in the lanes. A block of the output, a few points (or fields) by a few vectors of channels, stays in
+// registers while a sum runs.
 
 #include <cstdint>
-#ifdef OPSHAP_VECTOR_BYTES
+#ifdef __SSE2__
 #include <immintrin.h>
-#else
+#endif
+
+#ifndef OPSHAP_VECTOR_BYTES
 // For any processor.
 #define OPSHAP_VECTOR_BYTES 16
 #define OPSHAP_SET "baseline"
@@ -29,8 +33,8 @@ constexpr int vector_bytes = OPSHAP_VECTOR_BYTES;
 template <typename T>
 constexpr int lanes_for = vector_bytes / static_cast<int>(sizeof(T));
 
-/// L numbers of type T, with their bit patterns. One lane is a vector, too: what does not fill a longer one goes through
-/// the same code.
+/// L numbers of type T, with their bit patterns. One lane is a vector, too: what does not fill a longer one goes
+/// through the same code.
 template <typename T, int L>
 struct Lanes {
   static constexpr int count = L;
@@ -65,6 +69,9 @@ OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm512_max_ps(a, b); }
 #elif OPSHAP_VECTOR_BYTES == 32
 OPSHAP_INLINE Vec smaller(Vec a, Vec b) { return _mm256_min_ps(a, b); }
 OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm256_max_ps(a, b); }
+#elif defined(__SSE2__)
+OPSHAP_INLINE Vec smaller(Vec a, Vec b) { return _mm_min_ps(a, b); }
+OPSHAP_INLINE Vec larger(Vec a, Vec b) { return _mm_max_ps(a, b); }
 #endif
 
 /// min(|x|, limit), NaN where x is NaN.
