@@ -65,6 +65,18 @@ Table table_of(std::string name, std::string caption, const std::vector<Thing>& 
   return table;
 }
 
+/// What `say` says of the things, one after the other; things of which it says nothing are left out.
+template <typename Things, typename Say>
+std::string listing(const Things& things, const Say& say, std::string_view between = ", ") {
+  std::string words;
+  for (const auto& thing : things) {
+    const std::string said = std::invoke(say, thing);
+    if (!words.empty() && !said.empty()) words += between;
+    words += said;
+  }
+  return words;
+}
+
 /// "0.138"; three decimals like the paper, or three significant digits from 10 on, or two where three decimals show too
 /// little: "29.0", "0.0050", "0.00025", and "2.5e-05" from there on.
 std::string show(double value);
