@@ -137,9 +137,9 @@ Html on_missing_pages(const Overview& overview) {
 
 /// Every claim with a row, every problem with a column.
 Html matrix(const Overview& overview, std::string_view source, const std::string& whose) {
-  std::vector<Heading> headings = {{"sentence"}};
-  for (const Chapter& chapter : overview.chapters) headings.push_back({label_of(chapter)});
-  headings.push_back({"holds"});
+  std::vector<Column> columns = {{"sentence"}};
+  for (const Chapter& chapter : overview.chapters) columns.push_back({label_of(chapter)});
+  columns.push_back({"holds"});
   const Html body = each(claim_rows(overview, source), [&](const ClaimRow& row) {
     if (row.judged() == 0) return Html();
     const std::string id = fmt::format("claim-{}", row.claim->id);
@@ -159,7 +159,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
     return element("tr", Attribute{"id", id}, cells);
   });
   return element("h3", whose) +
-         table_box(".matrix", whose + " by problem", table_head(headings) + element("tbody", body));
+         table_box(".matrix", whose + " by problem", table_head(columns) + element("tbody", body));
 }
 
 /// The table of the first screen.
@@ -223,21 +223,21 @@ std::string players_in_words(const Scoreboard& scores) {
 }
 
 Html problems_section(const Overview& overview) {
-  const std::vector<Heading> headings = {
+  const std::vector<Column> columns = {
       {"problem"},        {"players"}, {"backbone's error"}, {"the paper's sentences"}, {"this suite's sentences"},
       {"wall time", true}};
   const Html rows = each(overview.chapters, [&](const Chapter& chapter) {
     Html cells = element("td", element("a", link_to(chapter), label_of(chapter)));
-    std::size_t column = 0;
+    std::size_t place = 0;
     for (const std::string& cell :
          {players_in_words(*chapter.scores), backbone_error(*chapter.run), of_verdicts(chapter, "paper"),
           of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
-      cells += element("td", Attribute{"data-label", headings[++column].text}, cell);
+      cells += element("td", Attribute{"data-label", columns[++place].heading}, cell);
     return element("tr", cells);
   });
   return section("problems", "Problems",
                  element("p", "Each name leads to the page of that problem.") +
-                     table_box(".stacks", "", table_head(headings) + element("tbody", rows)) +
+                     table_box(".stacks", "", table_head(columns) + element("tbody", rows)) +
                      element("p.note",
                              "Sentences are those that the run can judge. The backbone's error is the median over the "
                              "test inputs of its relative error in the 2-norm.") +

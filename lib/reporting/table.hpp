@@ -13,12 +13,6 @@
 
 namespace opshap::reporting {
 
-/// A column of a table: its heading, and whether its cells are numbers (then they are set to the right).
-struct Column {
-  std::string heading;
-  bool number = false;
-};
-
 /// A table of texts, for Markdown, CSV and HTML alike.
 struct Table {
   std::string name;     ///< file name without extension
