@@ -67,12 +67,13 @@ namespace {
 
 /// The grids that take no part in verdicts, with the reason.
 std::string left_out(const Scoreboard& scores) {
-  std::string words;
-  for (const Discretisation& on : scores.discretisations()) {
-    if (const std::string why = scores.unfit(on); !why.empty())
-      words += message(words.empty() ? "" : "; ", "n = ", on.label(), " (", why, ")");
-  }
-  return words;
+  return listing(
+      scores.discretisations(),
+      [&scores](const Discretisation& on) {
+        const std::string why = scores.unfit(on);
+        return why.empty() ? "" : message("n = ", on.label(), " (", why, ")");
+      },
+      "; ");
 }
 
 /// Of the grids that take part, which `fit` has.

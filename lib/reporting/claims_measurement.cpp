@@ -49,7 +49,7 @@ std::string verdict_word(Verdict verdict) {
   return verdict == Verdict::reproduced ? "holds" : verdict == Verdict::undecided ? "undecided" : "does not hold";
 }
 
-Table table_of(const Measurements& measurements, const std::vector<Verdict>& verdicts, const Wording& wording) {
+Table evidence_table(const Measurements& measurements, const std::vector<Verdict>& verdicts, const Wording& wording) {
   Table table{.name = "evidence", .caption = wording.quantity + ".", .columns = {{wording.at}}};
   for (const std::string& heading : wording.figures) table.columns.push_back({heading, true});
   for (const char* heading : {"measured", "95 % interval", "needed"}) table.columns.push_back({heading, true});
@@ -199,7 +199,7 @@ Judgement all_of(const Measurements& measurements, const Wording& wording, const
                                       contradicting == 1 ? "does not" : "do not");
   }
   if (!more.empty()) judgement.evidence += " " + more;
-  judgement.tables.push_back(table_of(measurements, found, wording));
+  judgement.tables.push_back(evidence_table(measurements, found, wording));
   return judgement;
 }
 

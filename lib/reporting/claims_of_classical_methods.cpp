@@ -29,21 +29,27 @@ std::string budget_in_words(double budget) {
 
 /// Budgets that the sampling methods of a run need on some grids to be as good as the explainer.
 Table budget_table(const Scoreboard& scores, const std::vector<Discretisation>& grids) {
-  Table table{.name = "budgets",
-              .caption =
-                  "The smallest budget at which the median NRMSE is not above OperatorSHAP's, and the smallest at "
-                  "which that is certain.",
-              .columns = {{"n"}, {"method"}, {"smallest run", true}, {"as good from", true}, {"certain from", true}}};
+  struct Row {
+    std::string at, method;
+    BudgetNeeded needed;
+  };
+  std::vector<Row> rows;
   for (const Discretisation& on : grids) {
     for (const std::string& method : scores.sampling_methods()) {
-      const auto curve = BudgetCurve::of(scores, on, method);
-      if (!curve) continue;
-      const BudgetNeeded needed = curve->needed();
-      table.add({place(on), style_of(method).label, show_count(needed.smallest_run), budget_in_words(needed.budget),
-                 budget_in_words(needed.certain)});
+      if (const auto curve = BudgetCurve::of(scores, on, method))
+        rows.push_back({place(on), style_of(method).label, curve->needed()});
     }
   }
-  return table;
+  return table_of(
+      "budgets",
+      "The smallest budget at which the median NRMSE is not above OperatorSHAP's, and the smallest at which "
+      "that is certain.",
+      rows,
+      {{"n", [](auto& row) { return row.at; }},
+       {"method", [](auto& row) { return row.method; }},
+       {"smallest run", [](auto& row) { return show_count(row.needed.smallest_run); }, true},
+       {"as good from", [](auto& row) { return budget_in_words(row.needed.budget); }, true},
+       {"certain from", [](auto& row) { return budget_in_words(row.needed.certain); }, true}});
 }
 
 Judgement with(Judgement judgement, Table table) {

@@ -52,8 +52,7 @@ Timing timing_of(const runs::Run& run) {
       timing.why_not = fmt::format("Other programs had {:.0f} % of the processors beside this run.", 100 * *beside);
     }
   }
-  std::string words;
-  for (const std::string& machine : machines) words += (words.empty() ? "" : "; ") + machine;
+  const std::string words = fmt::format("{}", fmt::join(machines, "; "));
   timing.machine = words;
   if (machines.size() > 1) timing.why_not = fmt::format("The run was timed on several machines ({}).", words);
   return timing;
@@ -87,13 +86,13 @@ Measurements times_longer(const Scoreboard& scores, double threshold) {
 }
 
 std::string absent_baselines(const Scoreboard& scores) {
-  std::string absent;
-  for (const std::string_view method : papers_baselines) {
-    const bool run = std::any_of(scores.cells().begin(), scores.cells().end(),
-                                 [method](const Cell& cell) { return cell.method == method; });
-    if (!run) absent += fmt::format("{}{} was not run.", absent.empty() ? "" : " ", method);
-  }
-  return absent;
+  return listing(
+      papers_baselines,
+      [&scores](std::string_view method) {
+        const bool run = std::ranges::find(scores.cells(), method, &Cell::method) != scores.cells().end();
+        return run ? "" : was_not_run(method);
+      },
+      " ");
 }
 
 Judgement nobody_timed() { return not_testable("No baseline of the paper was timed beside OperatorSHAP."); }

@@ -175,10 +175,9 @@ bool has_studies(const fs::path& folder) {
 std::vector<JudgedClaim> judge_studies(const fs::path& folder) {
   std::vector<JudgedClaim> judged;
   for (const StudiedClaim& studied : studied()) {
-    std::string missing;
-    for (const Source& source : studied.sources) {
-      if (!is_there(folder / source.file)) missing += message(missing.empty() ? "" : ", ", source.file);
-    }
+    const std::string missing = listing(studied.sources, [&folder](const Source& source) {
+      return std::string(is_there(folder / source.file) ? "" : source.file);
+    });
     Measurements found;
     for (const Source& source : missing.empty() ? studied.sources : std::vector<Source>()) {
       const Measurements some = source.read(folder / source.file, source);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -321,33 +322,29 @@ Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, co
                           const std::optional<std::vector<double>>& standard_errors) {
   using figures::digits;
   const Domain& domain = scenario.input.domain;
-  Table table{.name = "attribution",
-              .caption = "Input, explained output and density of the attribution at each point.",
-              .columns = {{"x", true}},
-              .rows = {}};
-  if (domain.dimension() == 2) table.columns.push_back({"y", true});
-  for (const char* heading : {"volume", "player"}) table.columns.push_back({heading, true});
+  std::vector<std::int64_t> points(static_cast<std::size_t>(domain.points()));
+  std::iota(points.begin(), points.end(), std::int64_t{0});
+  std::vector<ColumnOf<std::int64_t>> columns;
+  const auto add = [&columns](const std::string& heading, std::function<std::string(const std::int64_t& point)> cell) {
+    columns.push_back({heading, std::move(cell), true});
+  };
+  const auto add_values = [&add](const std::string& heading, const std::vector<double>& values) {
+    add(heading, [values](auto& point) { return digits(values[static_cast<std::size_t>(point)]); });
+  };
+  for (int axis = 0; axis < domain.dimension(); ++axis)
+    add(axis == 0 ? "x" : "y",
+        [&domain, axis](auto& point) { return digits(domain.position(point)[static_cast<std::size_t>(axis)]); });
+  add("volume", [&domain](auto& point) { return digits(domain.volume(point)); });
+  add("player", [&scenario](auto& point) {
+    return std::to_string(scenario.partition.player_of[static_cast<std::size_t>(point)]);
+  });
   for (int index = 0; index < scenario.input.channels; ++index)
-    table.columns.push_back({fmt::format("input {}", index), true});
-  for (const char* heading : {"output", "density"}) table.columns.push_back({heading, true});
-  const std::vector<double> explained = channel(output, scenario.readout.terms().front().query.channel),
-                            density_of = density(scenario, values);
-  const std::vector<double> errors_of = standard_errors ? density(scenario, *standard_errors) : std::vector<double>();
-  if (standard_errors) table.columns.push_back({"standard error", true});
-  for (std::int64_t point = 0; point < domain.points(); ++point) {
-    const auto at = static_cast<std::size_t>(point);
-    std::vector<std::string> row;
-    for (const double coordinate : domain.position(point)) row.push_back(digits(coordinate));
-    row.push_back(digits(domain.volume(point)));
-    row.push_back(std::to_string(scenario.partition.player_of[at]));
-    for (int index = 0; index < scenario.input.channels; ++index)
-      row.push_back(digits(scenario.input.values[static_cast<std::size_t>(index * domain.points()) + at]));
-    row.push_back(digits(explained[at]));
-    row.push_back(digits(density_of[at]));
-    if (standard_errors) row.push_back(digits(errors_of[at]));
-    table.add(std::move(row));
-  }
-  return table;
+    add_values(fmt::format("input {}", index), channel(scenario.input, index));
+  add_values("output", channel(output, scenario.readout.terms().front().query.channel));
+  add_values("density", density(scenario, values));
+  if (standard_errors) add_values("standard error", density(scenario, *standard_errors));
+  return table_of("attribution", "Input, explained output and density of the attribution at each point.", points,
+                  columns);
 }
 
 }  // namespace opshap::reporting

@@ -111,11 +111,11 @@ Html table_box(std::string_view box, std::string_view label, const Html& table) 
                  element("table", table));
 }
 
-Html table_head(const std::vector<Heading>& headings) {
-  return element("thead",
-                 element("tr", each(headings, [](const Heading& heading) {
-                           return element(heading.number ? "th.number" : "th", Attribute{"scope", "col"}, heading.text);
-                         })));
+Html table_head(const std::vector<Column>& columns) {
+  return element(
+      "thead", element("tr", each(columns, [](const Column& column) {
+                         return element(column.number ? "th.number" : "th", Attribute{"scope", "col"}, column.heading);
+                       })));
 }
 
 Html document(std::string_view title, const Html& header, const Html& main, const Html& footer, const Html& behind) {

@@ -54,14 +54,15 @@ std::string escape_markup(std::string_view text);
 /// A table in a box that scrolls by itself. `box` has further classes: ".stacks". Without a label the box has none.
 Html table_box(std::string_view box, std::string_view label, const Html& table);
 
-/// A row of headings, in front of the rows of a table; `numbers` says which of them are above numbers.
-struct Heading {
-  std::string text;
+/// A column of a table: its heading, and whether its cells are numbers (then they are set to the right).
+struct Column {
+  std::string heading;
   bool number = false;
 };
-Html table_head(const std::vector<Heading>& headings);
+/// The row of the headings.
+Html table_head(const std::vector<Column>& columns);
 
-/// A whole page with the style in it. `behind` comes after the footer, which an empty page part leaves out.
+/// A whole page with the style in it. An empty footer is left out; `behind` comes after it.
 Html document(std::string_view title, const Html& header, const Html& main, const Html& footer = {},
               const Html& behind = {});
 

@@ -333,49 +333,60 @@ Table Leaderboard::cost() const {
 }
 
 Table Leaderboard::unfinished() const {
-  Table table{
-      .name = "unfinished",
-      .caption = "Runs that did not finish (DNF). Each counts as worse than any run that did.",
-      .columns = {{"game"}, {"method"}, {"budget", true}, {"runs", true}, {"how they ended"}, {"first reason"}}};
+  struct Lost {
+    std::string game;
+    const MethodCell* cell;
+    std::vector<std::string> endings;
+    std::string reason;
+    std::size_t runs = 0;
+  };
+  std::vector<Lost> found;
   for (const LeaderboardGame& game : games_) {
     for (const MethodCell& cell : game.comparison->cells()) {
-      std::vector<std::string> endings;
-      std::string reason;
-      std::size_t lost = 0;
+      Lost lost{.game = game.name, .cell = &cell, .endings = {}, .reason = ""};
       for (const runs::MethodRow* row : cell.rows) {
         if (!row->failure) continue;
-        ++lost;
-        if (reason.empty()) reason = row->scores["nrmse"].why;
-        if (std::find(endings.begin(), endings.end(), *row->failure) == endings.end()) endings.push_back(*row->failure);
+        ++lost.runs;
+        if (lost.reason.empty()) lost.reason = row->scores["nrmse"].why;
+        if (std::ranges::find(lost.endings, *row->failure) == lost.endings.end()) lost.endings.push_back(*row->failure);
       }
-      if (lost == 0) continue;
-      table.add({game.name, cell.method, show_budget(cell.budget), fmt::format("{} of {}", lost, cell.rows.size()),
-                 fmt::format("DNF ({})", fmt::join(endings, ", ")), reason.empty() ? "not stored" : reason});
+      if (lost.runs > 0) found.push_back(std::move(lost));
     }
   }
-  return table;
+  return table_of(
+      "unfinished", "Runs that did not finish (DNF). Each counts as worse than any run that did.", found,
+      {{"game", [](auto& lost) { return lost.game; }},
+       {"method", [](auto& lost) { return lost.cell->method; }},
+       {"budget", [](auto& lost) { return show_budget(lost.cell->budget); }, true},
+       {"runs", [](auto& lost) { return fmt::format("{} of {}", lost.runs, lost.cell->rows.size()); }, true},
+       {"how they ended", [](auto& lost) { return fmt::format("DNF ({})", fmt::join(lost.endings, ", ")); }},
+       {"first reason", [](auto& lost) { return lost.reason.empty() ? "not stored" : lost.reason; }}});
 }
 
 Table Leaderboard::refused() const {
-  Table table{.name = "refused",
-              .caption =
-                  "What methods refuse: budgets that are too small for them, games that have not what they ask for. A "
-                  "refusal has no rank.",
-              .columns = {{"method"}, {"where", true}, {"first reason"}}};
-  std::vector<std::string> methods;
-  std::map<std::string, std::pair<std::vector<std::string>, std::string>> found;
+  struct Refused {
+    std::string method;
+    std::set<std::string> games;
+    std::string reason;
+  };
+  std::vector<Refused> found;
   for (const LeaderboardGame& game : games_) {
     for (const MethodCell& cell : game.comparison->cells()) {
       if (cell.undefined.empty()) continue;
-      if (!found.contains(cell.method)) methods.push_back(cell.method);
-      auto& [where, reason] = found[cell.method];
-      if (reason.empty()) reason = cell.undefined;
-      if (std::find(where.begin(), where.end(), game.name) == where.end()) where.push_back(game.name);
+      auto place = std::ranges::find(found, cell.method, &Refused::method);
+      if (place == found.end())
+        place = found.insert(found.end(), {.method = cell.method, .games = {}, .reason = cell.undefined});
+      place->games.insert(game.name);
     }
   }
-  for (const std::string& method : methods)
-    table.add({method, fmt::format("{} of {} games", found[method].first.size(), games_.size()), found[method].second});
-  return table;
+  return table_of(
+      "refused",
+      "What methods refuse: budgets that are too small for them, games that have not what they ask for. A refusal has "
+      "no rank.",
+      found,
+      {{"method", [](auto& refused) { return refused.method; }},
+       {"where", [this](auto& of) { return fmt::format("{} of {} games", of.games.size(), games_.size()); }, true},
+       {"first reason", [](auto& refused) { return refused.reason; }}});
 }
 
 namespace {

@@ -191,37 +191,35 @@ std::string of_its_budget(const MethodCell& cell) {
 }  // namespace
 
 Table MethodComparison::errors() const {
-  Table table{.name = "errors",
-              .caption =
-                  "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be "
-                  "right here and are not ranked; their rows are checks. Where the draws of a method share coalitions, "
-                  "it spends less than its budget: the remark says how much of it.",
-              .columns = {{"method"}, {"sees"}, {"budget", true}, {"runs", true}}};
-  for (const metrics::Metric& metric : metrics::in_tables())
-    if (!metric.needs_coalitions) table.columns.push_back({std::string(metric.symbol), true});
-  table.columns.push_back({"remark"});
-  for (const MethodCell& found : cells_) {
-    const auto lost =
-        std::count_if(found.rows.begin(), found.rows.end(), [](const runs::MethodRow* row) { return !finished(*row); });
-    const std::string remark = !found.undefined.empty() ? "undefined: " + first_sentence(found.undefined)
-                               : !found.failure.empty()
-                                   ? fmt::format("DNF ({}) {} of {}", found.failure, lost, found.rows.size())
-                               : !found.exact.empty() ? "exact: " + found.exact
-                                                      : "ranked" + of_its_budget(found);
-    std::vector<std::string> row = {found.method, access_label(found.access), show_budget(found.budget),
-                                    std::to_string(found.rows.size())};
-    for (const metrics::Metric& metric : metrics::in_tables()) {
-      if (metric.needs_coalitions) continue;
-      const std::string otherwise = !found.undefined.empty() ? "undefined"
-                                    : !found.failure.empty() ? "DNF"
-                                                             : found.rows.front()->scores[metric.name].why;
-      row.push_back(show(scores_of(found, metric.name), otherwise));
-    }
-    row.push_back(remark.starts_with("ranked") && found.access != "values" ? "not ranked: " + access_label(found.access)
-                                                                           : remark);
-    table.add(std::move(row));
+  const auto remark = [](const MethodCell& cell) {
+    const auto lost = std::ranges::count_if(cell.rows, [](const auto* row) { return !finished(*row); });
+    if (!cell.undefined.empty()) return "undefined: " + first_sentence(cell.undefined);
+    if (!cell.failure.empty()) return fmt::format("DNF ({}) {} of {}", cell.failure, lost, cell.rows.size());
+    if (!cell.exact.empty()) return "exact: " + cell.exact;
+    return cell.access == "values" ? "ranked" + of_its_budget(cell) : "not ranked: " + access_label(cell.access);
+  };
+  std::vector<ColumnOf<MethodCell>> columns = {
+      {"method", [](auto& cell) { return cell.method; }},
+      {"sees", [](auto& cell) { return access_label(cell.access); }},
+      {"budget", [](auto& cell) { return show_budget(cell.budget); }, true},
+      {"runs", [](auto& cell) { return std::to_string(cell.rows.size()); }, true}};
+  for (const metrics::Metric& metric : metrics::in_tables()) {
+    if (metric.needs_coalitions) continue;
+    const auto score = [metric](const MethodCell& cell) {
+      const std::string otherwise = !cell.undefined.empty() ? "undefined"
+                                    : !cell.failure.empty() ? "DNF"
+                                                            : cell.rows.front()->scores[metric.name].why;
+      return show(scores_of(cell, metric.name), otherwise);
+    };
+    columns.push_back({std::string(metric.symbol), score, true});
   }
-  return table;
+  columns.push_back({"remark", remark});
+  return table_of(
+      "errors",
+      "Errors against the truth over the repeats: median [quartiles]. \"Exact\" methods cannot but be right "
+      "here and are not ranked; their rows are checks. Where the draws of a method share coalitions, it "
+      "spends less than its budget: the remark says how much of it.",
+      cells_, columns);
 }
 
 Table MethodComparison::runtime() const {

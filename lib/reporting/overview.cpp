@@ -69,22 +69,15 @@ std::string range_of(const Overview& overview, const std::string& method) {
 }
 
 std::string ranges_of(const Overview& overview, const std::vector<std::string>& methods) {
-  std::string words;
-  for (const std::string& method : methods) {
-    if (const std::string range = range_of(overview, method); !range.empty())
-      words += (words.empty() ? "" : "; ") + range;
-  }
-  return words;
+  return listing(
+      methods, [&overview](const std::string& method) { return range_of(overview, method); }, "; ");
 }
 
 /// The problems without a grid that takes part in verdicts.
 std::string without_verdict(const Overview& overview) {
-  std::string names;
-  for (const Chapter& chapter : overview.chapters) {
-    if (chapter.scores->of_fit_grids().discretisations().empty())
-      names += (names.empty() ? "" : ", ") + pde_label(chapter.run->pde);
-  }
-  return names;
+  return listing(overview.chapters, [](const Chapter& chapter) {
+    return chapter.scores->of_fit_grids().discretisations().empty() ? pde_label(chapter.run->pde) : "";
+  });
 }
 
 /// The first screen: explainers, what needs no training, the paper's sentences, what this suite adds, the grounds.
@@ -144,9 +137,9 @@ Html on_missing_pages(const Overview& overview) {
 
 /// Every claim with a row, every problem with a column.
 Html matrix(const Overview& overview, std::string_view source, const std::string& whose) {
-  std::vector<Heading> headings = {{"sentence"}};
-  for (const Chapter& chapter : overview.chapters) headings.push_back({label_of(chapter)});
-  headings.push_back({"holds"});
+  std::vector<Column> columns = {{"sentence"}};
+  for (const Chapter& chapter : overview.chapters) columns.push_back({label_of(chapter)});
+  columns.push_back({"holds"});
   const Html body = each(claim_rows(overview, source), [&](const ClaimRow& row) {
     if (row.judged() == 0) return Html();
     const std::string id = fmt::format("claim-{}", row.claim->id);
@@ -166,7 +159,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
     return element("tr", Attribute{"id", id}, cells);
   });
   return element("h3", whose) +
-         table_box(".matrix", whose + " by problem", table_head(headings) + element("tbody", body));
+         table_box(".matrix", whose + " by problem", table_head(columns) + element("tbody", body));
 }
 
 /// The table of the first screen.
@@ -199,12 +192,10 @@ Html winners_section(const Overview& overview) {
 }
 
 Html more_verdicts(const Overview& overview) {
-  std::string open;
-  for (const char* source : {"paper", "opshap"}) {
-    for (const ClaimRow& row : claim_rows(overview, source)) {
-      if (row.judged() == 0) open += fmt::format("{}{}", open.empty() ? "" : "; ", row.claim->title);
-    }
-  }
+  std::vector<ClaimRow> rows = claim_rows(overview, "paper");
+  for (ClaimRow& row : claim_rows(overview, "opshap")) rows.push_back(std::move(row));
+  const std::string open = listing(
+      rows, [](const ClaimRow& row) { return std::string(row.judged() == 0 ? row.claim->title : ""); }, "; ");
   return section(
       "claims", "More verdicts",
       winners_section(overview) + (open.empty() ? Html() : element("p.note", "No run here can judge: ", open, ".")));
@@ -228,27 +219,25 @@ std::string of_verdicts(const Chapter& chapter, std::string_view source) {
 }
 
 std::string players_in_words(const Scoreboard& scores) {
-  std::string words;
-  for (const Discretisation& on : scores.discretisations()) words += (words.empty() ? "" : ", ") + on.label();
-  return words;
+  return listing(scores.discretisations(), &Discretisation::label);
 }
 
 Html problems_section(const Overview& overview) {
-  const std::vector<Heading> headings = {
+  const std::vector<Column> columns = {
       {"problem"},        {"players"}, {"backbone's error"}, {"the paper's sentences"}, {"this suite's sentences"},
       {"wall time", true}};
   const Html rows = each(overview.chapters, [&](const Chapter& chapter) {
     Html cells = element("td", element("a", link_to(chapter), label_of(chapter)));
-    std::size_t column = 0;
+    std::size_t place = 0;
     for (const std::string& cell :
          {players_in_words(*chapter.scores), backbone_error(*chapter.run), of_verdicts(chapter, "paper"),
           of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
-      cells += element("td", Attribute{"data-label", headings[++column].text}, cell);
+      cells += element("td", Attribute{"data-label", columns[++place].heading}, cell);
     return element("tr", cells);
   });
   return section("problems", "Problems",
                  element("p", "Each name leads to the page of that problem.") +
-                     table_box(".stacks", "", table_head(headings) + element("tbody", rows)) +
+                     table_box(".stacks", "", table_head(columns) + element("tbody", rows)) +
                      element("p.note",
                              "Sentences are those that the run can judge. The backbone's error is the median over the "
                              "test inputs of its relative error in the 2-norm.") +
@@ -326,8 +315,7 @@ Html overview_header(const Overview& overview) {
   Html html = element("p.overline", "OperatorSHAP, reproduction report") +
               element("h1", fmt::format("{} problems, profile {}", overview.chapters.size(), overview.profile));
   if (!overview.unfinished.empty()) {
-    std::string names;
-    for (const std::string& name : overview.unfinished) names += (names.empty() ? "" : ", ") + pde_label(name);
+    const std::string names = listing(overview.unfinished, pde_label);
     html +=
         element("p.lead", element("strong", "Not finished:"), " ", names, ". The command of these runs resumes them.");
   }

@@ -16,9 +16,7 @@ namespace opshap::reporting {
 namespace {
 
 std::string discretisations_in_words(const Scoreboard& scores) {
-  std::string words;
-  for (const Discretisation& on : scores.discretisations()) words += (words.empty() ? "n = " : ", ") + on.label();
-  return words;
+  return "n = " + listing(scores.discretisations(), &Discretisation::label);
 }
 
 /// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
@@ -51,8 +49,7 @@ Html link_to_differences(const char* words) { return element("a", Attribute{"hre
 Html warnings(const runs::Run& run) {
   Html html;
   if (const auto missing = run.missing_resolutions(); !missing.empty()) {
-    std::string sizes;
-    for (const Resolution& size : missing) sizes += message(sizes.empty() ? "" : ", ", size);
+    const std::string sizes = listing(missing, [](const Resolution& size) { return message(size); });
     html += warning("The evaluation is not finished:",
                     fmt::format("nothing is known yet about n = {}. The command of this run resumes it.", sizes));
   }
@@ -124,11 +121,9 @@ std::set<Discretisation> without_paper(const std::vector<Comparison>& comparison
 Html paper_section(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
   const std::vector<metrics::Metric> metrics = compared_metrics(contents.comparisons);
-  std::string tolerances, absent;
-  for (const metrics::Metric& metric : metrics)
-    tolerances += fmt::format("{}{} ({})", tolerances.empty() ? "" : ", ", metric.tolerance, metric.symbol);
-  for (const Discretisation& on : without_paper(contents.comparisons))
-    absent += (absent.empty() ? "" : ", ") + on.label();
+  const std::string absent = listing(without_paper(contents.comparisons), &Discretisation::label);
+  const std::string tolerances = listing(
+      metrics, [](const metrics::Metric& metric) { return fmt::format("{} ({})", metric.tolerance, metric.symbol); });
   Html html =
       element("p", "Medians over the test inputs, with quartiles.",
               absent.empty() ? "" : fmt::format(" The paper has no row for n = {}.", absent), " ",
@@ -174,21 +169,17 @@ Html sittings_html(const runs::Run& run) {
       }
     }
   }
-  Table table{.name = "sittings",
-              .caption =
-                  "The run was stopped and resumed. Each sitting with its commit, and with what differs between their "
-                  "environments.",
-              .columns = {{"started"}, {"commit"}}};
-  for (const std::string& key : differing) table.columns.push_back({key});
-  for (const runs::Sitting& sitting : run.sittings) {
-    std::vector<std::string> row = {sitting.time,
-                                    sitting.commit + (sitting.dirty ? " (with uncommitted changes)" : "")};
-    for (const std::string& key : differing) row.push_back(sitting.value(key));
-    for (std::string& cell : row) {
-      if (cell.empty()) cell = "not stored";
-    }
-    table.add(std::move(row));
-  }
+  const auto stored = [](const std::string& text) { return text.empty() ? "not stored" : text; };
+  std::vector<ColumnOf<runs::Sitting>> columns = {
+      {"started", [=](auto& sitting) { return stored(sitting.time); }},
+      {"commit",
+       [=](auto& sitting) { return stored(sitting.commit + (sitting.dirty ? " (with uncommitted changes)" : "")); }}};
+  for (const std::string& key : differing)
+    columns.push_back({key, [=](auto& sitting) { return stored(sitting.value(key)); }});
+  const Table table = table_of("sittings",
+                               "The run was stopped and resumed. Each sitting with its commit, and with what differs "
+                               "between their environments.",
+                               run.sittings, columns);
   return element("h3", "Sittings") + table.html_with_caption() + element("h3", "Machine and software of all sittings") +
          key_value_table(common);
 }

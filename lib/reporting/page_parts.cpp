@@ -223,7 +223,7 @@ std::string verdict_in_words(Verdict verdict) {
 }
 
 Html verdict_table(const std::vector<JudgedClaim>& claims) {
-  const std::vector<Heading> headings = {
+  const std::vector<Column> columns = {
       {"sentence"}, {"verdict"}, {"measured", true}, {"95 % interval", true}, {"threshold", true}};
   const Html body = each(groups, [&](const ClaimGroup& group) {
     const Html rows = each(claims, [&](const JudgedClaim& judged) {
@@ -242,7 +242,7 @@ Html verdict_table(const std::vector<JudgedClaim>& claims) {
     return element("tr", element("th", Attribute{"scope", "rowgroup"}, Attribute{"colspan", "5"}, group.heading)) +
            rows;
   });
-  return table_box(".verdicts", "Verdicts", table_head(headings) + element("tbody", body));
+  return table_box(".verdicts", "Verdicts", table_head(columns) + element("tbody", body));
 }
 
 Html claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
@@ -334,12 +334,12 @@ Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) 
 }  // namespace
 
 Html comparison_table(const std::vector<ComparedProblem>& problems, const metrics::Metric& metric) {
-  std::vector<Heading> headings = {{"n", true}, {"median [quartiles]"}};
-  for (const std::string& method : paper_methods()) headings.push_back({style_of(method).label});
+  std::vector<Column> columns = {{"n", true}, {"median [quartiles]"}};
+  for (const std::string& method : paper_methods()) columns.push_back({style_of(method).label});
   const char* better = metric.better == metrics::Better::lower ? "(lower is better)" : "(higher is better)";
   return element("h3", metric.symbol, " ", element("span.quiet", better)) +
          table_box(".against", fmt::format("{} of the paper and of this run", metric.symbol),
-                   table_head(headings) +
+                   table_head(columns) +
                        each(problems, [&](const ComparedProblem& problem) { return metric_rows(problem, metric); }));
 }
 

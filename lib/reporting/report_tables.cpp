@@ -55,9 +55,9 @@ void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::str
     }
   }
   for (const auto& [why, counts] : metrics_of_reason) {
-    std::string words;
-    for (const auto& [symbol, inputs] : counts)
-      words += fmt::format("{}{} on {} of {} inputs", words.empty() ? "" : ", ", symbol, inputs, cell.rows.size());
+    const std::string words = listing(counts, [&cell](const auto& count) {
+      return fmt::format("{} on {} of {} inputs", count.first, count.second, cell.rows.size());
+    });
     notes.push_back(fmt::format("{}: undefined: {} ({})", who, words, why));
   }
 }
@@ -270,10 +270,9 @@ struct Parts {
   std::optional<double> least_p;
 
   std::string words() const {
-    std::string text;
-    for (const auto& [method, found] : errors)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", style_of(method).label,
-                          show(statistics::quantile(found, 0.5)));
+    const std::string text = listing(errors, [](const auto& of) {
+      return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
+    });
     return text.empty() ? "none" : text;
   }
 };
@@ -326,12 +325,10 @@ Table reference(const Scoreboard& scores) {
     undefined += found.undefined;
   }
   const auto kinds = [&](auto& on) {
-    std::string words;
-    for (const auto& [kind, count] : quality.at(on).kinds) {
-      words += (words.empty() ? "" : ", ") + reference_label(kind);
-      if (quality.at(on).kinds.size() > 1) words += fmt::format(" ({})", count);
-    }
-    return words;
+    const auto& all = quality.at(on).kinds;
+    return listing(all, [&all](const auto& kind) {
+      return reference_label(kind.first) + (all.size() > 1 ? fmt::format(" ({})", kind.second) : "");
+    });
   };
   const auto error = [&](const On& on, double value) {
     return quality.at(on).undefined == inputs.at(on) ? "undefined" : show(value);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -156,20 +157,32 @@ std::vector<statistics::Study> histories(const std::vector<std::string>& recipes
   return studies;
 }
 
+/// A column for each of these numbers of players.
+using PlayersColumn = std::function<std::string(const std::string& recipe, int players)>;
+
+std::vector<ColumnOf<std::string>> columns_by_players(std::vector<ColumnOf<std::string>> columns,
+                                                      const std::vector<int>& all, const PlayersColumn& cell) {
+  for (const int players : all)
+    columns.push_back({fmt::format("n = {}", players), [=](auto& recipe) { return cell(recipe, players); }, true});
+  return columns;
+}
+
+const ColumnOf<std::string> recipe_column = {"recipe", [](auto& recipe) { return recipe; }};
+
 Table kept_errors(const Rows& rows) {
-  Table table{.name = "errors",
-              .caption = fmt::format("Median NRMSE over {} held-out inputs against certified references; over {} seeds "
-                                     "the median [least, largest].",
-                                     rows.inputs(), rows.seeds()),
-              .columns = {{"recipe"}, {"evaluations", true}, {"training", true}},
-              .rows = {}};
-  for (const int players : rows.players()) table.columns.push_back({fmt::format("n = {}", players), true});
-  for (const std::string& recipe : rows.recipes()) {
-    const HeldOutGroup any = rows.kept(recipe, rows.players().front());
-    std::vector<std::string> cells = {recipe, show_count(any.evaluations()), show_seconds(any.training_seconds())};
-    for (const int players : rows.players()) cells.push_back(rows.kept(recipe, players).error().text());
-    table.add(std::move(cells));
-  }
+  const auto kept = [&rows](const std::string& recipe) { return rows.kept(recipe, rows.players().front()); };
+  Table table = table_of(
+      "errors",
+      fmt::format("Median NRMSE over {} held-out inputs against certified references; over {} seeds the median [least, "
+                  "largest].",
+                  rows.inputs(), rows.seeds()),
+      rows.recipes(),
+      columns_by_players(
+          {recipe_column,
+           {"evaluations", [=](auto& recipe) { return show_count(kept(recipe).evaluations()); }, true},
+           {"training", [=](auto& recipe) { return show_seconds(kept(recipe).training_seconds()); }, true}},
+          rows.players(),
+          [&rows](const std::string& recipe, int players) { return rows.kept(recipe, players).error().text(); }));
   if (!rows.own_share(rows.players().front())) return table;
   std::vector<std::string> shares = {own_cell_missed, "none", "none"};
   for (const int players : rows.players()) shares.push_back(show(rows.own_share(players).value_or(0)));
@@ -179,24 +192,17 @@ Table kept_errors(const Rows& rows) {
 }
 
 Table drifts(const Rows& rows) {
-  Table table{.name = "drift",
-              .caption = fmt::format("Drift of the network: relative distance of its densities of one input at n and "
-                                     "at {} points, at common points. Medians over the inputs.",
-                                     rows.players().back()),
-              .columns = {{"recipe"}},
-              .rows = {}};
-  for (const int players : rows.players())
-    if (players != rows.players().back()) table.columns.push_back({fmt::format("n = {}", players), true});
-  for (const std::string& recipe : rows.recipes()) {
-    std::vector<std::string> cells = {recipe};
-    for (const int players : rows.players()) {
-      if (players == rows.players().back()) continue;
-      cells.push_back(
-          rows.kept(recipe, players).over([](const HeldOutRow& row) { return row.drift.value_or(0); }).text());
-    }
-    table.add(std::move(cells));
-  }
-  return table;
+  const int finest = rows.players().back();
+  std::vector<int> others = rows.players();
+  others.pop_back();
+  return table_of(
+      "drift",
+      fmt::format("Drift of the network: relative distance of its densities of one input at n and at {} "
+                  "points, at common points. Medians over the inputs.",
+                  finest),
+      rows.recipes(), columns_by_players({recipe_column}, others, [&rows](const std::string& recipe, int players) {
+        return rows.kept(recipe, players).over([](const HeldOutRow& row) { return row.drift.value_or(0); }).text();
+      }));
 }
 
 /// The recipe whose errors are the least in the geometric mean over the sizes.
@@ -261,30 +267,23 @@ Evidence costs_of_recipes(const Rows& rows, const RecipeFamilies& families, cons
 /// Errors as multiples of those of the family's first recipe with the same seed.
 Table ratios(const std::vector<std::string>& recipes, const Rows& rows) {
   const std::string& first = recipes.front();
-  Table table{
-      .name = "ratios",
-      .caption = fmt::format(
-          "Median NRMSE as a multiple of that of {} with the same seed; over the seeds the median [least, largest].",
-          first),
-      .columns = {{"recipe"}},
-      .rows = {}};
-  for (const int players : rows.players()) table.columns.push_back({fmt::format("n = {}", players), true});
-  for (const std::string& recipe : recipes) {
-    if (recipe == first) continue;
-    std::vector<std::string> cells = {recipe};
-    for (const int players : rows.players()) {
-      std::map<std::uint64_t, double> of_first;
-      for (const HeldOutRow* row : rows.kept(first, players).rows) of_first[row->seed] = median(row->nrmse);
-      std::vector<double> multiples;
-      for (const HeldOutRow* row : rows.kept(recipe, players).rows) {
-        const auto found = of_first.find(row->seed);
-        if (found != of_first.end() && found->second > 0) multiples.push_back(median(row->nrmse) / found->second);
-      }
-      cells.push_back(multiples.empty() ? "no common seed" : OverSeeds(multiples).text());
+  const auto multiples = [&](const std::string& recipe, int players) {
+    std::map<std::uint64_t, double> of_first;
+    for (const HeldOutRow* row : rows.kept(first, players).rows) of_first[row->seed] = median(row->nrmse);
+    std::vector<double> multiples;
+    for (const HeldOutRow* row : rows.kept(recipe, players).rows) {
+      const auto found = of_first.find(row->seed);
+      if (found != of_first.end() && found->second > 0) multiples.push_back(median(row->nrmse) / found->second);
     }
-    table.add(std::move(cells));
-  }
-  return table;
+    return multiples.empty() ? "no common seed" : OverSeeds(multiples).text();
+  };
+  std::vector<std::string> others = recipes;
+  std::erase(others, std::string(first));
+  return table_of("ratios",
+                  fmt::format("Median NRMSE as a multiple of that of {} with the same seed; over the seeds the median "
+                              "[least, largest].",
+                              first),
+                  others, columns_by_players({recipe_column}, rows.players(), multiples));
 }
 
 Evidence of_family(const std::string& family, const std::vector<std::string>& recipes, const Rows& rows,
@@ -457,41 +456,27 @@ double largest_difference_of_backbones(const std::vector<runs::OperatorRow>& the
 
 Evidence evidence_of_references(const std::vector<ReferenceAgreement>& agreement, double backbone_difference,
                                 const std::string& subject) {
-  std::map<std::pair<int, std::vector<int>>, Grid> grids;
+  std::map<std::pair<int, std::vector<int>>, Grid> by_grid;
   Grid all;
-  Table differing{.name = "differences",
-                  .caption = "Inputs whose reference is not that of the run in the digits that reports show.",
-                  .columns = {{"n"},
-                              {"input", true},
-                              {"kind then"},
-                              {"kind now"},
-                              {"evaluations then", true},
-                              {"evaluations now", true},
-                              {"its error differs by", true},
-                              {"the uniform NRMSE differs by", true}}};
+  std::vector<ReferenceAgreement> differing;
   for (const ReferenceAgreement& input : agreement) {
     all.add(input);
-    grids[{input.players, input.shape}].add(input);
-    if (input.agrees()) continue;
-    differing.add({runs::shape_in_words(input.shape), fmt::format("{}", input.sample), input.kind_then, input.kind_now,
-                   fmt::format("{}", input.evaluations_then), fmt::format("{}", input.evaluations_now),
-                   shown(input.error_difference), shown(input.uniform_difference)});
+    by_grid[{input.players, input.shape}].add(input);
+    if (!input.agrees()) differing.push_back(input);
   }
-  Table table{.name = "grids",
-              .caption =
-                  "References by grid: how many agree, the forward evaluations of all, and the largest relative "
-                  "differences of their own error and of the uniform attribution's NRMSE against them.",
-              .columns = {{"n"},
-                          {"inputs", true},
-                          {"agree", true},
-                          {"evaluations then", true},
-                          {"evaluations now", true},
-                          {"their error differs by", true},
-                          {"the uniform NRMSE differs by", true}}};
-  for (const auto& [on, grid] : grids)
-    table.add({runs::shape_in_words(on.second), fmt::format("{}", grid.inputs), fmt::format("{}", grid.agree),
-               fmt::format("{}", grid.evaluations_then), fmt::format("{}", grid.evaluations_now),
-               shown(grid.error_difference), shown(grid.uniform_difference)});
+  const std::vector<std::pair<std::pair<int, std::vector<int>>, Grid>> grids(by_grid.begin(), by_grid.end());
+  Table table = table_of(
+      "grids",
+      "References by grid: how many agree, the forward evaluations of all, and the largest relative differences of "
+      "their own error and of the uniform attribution's NRMSE against them.",
+      grids,
+      {{"n", [](auto& grid) { return runs::shape_in_words(grid.first.second); }},
+       {"inputs", [](auto& grid) { return std::to_string(grid.second.inputs); }, true},
+       {"agree", [](auto& grid) { return std::to_string(grid.second.agree); }, true},
+       {"evaluations then", [](auto& grid) { return std::to_string(grid.second.evaluations_then); }, true},
+       {"evaluations now", [](auto& grid) { return std::to_string(grid.second.evaluations_now); }, true},
+       {"their error differs by", [](auto& grid) { return shown(grid.second.error_difference); }, true},
+       {"the uniform NRMSE differs by", [](auto& grid) { return shown(grid.second.uniform_difference); }, true}});
   Evidence evidence{
       .name = "references",
       .title = "References of a run, computed again",
@@ -504,7 +489,17 @@ Evidence evidence_of_references(const std::vector<ReferenceAgreement>& agreement
           count_of(all.inputs - all.agree, "does", "do"), shown(backbone_difference)),
       .studies = {},
       .tables = {std::move(table)}};
-  if (!differing.rows.empty()) evidence.tables.push_back(std::move(differing));
+  if (differing.empty()) return evidence;
+  evidence.tables.push_back(table_of(
+      "differences", "Inputs whose reference is not that of the run in the digits that reports show.", differing,
+      {{"n", [](auto& input) { return runs::shape_in_words(input.shape); }},
+       {"input", [](auto& input) { return std::to_string(input.sample); }, true},
+       {"kind then", [](auto& input) { return input.kind_then; }},
+       {"kind now", [](auto& input) { return input.kind_now; }},
+       {"evaluations then", [](auto& input) { return std::to_string(input.evaluations_then); }, true},
+       {"evaluations now", [](auto& input) { return std::to_string(input.evaluations_now); }, true},
+       {"its error differs by", [](auto& input) { return shown(input.error_difference); }, true},
+       {"the uniform NRMSE differs by", [](auto& input) { return shown(input.uniform_difference); }, true}}));
   return evidence;
 }
 

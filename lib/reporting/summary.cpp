@@ -36,17 +36,12 @@ std::optional<double> median_error(const Scoreboard& scores, const Discretisatio
 /// "OperatorSHAP 0.070 and 0.158, …": medians on the coarsest and the finest grid, for methods that have one of them.
 std::string medians_of(const Scoreboard& scores, const std::vector<std::string>& methods) {
   const Discretisation &coarsest = scores.discretisations().front(), &finest = scores.discretisations().back();
-  std::string words;
-  for (const std::string& method : methods) {
+  return listing(methods, [&](const std::string& method) {
     const auto at_coarsest = median_error(scores, coarsest, method), at_finest = median_error(scores, finest, method);
-    if (!at_coarsest && !at_finest) continue;
-    const auto in_words = [](const std::optional<double>& median) {
-      return median ? show(*median) : std::string("none");
-    };
-    words += fmt::format("{}{} {} and {}", words.empty() ? "" : ", ", style_of(method).label, in_words(at_coarsest),
-                         in_words(at_finest));
-  }
-  return words;
+    if (!at_coarsest && !at_finest) return std::string();
+    return fmt::format("{} {} and {}", style_of(method).label, at_coarsest ? show(*at_coarsest) : "none",
+                       at_finest ? show(*at_finest) : "none");
+  });
 }
 
 std::string ends_of(const Scoreboard& scores) {
@@ -133,14 +128,12 @@ Html grounds(const Scoreboard& scores) {
         fmt::format("The operator that is explained is off by {} (median at n = {}). ", show(*error), finest.label());
   }
   const ReferenceQuality quality = scores.reference(finest);
-  std::string kinds;
-  for (const auto& [kind, count] : quality.kinds) kinds += (kinds.empty() ? "" : ", ") + reference_label(kind);
-  text += fmt::format("The reference there is {}, known to {} in the median and to {} at worst.", kinds,
+  text += fmt::format("The reference there is {}, known to {} in the median and to {} at worst.",
+                      listing(quality.kinds, [](const auto& kind) { return reference_label(kind.first); }),
                       show(quality.error.median), show(quality.largest_error));
-  std::string out;
-  for (const Discretisation& on : scores.discretisations()) {
-    if (!scores.unfit(on).empty()) out += (out.empty() ? "" : ", ") + on.label();
-  }
+  const std::string out = listing(scores.discretisations(), [&scores](const Discretisation& on) {
+    return scores.unfit(on).empty() ? "" : on.label();
+  });
   if (!out.empty()) text += fmt::format(" No verdict rests on n = {}: operator or reference are not good enough.", out);
   return sentence("Grounds.", text);
 }

@@ -144,8 +144,6 @@ std::string Table::csv() const {
 
 Html Table::html() const {
   const bool stacks = columns.size() > 4;
-  std::vector<Heading> headings;
-  for (const Column& column : columns) headings.push_back({column.heading, column.number});
   Html body;
   for (std::size_t line = 0; line < rows.size(); ++line) {
     Html cells;
@@ -160,7 +158,7 @@ Html Table::html() const {
     const bool same_group = line > 0 && rows[line][0] == rows[line - 1][0];
     body += element(same_group ? "tr.same" : "tr", cells);
   }
-  return table_box(stacks ? ".stacks" : "", caption, table_head(headings) + element("tbody", body)) +
+  return table_box(stacks ? ".stacks" : "", caption, table_head(columns) + element("tbody", body)) +
          each(notes, [](const std::string& note) { return element("p.note", note); });
 }
 

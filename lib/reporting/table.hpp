@@ -13,12 +13,6 @@
 
 namespace opshap::reporting {
 
-/// A column of a table: its heading, and whether its cells are numbers (then they are set to the right).
-struct Column {
-  std::string heading;
-  bool number = false;
-};
-
 /// A table of texts, for Markdown, CSV and HTML alike.
 struct Table {
   std::string name;     ///< file name without extension
@@ -63,6 +57,18 @@ Table table_of(std::string name, std::string caption, const std::vector<Thing>& 
     table.add(std::move(row));
   }
   return table;
+}
+
+/// What `say` says of the things, one after the other; things of which it says nothing are left out.
+template <typename Things, typename Say>
+std::string listing(const Things& things, const Say& say, std::string_view between = ", ") {
+  std::string words;
+  for (const auto& thing : things) {
+    const std::string said = std::invoke(say, thing);
+    if (!words.empty() && !said.empty()) words += between;
+    words += said;
+  }
+  return words;
 }
 
 /// "0.138"; three decimals like the paper, or three significant digits from 10 on, or two where three decimals show too
