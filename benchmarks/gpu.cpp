@@ -87,7 +87,7 @@ void coalitions(benchmark::State& state, int dimension, const std::string& devic
   config.n_modes.assign(axes, 16);
   config.domain_padding = 0.5;
   const Question of = question(std::vector<int>(axes, static_cast<int>(state.range(0))));
-  const auto on_device = network(config, operators::tensor_options(networks::Precision::float32, device));
+  const auto on_device = network(config, operators::tensor_options(opshap::networks::Precision::float32, device));
   const auto engine = on_device->engines().engines->coalition_engine(of.input, of.baseline, of.players, of.query);
 
   const Coalitions few = random_coalitions(of.players.players, 16);
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    opshap::operators::tensor_options(networks::Precision::float32, device);
+    opshap::operators::tensor_options(opshap::networks::Precision::float32, device);
     opshap::register_all(device);
     benchmark::RunSpecifiedBenchmarks();
   } catch (const opshap::InvalidArgument& failure) {

@@ -6,17 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "cli/game_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/game.hpp"
 #include "core/measured.hpp"
 #include "core/strict_json.hpp"
 #include "data/npy.hpp"

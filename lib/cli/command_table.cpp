@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "cli/globals.hpp"
 #include "cli/profile.hpp"

@@ -4,15 +4,9 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cli/doctor.hpp"
-#include "cli/game_options.hpp"
-#include "cli/globals.hpp"
 #include "cli/reference_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
@@ -22,7 +16,6 @@
 #include "evaluation/contest.hpp"
 #include "peers/frame.hpp"
 #include "runs/manifest.hpp"
-#include "runs/part.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::cli {

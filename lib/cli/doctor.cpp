@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

@@ -15,7 +15,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/profile.hpp"
 #include "core/error.hpp"
 #include "core/field.hpp"
 #include "core/file.hpp"

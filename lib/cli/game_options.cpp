@@ -5,7 +5,6 @@
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <utility>
 
 #include "cli/kept_program.hpp"

@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "cli/doctor.hpp"
 #include "cli/kept_program.hpp"
@@ -23,7 +20,6 @@
 #include "core/file.hpp"
 #include "core/threads.hpp"
 #include "data/mesh_file.hpp"
-#include "data/npy.hpp"
 #include "games/cell_mask_game.hpp"
 #include "networks/networks.hpp"
 #include "peers/peer_operator.hpp"

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/attribute_output.hpp"
-#include "cli/game_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/measured.hpp"

@@ -5,20 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <deque>
-#include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
-#include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "cli/compare_options.hpp"
 #include "cli/doctor.hpp"
 #include "cli/game_options.hpp"
-#include "cli/suite.hpp"
 #include "cli/trained_explainer.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/globals.hpp"
 #include "cli/operator_game.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/generate.hpp"
 #include "data/npy.hpp"
-#include "methods/method.hpp"
 #include "networks/networks.hpp"
 #include "reporting/table.hpp"
 #include "statistics/quantiles.hpp"

@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <boost/crc.hpp>
-#include <cstddef>
 #include <cstdio>
 #include <new>
 

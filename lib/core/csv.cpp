@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"

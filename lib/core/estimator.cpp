@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <numeric>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
 #include <utility>
 
-#include "core/coalitions.hpp"
-#include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 

@@ -19,7 +19,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 

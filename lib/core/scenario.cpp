@@ -4,9 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <ostream>
-#include <utility>
 
 #include "core/error.hpp"
 

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
-#include "core/error.hpp"
 #include "core/names.hpp"
 
 namespace opshap {

@@ -6,14 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <mutex>
 #include <sstream>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

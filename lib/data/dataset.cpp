@@ -4,16 +4,13 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
-#include "data/hdf5.hpp"
 #include "pde/registry.hpp"
 
 namespace opshap::data {

@@ -9,10 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
@@ -20,12 +17,10 @@
 #include "core/process.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
-#include "data/dataset.hpp"
 #include "data/hdf5.hpp"
 #include "pde/fourier.hpp"
 #include "pde/registry.hpp"
 #include "pde/sundials.hpp"
-#include "runs/part.hpp"
 
 namespace opshap::data {
 

@@ -16,7 +16,6 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"

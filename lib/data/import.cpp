@@ -7,10 +7,8 @@
 #include <cmath>
 #include <cstddef>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "core/checksum.hpp"
@@ -19,7 +17,6 @@
 #include "core/file.hpp"
 #include "core/process.hpp"
 #include "core/threads.hpp"
-#include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/npy.hpp"
 

@@ -5,16 +5,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "core/domain.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "data/npy.hpp"

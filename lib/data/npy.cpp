@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/file.hpp"

@@ -15,7 +15,6 @@
 #include "core/file.hpp"
 #include "core/rng.hpp"
 #include "core/threads.hpp"
-#include "data/dataset.hpp"
 #include "data/generate.hpp"
 #include "data/hdf5.hpp"
 #include "data/import.hpp"

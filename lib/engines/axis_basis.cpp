@@ -1,8 +1,6 @@
 #include "engines/axis_basis.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <numbers>
 
 namespace opshap::engines {

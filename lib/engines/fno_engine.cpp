@@ -1,8 +1,6 @@
 #include "engines/fno_engine.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "core/error.hpp"
 

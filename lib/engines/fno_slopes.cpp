@@ -1,7 +1,6 @@
 #include "engines/fno_slopes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace opshap::engines {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <unordered_set>
 
-#include "core/coalitions.hpp"
 #include "core/error.hpp"
 
 namespace opshap::estimators {

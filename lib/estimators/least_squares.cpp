@@ -4,13 +4,11 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 
-#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "estimators/members.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/members.hpp"
 #include "estimators/registry.hpp"

@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <set>
 
-#include "estimators/boosted_trees.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/least_squares.hpp"
-#include "estimators/poly_shap.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap::estimators {

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
-#include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 
 namespace opshap::estimators {

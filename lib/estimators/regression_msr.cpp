@@ -1,15 +1,12 @@
 #include "estimators/regression_msr.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
-#include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/msr.hpp"

@@ -7,9 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "estimators/coalition_sampler.hpp"
-#include "estimators/least_squares.hpp"
-
 namespace opshap::estimators {
 
 namespace {

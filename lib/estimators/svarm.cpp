@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"

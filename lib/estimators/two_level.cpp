@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "estimators/diagonal.hpp"
 #include "estimators/exact.hpp"

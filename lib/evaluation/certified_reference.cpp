@@ -4,17 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/game.hpp"
-#include "core/measured.hpp"
 #include "core/process.hpp"
 #include "core/rng.hpp"
 #include "estimators/least_squares.hpp"
-#include "estimators/registry.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::evaluation {

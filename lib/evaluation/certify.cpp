@@ -6,14 +6,10 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
-#include "core/game.hpp"
-#include "core/measured.hpp"
 #include "core/process.hpp"
 #include "statistics/quantiles.hpp"
 

@@ -10,14 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
-#include "core/game.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
 #include "metrics/registry.hpp"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

@@ -2,31 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/field.hpp"
 #include "core/file.hpp"
-#include "core/measured.hpp"
 #include "core/process.hpp"
-#include "core/scenario.hpp"
 #include "core/threads.hpp"
 #include "evaluation/certified_reference.hpp"
-#include "evaluation/contest.hpp"
 #include "games/cell_mask_game.hpp"
-#include "methods/method.hpp"
 #include "metrics/registry.hpp"
-#include "runs/part.hpp"
-#include "runs/results.hpp"
 
 namespace opshap::evaluation {
 

@@ -1,7 +1,6 @@
 #include "evaluation/held_out.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 

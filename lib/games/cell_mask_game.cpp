@@ -1,15 +1,11 @@
 #include "games/cell_mask_game.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/operator.hpp"
 #include "core/threads.hpp"
 
 namespace opshap::games {

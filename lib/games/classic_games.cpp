@@ -11,7 +11,6 @@
 
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
-#include "games/measure.hpp"
 
 namespace opshap::games {
 

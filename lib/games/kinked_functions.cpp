@@ -5,12 +5,10 @@
 #include <cstddef>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "games/classic_games.hpp"
-#include "games/measure.hpp"
 #include "games/unanimity.hpp"
 
 namespace opshap::games {

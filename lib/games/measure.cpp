@@ -2,9 +2,7 @@
 
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
-#include <utility>
 
 #include "core/error.hpp"
 

@@ -8,12 +8,10 @@
 #include <numeric>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
-#include "games/cell_mask_game.hpp"
 
 namespace opshap::games {
 

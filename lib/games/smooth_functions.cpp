@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
-#include "games/measure.hpp"
 
 namespace opshap::games {
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"

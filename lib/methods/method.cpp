@@ -5,11 +5,9 @@
 #include <iostream>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "core/scenario.hpp"
 #include "core/threads.hpp"
 #include "estimators/registry.hpp"
 #include "peers/peer.hpp"

@@ -1,19 +1,14 @@
 #include "operators/fno.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "engines/fno_engines.hpp"
-#include "operators/config_reader.hpp"
 #include "operators/fno_coalitions.hpp"
 #include "operators/fused_layers.hpp"
 #include "operators/grid_padding.hpp"
-#include "operators/layers.hpp"
 #include "operators/network.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"

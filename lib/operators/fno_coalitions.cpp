@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cmath>
-#include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +11,6 @@
 #include "core/threads.hpp"
 #include "engines/axis_basis.hpp"
 #include "operators/spectral_convolution.hpp"
-#include "operators/torch.hpp"
 
 namespace opshap::operators {
 

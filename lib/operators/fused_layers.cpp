@@ -4,7 +4,6 @@
 #include "operators/fused_layers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "operators/tiles.hpp"

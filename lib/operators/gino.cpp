@@ -4,19 +4,12 @@
 #include "operators/gino.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "core/error.hpp"
-#include "operators/config_reader.hpp"
 #include "operators/fno_coalitions.hpp"
-#include "operators/kernel_integral.hpp"
-#include "operators/layers.hpp"
-#include "operators/network.hpp"
 #include "operators/registry.hpp"
 
 namespace opshap::operators {

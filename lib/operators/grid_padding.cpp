@@ -1,6 +1,5 @@
 #include "operators/grid_padding.hpp"
 
-#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "operators/fused_layers.hpp"

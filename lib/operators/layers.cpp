@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include "operators/fused_layers.hpp"
 

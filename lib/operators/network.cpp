@@ -4,7 +4,6 @@
 #include <functional>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"

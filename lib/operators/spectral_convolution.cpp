@@ -9,10 +9,8 @@
 #include <numbers>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/error.hpp"
-#include "operators/torch.hpp"
 
 namespace opshap::operators {
 

@@ -1,8 +1,6 @@
 #include "operators/stencil.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <vector>
 
 #include "operators/tiles.hpp"
 

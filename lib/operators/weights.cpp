@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,9 +16,7 @@
 #include "core/error.hpp"
 #include "data/dataset.hpp"
 #include "data/npy.hpp"
-#include "data/safetensors.hpp"
 #include "operators/config_reader.hpp"
-#include "operators/network.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <memory>
 #include <span>

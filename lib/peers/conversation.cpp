@@ -4,14 +4,12 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
-#include "peers/process.hpp"
 
 namespace opshap::peers {
 

@@ -7,14 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/strict_json.hpp"
 
 namespace opshap::peers {

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <span>
 #include <utility>
 
 #include "core/error.hpp"

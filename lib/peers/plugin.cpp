@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>

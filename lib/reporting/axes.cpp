@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "reporting/figures.hpp"
-#include "reporting/methods.hpp"
 
 namespace opshap::reporting {
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "core/error.hpp"
 #include "reporting/claims_measurement.hpp"

@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
-#include <utility>
 
 #include "metrics/registry.hpp"
 #include "reporting/methods.hpp"

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "metrics/registry.hpp"
-
 namespace opshap::reporting {
 
 namespace {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include "core/error.hpp"

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "reporting/methods.hpp"
-#include "reporting/scoreboard.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::reporting::figures {

@@ -19,7 +19,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
-#include "reporting/methods.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::reporting {

@@ -5,18 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <tuple>
-#include <utility>
 
 #include "core/error.hpp"
 #include "metrics/registry.hpp"
 #include "reporting/axes.hpp"
 #include "reporting/methods.hpp"
-#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "metrics/registry.hpp"
 #include "reporting/methods.hpp"
 
 namespace opshap::reporting::tables {

@@ -7,11 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "metrics/registry.hpp"

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 #include "core/error.hpp"
 

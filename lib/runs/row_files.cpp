@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 #include <system_error>
 
 #include "core/checksum.hpp"
-#include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/names.hpp"
 #include "core/strict_json.hpp"
@@ -23,8 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-
-#include "core/error.hpp"
 
 namespace opshap::runs {
 

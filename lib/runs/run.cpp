@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/rng.hpp"
 #include "statistics/quantiles.hpp"
 
 namespace opshap::statistics {

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/coalitions.hpp"
-#include "core/scenario.hpp"
 #include "core/threads.hpp"
 #include "explainers/operator_shap.hpp"
 #include "games/cell_mask_game.hpp"

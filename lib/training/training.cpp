@@ -17,7 +17,6 @@
 #include "training/ranks.hpp"
 #include "training/resolution_batches.hpp"
 #include "training/samples.hpp"
-#include "training/target.hpp"
 
 namespace opshap::training {
 

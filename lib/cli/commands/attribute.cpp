@@ -8,7 +8,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "cli/attribute_output.hpp"

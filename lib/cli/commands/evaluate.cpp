@@ -3,7 +3,6 @@
 #include "evaluation/evaluate.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
