@@ -41,7 +41,7 @@ FieldBatch on_mesh(FieldBatch fields, const Domain& mesh, std::string_view who);
 Partition input_partition(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& labels,
                           const Domain& domain, std::string_view who);
 
-/// The operator that --operator names: trained weights, as networks::library().load_operator() reads them, or the program of
+/// The operator that --operator names: trained weights, as Networks::load_operator() reads them, or the program of
 /// peer:FOLDER. `input` is the shape of an array that it is to get, where there is one.
 ///
 /// In a kept program (cli/kept_program.hpp) an operator is loaded once and renewed when its file has changed.

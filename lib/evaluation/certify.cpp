@@ -43,7 +43,8 @@ std::optional<Noise> RepeatedGame::noise() const {
   const double relative = opshap::relative(std::abs(second - value_), std::max(largest_, std::abs(second)))
                               .value.value_or(std::numeric_limits<double>::infinity());
   if (relative <= same) return std::nullopt;
-  return Noise{.coalition = opshap::to_string(coalition_, players()), .first = value_, .second = second, .relative = relative};
+  return Noise{
+      .coalition = opshap::to_string(coalition_, players()), .first = value_, .second = second, .relative = relative};
 }
 
 std::string in_words(const Noise& noise) {
