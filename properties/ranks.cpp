@@ -87,8 +87,9 @@ class TrainingOfRanks : public Program {
     const std::vector<Epoch> alone = epochs("one"), together = epochs("several");
     ASSERT_EQ(alone.size(), together.size());
     ASSERT_FALSE(alone.empty());
-    // Sums of float32 (rounding 6e-8) in another order. Fifty steps of a larger network made 2e-6 of it.
-    constexpr double tolerance = 1e-5;
+    // Sums of float32 (rounding 6e-8) in another order, of values some hundred times as large as the residuals that a
+    // loss of 6e-8 has the squares of; a member that is lost or counted twice changes a loss by percents.
+    constexpr double tolerance = 1e-4;
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_NEAR(1, together[i].loss / alone[i].loss, tolerance) << what << ", epoch " << i;
       EXPECT_NEAR(1, together[i].validation / alone[i].validation, tolerance) << what << ", epoch " << i;

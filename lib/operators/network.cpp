@@ -255,7 +255,7 @@ class NetworkOperator final : public Operator {
       }
     } catch (const c10::Error& error) {
       // LibTorch has no type of its own for this one on the CPU.
-      const bool memory = std::string_view(error.what()).find("memory") != std::string_view::npos;
+      const bool memory = std::string_view(error.what_without_backtrace()).find("memory") != std::string_view::npos;
       require<EnvironmentError>(!memory, describe(), ": points=", inputs.domain.points(),
                                 " (there is not enough memory for fields of this size). Use a coarser grid.");
       throw;
