@@ -92,7 +92,7 @@ class SolvedGame : public Game {
 /// A game that extends smoothly to the unit cube, f: [0,1]^n → R with f(1_S) = v(S), and has gradients on the diagonal.
 class DifferentiableGame : public Game {
  public:
-  const DifferentiableGame* differentiable() const final { return this; }
+  const DifferentiableGame* differentiable() const override { return this; }
   /// ∂f/∂a_i at a = (t, …, t), for each t: [T, n] row-major. One reverse pass a node.
   virtual std::vector<double> diagonal_gradients(std::span<const double> nodes) const = 0;
 };

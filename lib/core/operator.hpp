@@ -131,6 +131,8 @@ class Operator {
   /// ⟨w, G(input)⟩ for each input, [B]. The default applies and picks; an operator that can stop early overrides it.
   virtual std::vector<double> values_at(const FieldBatch& inputs, const Readout& readout) const;
 
+  /// Whether gradient_at works: a program in another process may have values alone.
+  virtual bool has_gradients() const { return true; }
   struct Gradient {
     std::vector<double> values;  ///< ⟨w, G(input)⟩, [B]
     FieldBatch gradient;  ///< ∂⟨w, G(input)⟩/∂input, the shape of the inputs; cell volumes are already in it

@@ -123,6 +123,8 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
     return masked_.values(coalitions.size(), mask_of(coalitions));
   }
 
+  const DifferentiableGame* differentiable() const override { return masked_.has_gradients() ? this : nullptr; }
+
   std::vector<double> diagonal_gradients(std::span<const double> nodes) const override {
     if (engine_has_slopes()) {
       return by_engine(nodes.size(), [&](std::size_t node, std::span<double> slopes) {
@@ -144,7 +146,9 @@ class CellMaskGame final : public DifferentiableGame, public MeanField, public C
   }
 
   /// Those of the closure where there is one: a hard mask is far from the diagonal, and it knows both states of a cell.
-  const CoalitionSlopes* slopes() const override { return this; }
+  const CoalitionSlopes* slopes() const override {
+    return masked_.has_gradients() || masked_.has_mean_field() ? this : nullptr;
+  }
 
   std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
     if (!masked_.has_mean_field()) return by_operator(&MaskedOperator::slopes, coalitions.size(), mask_of(coalitions));

@@ -63,6 +63,7 @@ class MaskedOperator {
   const Domain& domain() const { return input_.domain; }
   const FieldBatch& input() const { return input_; }
   const FieldBatch& baseline() const { return baseline_; }
+  bool has_gradients() const { return operator_.has_gradients(); }
   bool has_mean_field() const { return operator_.has_mean_field(); }
 
   /// Writes all points of the field of weights with that number.

@@ -96,6 +96,8 @@ class PeerOperator final : public Operator {
     return outputs;
   }
 
+  bool has_gradients() const override { return program_->questions.says("gradients"); }
+
   Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
     require_fits(inputs);
     require_readout(*this, inputs.domain, readout);
