@@ -24,7 +24,7 @@ constexpr int most_failures = 3;
 }  // namespace
 
 Peer::Peer(Plugin plugin) : plugin_(std::move(plugin)) {
-  require(plugin_.role == Role::estimator, "peer: ", plugin_.name, " (is a ", to_string(plugin_.role),
+  require(plugin_.role == Role::estimator, "peer: ", plugin_.name, " (its role is ", to_string(plugin_.role),
           " by its plugin.toml, and no method). Use --", to_string(plugin_.role), " peer:FOLDER.");
 }
 

@@ -131,8 +131,12 @@ Json parsed_manifest(Run& run, const std::filesystem::path& path) {
   const std::string who = message("manifest: path=", path.string());
   run.manifest = read_file(path);
   Json manifest = strict_json<Json>(run.manifest, who);
-  require<DataError>(manifest.is_object() && manifest.value("schema", Json()) == manifest_schema, who, " (is not an ",
-                     manifest_schema, "). Name the folder of a run of this version.");
+  const Json schema = manifest.is_object() ? manifest.value("schema", Json()) : Json();
+  require<DataError>(schema == manifest_schema, who, " (",
+                     schema.is_string() ? "is of " + schema.get<std::string>() : "has no schema", ", not of ",
+                     manifest_schema,
+                     "). Name the folder of a run of `opshap reproduce`; what `opshap evaluate` "
+                     "leaves are the rows of its results.jsonl.");
   try {
     take_manifest(run, manifest);
   } catch (const DataError& error) {
