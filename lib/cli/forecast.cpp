@@ -385,6 +385,9 @@ nlohmann::ordered_json number(const std::optional<double>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
+/// Of the uniform attribution's error: an explainer with more has learned next to nothing.
+constexpr double hardly_better = 0.9;
+
 std::string shown(const std::optional<double>& value) { return value ? reporting::show(*value) : "-"; }
 
 }  // namespace
@@ -394,29 +397,36 @@ void print_ending(const Globals& globals, const std::filesystem::path& page, con
   const runs::Run finished = runs::read_run(run);
   const reporting::Scoreboard scores(finished);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  reporting::Table table{.name = "errors",
-                         .caption =
-                             "Median NRMSE over the test inputs. The mean field is a method that needs no "
-                             "training.",
-                         .columns = {{"n", true}, {"explainer"}, {"NRMSE", true}, {"mean field's", true}},
-                         .rows = {}};
-  bool nearer = false;
+  reporting::Table table{
+      .name = "errors",
+      .caption =
+          "Median NRMSE over the test inputs. The mean field is a method that needs no "
+          "training, and the uniform attribution knows nothing but v(N) - v(∅).",
+      .columns = {{"n", true}, {"explainer"}, {"NRMSE", true}, {"mean field's", true}, {"uniform's", true}},
+      .rows = {}};
+  bool nearer = false, uniform_everywhere = true;
   for (const reporting::Discretisation& on : scores.discretisations()) {
     for (const std::string& method : scores.methods_with_access("amortised")) {
-      const auto own = median_nrmse(scores, on, method), mean_field = median_nrmse(scores, on, "mean_field");
+      const auto own = median_nrmse(scores, on, method), mean_field = median_nrmse(scores, on, "mean_field"),
+                 uniform = median_nrmse(scores, on, "uniform");
       nearer = nearer || (own && mean_field && *mean_field < *own);
+      uniform_everywhere = uniform_everywhere && own && uniform && *own >= hardly_better * *uniform;
       rows.push_back({{"shape", on.shape},
                       {"players", on.players},
                       {"method", method},
                       {"nrmse", number(own)},
-                      {"mean_field_nrmse", number(mean_field)}});
-      table.add({on.label(), reporting::style_of(method).label, shown(own), shown(mean_field)});
+                      {"mean_field_nrmse", number(mean_field)},
+                      {"uniform_nrmse", number(uniform)}});
+      table.add({on.label(), reporting::style_of(method).label, shown(own), shown(mean_field), shown(uniform)});
     }
   }
   if (globals.json) return print_json({{"report", page.string()}, {"errors", rows}});
   print_path(globals, "report", page);
   std::cout << '\n' << table.markdown();
   if (nearer) std::cout << "\nThe mean field is nearer. `opshap attribute --method mean_field` needs no explainer.\n";
+  if (uniform_everywhere && !rows.empty())
+    std::cout << "\nThe explainer has learned next to nothing: everywhere it has more than nine tenths of the uniform "
+                 "attribution's error. Train on more samples, or on labels (`opshap train explainer --inputs`).\n";
 }
 
 }  // namespace opshap::cli
