@@ -1,5 +1,6 @@
 #include "operators/fno.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>

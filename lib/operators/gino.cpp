@@ -4,6 +4,7 @@
 #include "operators/gino.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
