@@ -158,7 +158,7 @@ void add_game_options(CLI::App& command, GameOptions& options) {
   command.add_option("--baseline", options.baseline, "With --operator: 0, or a field of the input's shape (.npy)")
       ->capture_default_str();
   command.add_option("--players", options.players,
-                     "With a family: how many. With --operator: contiguous groups of equal size, on a mesh the blocks "
+                     "With a family: how many. With --operator: contiguous groups, as equal as can be, on a mesh the blocks "
                      "of its bounding box that hold points (default: one player per point)");
   command.add_option("--partition", options.partition, "With --operator: player of each point, integer .npy");
 }
