@@ -40,8 +40,8 @@ void memory_batches(const char* who, std::int64_t total, std::atomic<std::int64_
       compute(first, count);
       first += count;
     } catch (const c10::Error& error) {
-      // LibTorch has no type of its own for this one on the CPU.
-      if (std::string_view(error.what()).find("memory") == std::string_view::npos) throw;
+      // LibTorch has no type of its own for this one on the CPU. Its backtrace names functions, this one among them.
+      if (std::string_view(error.what_without_backtrace()).find("memory") == std::string_view::npos) throw;
       require<EnvironmentError>(count > 1, who,
                                 ": batch=1 (there is not enough memory even for that). Use a coarser grid.");
       size = count / 2;
