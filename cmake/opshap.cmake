@@ -206,10 +206,25 @@ function(opshap_precompile_for_tests target)
   endif()
 endfunction()
 
-# opshap_test(<name> [LABEL property|convergence|...] [TORCH] USES <target>...): one executable <name>.cpp, one CTest entry per test.
-# TORCH: one CTest entry for the whole executable, since loading LibTorch takes a second.
-function(opshap_test name)
-  cmake_parse_arguments(arg "TORCH" "LABEL;TIMEOUT" "USES" ${ARGN})
+# The suites of a file of tests, as a filter of GoogleTest: those of TEST_P have the names of their instances before them.
+function(opshap_suites variable file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} text)
+  string(REGEX MATCHALL "\nTEST(_[FP])?\\([A-Za-z0-9_]+" suites "${text}")
+  list(TRANSFORM suites REPLACE "\nTEST_P\\((.*)" "*/\\1.*")
+  list(TRANSFORM suites REPLACE "\nTEST(_F)?\\((.*)" "\\2.*")
+  list(REMOVE_DUPLICATES suites)
+  set(${variable} "${suites}" PARENT_SCOPE)
+endfunction()
+
+# opshap_tests(<executable> [LABEL property|convergence|...] [TIMEOUT <seconds>] [TORCH] [PROGRAM] FILES <name>... USES <target>...):
+# one executable of <name>.cpp..., one CTest entry a test. The tests of a room share one, since linking costs more than most tests.
+# TORCH: one CTest entry a file, named like it, since loading LibTorch takes half a second.
+# PROGRAM: the tests start the program opshap.
+# ${PROJECT_BINARY_DIR}/tests.txt has a line a file: its name, its executable, the filter of its suites. tools/mutate reads it.
+file(WRITE ${PROJECT_BINARY_DIR}/tests.txt "")
+function(opshap_tests name)
+  cmake_parse_arguments(arg "TORCH;PROGRAM" "LABEL;TIMEOUT" "FILES;USES" ${ARGN})
   if(arg_TORCH AND NOT OPSHAP_NETWORKS)
     return()
   endif()
@@ -219,7 +234,8 @@ function(opshap_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  add_executable(${name} ${name}.cpp)
+  list(TRANSFORM arg_FILES APPEND .cpp OUTPUT_VARIABLE sources)
+  add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${arg_USES} GTest::gtest_main)
   target_link_libraries(${name} PRIVATE opshap_support nlohmann_json::nlohmann_json)
   if(arg_USES MATCHES "opshap::(operators|explainers|training)")
@@ -227,17 +243,41 @@ function(opshap_test name)
   else()
     target_precompile_headers(${name} REUSE_FROM opshap_support)
   endif()
-  target_compile_definitions(${name} PRIVATE OPSHAP_SOURCE_DIR="${PROJECT_SOURCE_DIR}" OPSHAP_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_compile_definitions(${name} PRIVATE OPSHAP_SOURCE_DIR="${PROJECT_SOURCE_DIR}" OPSHAP_BINARY_DIR="${PROJECT_BINARY_DIR}"
+                             $<$<BOOL:${OPSHAP_NETWORKS}>:OPSHAP_WITH_NETWORKS>)
   opshap_compile_options(${name})
   opshap_compile_for_words(${name})
+  if(arg_PROGRAM)
+    add_dependencies(${name} opshap)
+  endif()
+  set(others)
+  foreach(file IN LISTS arg_FILES)
+    opshap_suites(suites ${CMAKE_CURRENT_SOURCE_DIR}/${file}.cpp)
+    foreach(suite IN LISTS suites)
+      if(suite IN_LIST others)
+        message(FATAL_ERROR "${name}: ${file}.cpp has tests of the suite ${suite}, as another of its files (a filter would run both). "
+                            "Rename the suite, or give the file to another executable.")
+      endif()
+    endforeach()
+    list(APPEND others ${suites})
+    list(JOIN suites : filter)
+    file(APPEND ${PROJECT_BINARY_DIR}/tests.txt "${file} ${name} ${filter}\n")
+    if(arg_TORCH)
+      add_test(NAME ${file} COMMAND ${name} --gtest_filter=${filter})
+      set_tests_properties(${file} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
+    endif()
+  endforeach()
   if(arg_TORCH)
     set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE torch)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                          PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABEL})
   endif()
+endfunction()
+
+# opshap_test(<name> ... USES <target>...): an executable of one file.
+function(opshap_test name)
+  opshap_tests(${name} FILES ${name} ${ARGN})
 endfunction()
 
 # opshap_benchmark(<name> [TORCH] [SMOKE <regex>] USES <target>...): a Google Benchmark executable bench_<name>, smoke-run by CTest so that it cannot rot.

@@ -330,24 +330,7 @@ TEST(Density, TakesItsConfigThroughAFile) {
   fs::remove_all(folder);
 }
 
-std::string refusal(const std::string& json) {
-  try {
-    operators::make_network({json}, torch::kFloat32);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(Density, RefusesWhatCannotWork) {
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "query": "corner"})").find("query=\"corner\""));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "query": [0, 0, 0]})").find("query="));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "atom": 1})").find("atom=1 (needs true or false)"));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "coordinates": "polar"})").find("coordinates=polar"));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "network": 3})").find("JSON object"));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "network": {"model": "fno", "quadrature": "midpoint"}})")
-                                   .find("quadrature=midpoint (not one of points, volumes)"));
-  EXPECT_NE(std::string::npos, refusal(R"({"model": "density", "atoms": true})").find("Did you mean atom"));
+TEST(Density, RefusesAnAngleWhereNothingIsPeriodic) {
   const auto angle = network(config("query_angle", true, 0));
   EXPECT_THROW(angle->apply(wave(Domain::grid({Axis::cells(16)}))), InvalidArgument);
   EXPECT_NO_THROW(network(config("query_offset", true, 0.25))->apply(wave(Domain::grid({Axis::cells(16)}))));

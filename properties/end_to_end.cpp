@@ -102,8 +102,7 @@ TEST_F(EndToEnd, ModelsWithNormalisersAreExplainedInPhysicalUnits) {
     // Python computes in float64, we in float32: 5e-5 of the largest value is what users may rely on.
     const Tolerance tolerance{.bound = 5e-5 * largest(exact), .reason = "float32"};
     for (const char* path : {"", " --no-engine"}) {
-      const Outcome outcome = opshap(ask + path);
-      ASSERT_EQ(0, outcome.code) << outcome.err;
+      const Outcome outcome = done(ask + path);
       EXPECT_EQ("", mismatch(exact, Json::parse(outcome.out).at("values").get<std::vector<double>>(), tolerance))
           << name << path;
     }

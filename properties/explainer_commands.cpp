@@ -7,7 +7,8 @@
 #include <numbers>
 
 #include "data/npy.hpp"
-#include "support/program.hpp"
+#include "support/one_run.hpp"
+#include "support/refusal.hpp"
 
 namespace opshap {
 namespace {
@@ -15,27 +16,11 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-/// One run of the chain for all tests of this file.
-class ExplainerCommands : public Program {
- protected:
-  static void SetUpTestSuite() {
-    run_ = fs::temp_directory_path() / ("opshap_explainer_commands_" + std::to_string(getpid()));
-    const std::string command = std::string(OPSHAP_BINARY_DIR) + "/opshap reproduce --profile " + OPSHAP_SOURCE_DIR +
-                                "/properties/support/small_burgers.toml --out " + run_.string() + " > " +
-                                run_.string() + ".log 2>&1";
-    code_ = std::system(command.c_str());
-    log_ = read_file(run_.string() + ".log");
-  }
-  static void TearDownTestSuite() {
-    fs::remove_all(run_);
-    fs::remove(run_.string() + ".log");
-  }
-  void SetUp() override {
-    Program::SetUp();
-    ASSERT_EQ(0, code_) << log_;
-  }
+constexpr const char* profile = "small_burgers.toml";
 
-  static std::string backbone() { return (run_ / "backbone" / "model.safetensors").string(); }
+class ExplainerCommands : public OneRun<&profile> {
+ protected:
+  static std::string backbone() { return weights("backbone"); }
 
   /// So many waves on so many points, with an axis for the channel or without.
   std::string waves(std::int64_t count, std::int64_t points, bool channel = false) const {
@@ -50,10 +35,6 @@ class ExplainerCommands : public Program {
     data::write_npy(path("waves.npy"), {shape, data::Dtype::float64, values});
     return path("waves.npy");
   }
-
-  static inline fs::path run_;
-  static inline int code_ = -1;
-  static inline std::string log_;
 };
 
 constexpr const char* quick =
@@ -62,11 +43,9 @@ constexpr const char* quick =
     "queries = 'any'\n[operator]\nmodes = 4\nwidth = 8\nlayers = 2\n";
 
 TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
-  const std::string weights = path("own.safetensors");
-  const Outcome trained =
-      opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
-             file("quick.toml", quick) + " --out " + weights + " --json -q");
-  ASSERT_EQ(0, trained.code) << trained.err;
+  const std::string own = path("own.safetensors");
+  const Outcome trained = done("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                               " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " --json -q");
   const Json answer = Json::parse(trained.out);
   EXPECT_EQ("mean_field", answer.at("target"));
   // 64 games and 2 for validation: two passes of 6, and v(N) and v(∅) with the labels and for the normalisation.
@@ -81,21 +60,17 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
     // An explainer of two epochs is no match for its own target.
     EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   }
-  const Outcome map = opshap("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
-                             weights + " --query all --out " + path("map.npy"));
-  ASSERT_EQ(0, map.code) << map.err;
+  const Outcome map = done("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
+                           own + " --query all --out " + path("map.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{2, 32, 32}), data::read_npy(path("map.npy")).shape);
-  const Outcome unseen = opshap("attribute --operator " + backbone() + " --input " + waves(1, 24, true) +
-                                " --explainer " + weights + " --query 3 --json");
-  ASSERT_EQ(0, unseen.code) << unseen.err;
-  EXPECT_NE(std::string::npos, unseen.err.find("trained on grids of 16, 32 points an axis, and not of 24"))
-      << unseen.err;
+  const Outcome unseen = done("attribute --operator " + backbone() + " --input " + waves(1, 24, true) +
+                              " --explainer " + own + " --query 3 --json");
+  EXPECT_TRUE(contains(unseen.err, "trained on grids of 16, 32 points an axis, and not of 24"));
   // A mean over a region is the mean of the densities there.
   const std::string one =
-      "attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " + weights + " --json ";
-  const Outcome region = opshap(one + "--target mean:4..6"), fifth = opshap(one + "--query 4"),
+      "attribute --operator " + backbone() + " --input " + waves(1, 32, true) + " --explainer " + own + " --json ";
+  const Outcome region = done(one + "--target mean:4..6"), fifth = opshap(one + "--query 4"),
                 sixth = opshap(one + "--query 5");
-  ASSERT_EQ(0, region.code) << region.err;
   const auto values = [](const Outcome& outcome) {
     return Json::parse(outcome.out).at("values").get<std::vector<std::vector<double>>>().at(0);
   };
@@ -103,7 +78,7 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR((a[i] + b[i]) / 2, found[i], 1e-5) << "float32 sums";
   const Outcome again =
       opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 64 --config " +
-             path("quick.toml") + " --out " + weights + " --seed 2 --json -q");
+             path("quick.toml") + " --out " + own + " --seed 2 --json -q");
   EXPECT_EQ(2, again.code) << "the folder beside it is of another seed";
 }
 
@@ -112,47 +87,43 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string profile = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
   const std::string train = "train explainer --data " + (run_ / "data" / "burgers1d.h5").string() + " --operator " +
                             backbone() + " --profile " + profile + " --out " + path("trained");
-  const Outcome trained = opshap(train + " --json -q");
-  ASSERT_EQ(0, trained.code) << trained.err;
+  const Outcome trained = done(train + " --json -q");
   const Json rows = Json::parse(trained.out).at("held_out");
   ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
   EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
   EXPECT_LT(rows[0].at("mean_field_nrmse").get<double>(), rows[0].at("nrmse").get<double>())
       << "two epochs teach nothing";
   const Outcome said = opshap(train + " -q");
-  EXPECT_NE(std::string::npos, said.out.find("The mean field is nearer.")) << said.out;
+  EXPECT_TRUE(contains(said.out, "The mean field is nearer."));
 
   const std::string reproduce = "reproduce --profile " + profile + " --config " +
                                 file("mean.toml", "[evaluation]\nmethods = ['mean_field']\ncurves = []\n") + " --out " +
                                 path("run");
-  const Outcome run = opshap(reproduce + " --json -q");
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done(reproduce + " --json -q");
   const Json errors = Json::parse(run.out).at("errors");
   ASSERT_EQ(2u, errors.size());
   for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
-  EXPECT_NE(std::string::npos, opshap(reproduce + " -q").out.find("mean field's"));
+  EXPECT_TRUE(contains(opshap(reproduce + " -q").out, "mean field's"));
 }
 
 TEST_F(ExplainerCommands, AnExplainerIsRefusedForWhatItWasNotTrainedFor) {
-  const std::string weights = (run_ / "explainer" / "model.safetensors").string();
+  const std::string explainer = weights("explainer");
   data::write_npy(path("u.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.5)});
   data::write_npy(path("zeros.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.0)});
   data::write_npy(path("tenths.npy"), {{32}, data::Dtype::float64, std::vector<double>(32, 0.1)});
   const auto ask = [&](const std::string& op, const std::string& more) {
-    return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + weights +
+    return "attribute --operator " + op + " --input " + path("u.npy") + " --explainer " + explainer +
            " --query 16 --json " + more;
   };
-  const Outcome right = opshap(ask(backbone(), "--baseline " + path("zeros.npy")));
-  EXPECT_EQ(0, right.code) << right.err;
+  const Outcome right = done(ask(backbone(), "--baseline " + path("zeros.npy")));
   EXPECT_EQ("", right.err) << "a field of zeros is the baseline zero";
   expect_refusal(ask(backbone(), "--baseline " + path("tenths.npy")), 2, "baseline 0.1 instead of zero");
   expect_refusal(ask(backbone(), "--players 8"), 2, "players blocks instead of points");
-  expect_refusal(ask(weights, ""), 2, "operator ");
+  expect_refusal(ask(explainer, ""), 2, "operator ");
   const std::string plain = ask(backbone(), "");
   expect_refusal(plain.substr(0, plain.find(" --query")) + " --target mean:3..5", 2, "centre of the domain");
-  const Outcome forced = opshap(ask(backbone(), "--force --baseline " + path("tenths.npy")));
-  EXPECT_EQ(0, forced.code) << forced.err;
-  EXPECT_NE(std::string::npos, forced.err.find("was trained for something else: baseline 0.1 instead of zero"));
+  const Outcome forced = done(ask(backbone(), "--force --baseline " + path("tenths.npy")));
+  EXPECT_TRUE(contains(forced.err, "was trained for something else: baseline 0.1 instead of zero"));
 }
 
 TEST_F(ExplainerCommands, OwnInputsThatCannotWorkAreRefused) {
@@ -169,16 +140,14 @@ TEST_F(ExplainerCommands, AStudyComparesRecipesAndGoesOnWhereItWas) {
                                     "coordinates = 'query_angle'\natom = true\nunlabelled = 8\n");
   const std::string study = "study amortisation --run " + run_.string() + " --config " + settings +
                             " --seeds 2 --inputs 2 --reference-error 0.1 --out " + path("study");
-  const Outcome first = opshap(study + " -q");
-  ASSERT_EQ(0, first.code) << first.err;
+  done(study + " -q");
   const std::string rows = read_file(folder_ / "study" / "rows.jsonl"),
                     report = read_file(folder_ / "study" / "amortisation.md");
-  EXPECT_NE(std::string::npos, report.find("| paper |"));
-  EXPECT_NE(std::string::npos, report.find("| values |"));
+  EXPECT_TRUE(contains(report, "| paper |"));
+  EXPECT_TRUE(contains(report, "| values |"));
   EXPECT_TRUE(fs::exists(folder_ / "study" / "explanation_time.md"));
   EXPECT_FALSE(fs::exists(folder_ / "study" / "trainings" / "paper-42"));
-  const Outcome again = opshap(study + " -q");
-  ASSERT_EQ(0, again.code) << again.err;
+  done(study + " -q");
   EXPECT_EQ(rows, read_file(folder_ / "study" / "rows.jsonl")) << "times included: nothing is done twice";
   expect_refusal(
       "study amortisation --run " + run_.string() + " --config " + settings + " --recipes valus --out " + path("other"),
@@ -192,29 +161,26 @@ TEST_F(ExplainerCommands, AStudyMayHaveFewerResolutionsThanTheRun) {
       file("recipes.toml",
            "resolutions = [16]\n[explainers.values]\ntarget = 'mean_field'\npatience = 0\n"
            "coordinates = 'query_angle'\natom = true\nunlabelled = 8\nunlabelled_shares = [1.0]\n");
-  const Outcome found = opshap("study amortisation --run " + run_.string() + " --config " + settings +
-                               " --seeds 1 --inputs 2 --reference-error 0.1 --out " + path("study") + " -q");
-  ASSERT_EQ(0, found.code) << found.err;
+  done("study amortisation --run " + run_.string() + " --config " + settings +
+       " --seeds 1 --inputs 2 --reference-error 0.1 --out " + path("study") + " -q");
   const std::string rows = read_file(folder_ / "study" / "rows.jsonl");
-  EXPECT_NE(std::string::npos, rows.find("\"players\":16"));
-  EXPECT_EQ(std::string::npos, rows.find("\"players\":32"));
+  EXPECT_TRUE(contains(rows, "\"players\":16"));
+  EXPECT_FALSE(contains(rows, "\"players\":32"));
 }
 
 TEST_F(ExplainerCommands, AStudyOfQueriesScoresEveryPosition) {
   const std::string any = path("any.safetensors");
-  const Outcome trained = opshap("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
-                                 " --samples 32 --config " + file("quick.toml", quick) + " --out " + any + " -q");
-  ASSERT_EQ(0, trained.code) << trained.err;
-  const std::string fixed = (run_ / "explainer" / "model.safetensors").string();
+  done("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) + " --samples 32 --config " +
+       file("quick.toml", quick) + " --out " + any + " -q");
+  const std::string fixed = weights("explainer");
   const std::string study =
       "study queries --run " + run_.string() + " --points 16 --positions 4 --inputs 2 --out " + path("queries");
-  const Outcome outcome = opshap(study + " --explainer " + any + " --fixed " + fixed + " -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  done(study + " --explainer " + any + " --fixed " + fixed + " -q");
   const std::string report = read_file(folder_ / "queries" / "queries.md"),
                     points = read_file(folder_ / "queries" / "queries.csv");
-  EXPECT_NE(std::string::npos, report.find("times that error")) << report;
-  EXPECT_NE(std::string::npos, points.find("\"explainer, any query\",0.875,")) << points;
-  EXPECT_NE(std::string::npos, points.find("\"explainer, one query\",0.5,")) << points;
+  EXPECT_TRUE(contains(report, "times that error"));
+  EXPECT_TRUE(contains(points, "\"explainer, any query\",0.875,"));
+  EXPECT_TRUE(contains(points, "\"explainer, one query\",0.5,"));
   expect_refusal(study + " --explainer " + fixed, 2, "one query");
   expect_refusal("study queries --run " + run_.string() + " --points 16 --positions 17 --explainer " + any + " --out " +
                      path("other"),

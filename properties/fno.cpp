@@ -1,35 +1,36 @@
-// The Fourier neural operator against golden values, a direct Fourier sum, and itself.
+// The Fourier neural operator: what it has beyond the laws of architectures.cpp, and its options, each against what
+// neuraloperator computes with it.
 
 #include "operators/fno.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/csv.hpp"
 #include "core/error.hpp"
-#include "core/rng.hpp"
 #include "core/threads.hpp"
+#include "data/safetensors.hpp"
+#include "games/cell_mask_game.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
+#include "operators/registry.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
 #include "support/operator_golden.hpp"
+#include "support/refusal.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
-operators::FnoConfig config_of(const CsvRow& row) {
-  operators::FnoConfig config;
-  config.n_modes.assign(static_cast<std::size_t>(row.whole("dimension")), 16);
-  config.domain_padding = 0.5;
-  config.domain_padding_mode = row.text("padding_mode");
-  return config;
-}
+namespace fs = std::filesystem;
+using networks::Precision;
 
 TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
   EXPECT_DOUBLE_EQ(0.76662161642728521, operators::golden_number(0, 0));
@@ -37,22 +38,6 @@ TEST(GoldenNumbers, AreTheOnesOfTheFormula) {
   EXPECT_DOUBLE_EQ(0.18237946839615882, operators::golden_number(0, 2));
   EXPECT_DOUBLE_EQ(0.7353710165340428, operators::golden_number(1000, 0));
   EXPECT_DOUBLE_EQ(-0.33009477833339873, operators::golden_number(1000, 1));
-}
-
-TEST(Fno, GivesTheGoldenValues) {
-  const auto table = operator_golden_rows("fno_golden");
-  ASSERT_EQ(6U, table.size());
-  for (const CsvRow& row : table) {
-    const operators::FnoConfig config = config_of(row);
-    std::vector<std::int64_t> shape = {row.whole("batch"), 1};
-    shape.insert(shape.end(), config.n_modes.size(), row.whole("points"));
-    const FieldBatch exact = operators::golden_output(config, shape, networks::Precision::float64);
-    const FieldBatch single = operators::golden_output(config, shape, networks::Precision::float32);
-    EXPECT_LT(relative_error(golden_values(row), operators::golden_values(exact)), 1e-8)
-        << row.text("id");  // the table has ten digits, the last one rounded
-    EXPECT_LT(l2_distance(exact.values, single.values), 1e-5)
-        << row.text("id");  // a dozen layers of products of 64 float32 numbers
-  }
 }
 
 operators::FnoConfig small_config(int dimension, int in_channels = 1, int out_channels = 1) {
@@ -64,56 +49,6 @@ operators::FnoConfig small_config(int dimension, int in_channels = 1, int out_ch
                               .domain_padding = 0.5};
   config.n_modes.assign(static_cast<std::size_t>(dimension), 6);
   return config;
-}
-
-FieldBatch random_fields(const std::vector<int>& shape, std::int64_t batch, int channels) {
-  FieldBatch fields = FieldBatch::zeros(Domain::unit(shape), batch, channels);
-  Rng rng(3, "fno test");
-  for (double& value : fields.values) value = rng.normal();
-  return fields;
-}
-
-TEST(Fno, ValuesAtAPointAreThoseOfTheWholeField) {
-  const std::vector<std::vector<int>> shapes = {{1}, {2}, {5}, {8}, {16}, {33}, {3, 5}, {4, 4}, {8, 6}};
-  for (const auto& shape : shapes) {
-    const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
-                                                  networks::Precision::float64);
-    const FieldBatch inputs = random_fields(shape, 3, 2);
-    const FieldBatch outputs = op->apply(inputs);
-    for (std::int64_t point = 0; point < inputs.domain.points(); ++point) {
-      const std::vector<double> values = op->values_at(inputs, Query{.point = point, .channel = 1});
-      for (std::int64_t b = 0; b < 3; ++b) {
-        const double whole = outputs.field(b)[static_cast<std::size_t>(inputs.domain.points() + point)];
-        EXPECT_EQ("", mismatch(whole, values[static_cast<std::size_t>(b)],
-                               rounding(1e4, 1)));  // other order of the same sums
-      }
-    }
-  }
-}
-
-// All inputs of small grids. The difference quotient is off by h²/6 times the third derivative, and by rounding over h,
-// which is smaller.
-TEST(Fno, GradientIsTheOneOfCentralDifferences) {
-  constexpr double h = 1e-5;
-  const std::vector<std::vector<int>> shapes = {{8}, {5}, {4, 4}};
-  for (const std::vector<int>& shape : shapes) {
-    const auto op = operators::untrained_operator(small_config(static_cast<int>(shape.size()), 2, 2), 1,
-                                                  networks::Precision::float64);
-    const FieldBatch inputs = random_fields(shape, 2, 2);
-    const Query query{.point = inputs.domain.centre(), .channel = 1};
-    const Operator::Gradient found = op->gradient_at(inputs, query);
-    EXPECT_EQ("", mismatch(op->values_at(inputs, query), found.values, rounding(1e4, 1)));
-    std::vector<double> expected;
-    for (std::size_t i = 0; i < inputs.values.size(); ++i) {
-      FieldBatch above = inputs, below = inputs;
-      above.values[i] += h;
-      below.values[i] -= h;
-      const auto sample = i / inputs.field_size();
-      expected.push_back((op->values_at(above, query)[sample] - op->values_at(below, query)[sample]) / (2 * h));
-    }
-    EXPECT_EQ("", mismatch(expected, found.gradient.values, discretisation(10, h, 2)));
-    EXPECT_GT(largest(found.gradient.values), 1e-3);
-  }
 }
 
 /// Each field moved on by one point along its last axis.
@@ -132,7 +67,7 @@ TEST(Fno, WithoutPaddingAndPlacesCommutesWithShifts) {
     for (const char* places : {"none", "grid"}) {
       config.positional_embedding = places;
       const auto op = operators::untrained_operator(config, 1, networks::Precision::float64);
-      const FieldBatch inputs = random_fields(shape, 2, 2);
+      const FieldBatch inputs = random_fields(Domain::unit(shape), 2, 2);
       const double apart = l2_distance(shifted(op->apply(inputs)).values, op->apply(shifted(inputs)).values);
       if (config.knows_places())
         EXPECT_GT(apart, 1e-4) << "places do not move with the field";
@@ -142,20 +77,9 @@ TEST(Fno, WithoutPaddingAndPlacesCommutesWithShifts) {
   }
 }
 
-TEST(Fno, OneFieldAloneGivesWhatItGivesInABatch) {
-  const auto op = operators::untrained_operator(small_config(1), 1);
-  const FieldBatch inputs = random_fields({64}, 32, 1);
-  const FieldBatch outputs = op->apply(inputs);
-  for (const std::int64_t b : {0, 13, 31}) {
-    const FieldBatch alone = op->apply(inputs.one(b));
-    EXPECT_LT(l2_distance({outputs.field(b).begin(), outputs.field(b).end()}, alone.values),
-              1e-6);  // float32 sums in another order
-  }
-}
-
 TEST(Fno, BitsDoNotDependOnTheNumberOfThreads) {
   const auto op = operators::untrained_operator(operators::FnoConfig{.domain_padding = 0.5}, 1);
-  const FieldBatch inputs = random_fields({256}, 37, 1);  // several chunks, the last one not full
+  const FieldBatch inputs = random_fields(Domain::unit({256}), 37, 1);  // several chunks, the last one not full
   const Query query{.point = 100};
   set_threads(1);
   const FieldBatch fields = op->apply(inputs);
@@ -183,45 +107,158 @@ TEST(Fno, PadsAsTheReferenceDoes) {
   }
 }
 
-TEST(Fno, HasTheReferencesParameters) {
-  const std::vector<std::pair<int, std::int64_t>> counts = {{1, 198'209}, {2, 2'410'177}};
-  for (const auto& [dimension, count] : counts) {
-    operators::FnoConfig config;
-    config.n_modes.assign(static_cast<std::size_t>(dimension), 16);
-    const auto network = operators::make_network(config, torch::kFloat32);
-    std::int64_t numbers = 0;
-    for (const operators::Parameter& parameter : network->parameters())
-      numbers += parameter.value.numel() / (parameter.complex ? 2 : 1);
-    EXPECT_EQ(count, numbers);
+/// A network of reference_data/fno_options/.
+struct Subject {
+  std::string name;
+
+  static fs::path folder() { return fs::path(OPSHAP_SOURCE_DIR) / "reference_data" / "fno_options"; }
+  fs::path file() const { return folder() / (name + ".safetensors"); }
+  std::unique_ptr<Operator> op(networks::Precision precision = networks::Precision::float32, bool engine = true) const {
+    return operators::load_operator(file(), "cpu", precision, engine);
+  }
+  std::vector<double> output() const { return stored_output("fno_options/" + name + "_"); }
+  FieldBatch input() const { return stored_input("fno_options/" + name + "_"); }
+};
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const auto& entry : fs::directory_iterator(Subject::folder()))
+    if (const std::string stem = entry.path().stem();
+        entry.path().extension() == ".safetensors" && !stem.ends_with("_factors"))
+      all.push_back({stem});
+  std::sort(all.begin(), all.end(), [](const Subject& a, const Subject& b) { return a.name < b.name; });
+  return all;
+}
+
+TEST(FnoOptions, GiveWhatNeuraloperatorComputes) {
+  ASSERT_LE(18U, subjects().size());
+  for (const Subject& subject : subjects())
+    EXPECT_LT(l2_distance(subject.output(), subject.op()->apply(subject.input()).values), float32_layers)
+        << subject.name;
+}
+
+TEST(FnoOptions, ChangeWhatANetworkComputes) {
+  // The same weights without the option, where they are those of another network.
+  for (const char* name : {"instance_norm", "relu", "silu", "stabilizer"}) {
+    const Subject subject{name};
+    const auto network = operators::load_network(subject.file(), torch::kFloat32);
+    auto plain = operators::FnoConfig::parse(network->config());
+    plain.options = {};
+    const auto without = operators::make_network(plain, torch::kFloat32);
+    const torch::NoGradGuard no_grad;
+    for (std::size_t i = 0; i < without->parameters().size(); ++i)
+      without->parameters()[i].value.copy_(network->parameters()[i].value);
+    FieldBatch input = subject.input(), found = FieldBatch::zeros(input.domain, input.batch, 1);
+    operators::from_tensor(without->forward(operators::to_tensor(input, 0, input.batch, torch::kFloat32), input.domain),
+                           found, 0);
+    EXPECT_GT(l2_distance(subject.output(), found.values), 100 * float32_layers) << name;
   }
 }
 
-// Uniform on (−k, k) has variance k²/3; re and im of complex weights have standard deviation sqrt(2/(64+64))/sqrt(2).
-TEST(Fno, StartsFromTheReferencesDistributions) {
-  const auto network = operators::make_network(operators::FnoConfig{}, torch::kFloat64);
-  operators::initialise(*network, 5);
-  const auto check = [&](const std::string& name, double expected) {
-    const auto& all = network->parameters();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const operators::Parameter& parameter) { return parameter.name == name; });
-    ASSERT_NE(all.end(), found) << name;
-    const double standard_error =
-        expected / std::sqrt(2 * static_cast<double>(found->value.numel()));  // of the normal law, the larger one
-    EXPECT_EQ("", mismatch(expected, found->value.std().item<double>(), sampling(standard_error))) << name;
-  };
-  check("fno_blocks.convs.1.weight.tensor", std::sqrt(2.0 / 128) / std::sqrt(2.0));
-  check("fno_blocks.convs.2.bias", std::sqrt(2.0 / 128));
-  check("fno_blocks.channel_mlp.0.fcs.1.weight", 1 / std::sqrt(32.0) / std::sqrt(3.0));
-  check("lifting.fcs.0.weight", 1 / std::sqrt(2.0) / std::sqrt(3.0));
+TEST(FnoOptions, HaveAtAPointTheValuesOfTheWholeField) {
+  for (const Subject& subject : subjects()) {
+    const auto op = subject.op(networks::Precision::float64);
+    const FieldBatch inputs = subject.input(), outputs = op->apply(inputs);
+    for (const std::int64_t point : {std::int64_t{0}, inputs.domain.centre(), inputs.domain.points() - 1}) {
+      std::vector<double> whole;
+      for (std::int64_t b = 0; b < inputs.batch; ++b)
+        whole.push_back(outputs.field(b)[static_cast<std::size_t>(point)]);
+      // Other order of the same sums.
+      EXPECT_EQ("", mismatch(whole, op->values_at(inputs, Query{.point = point}), rounding(1e4, 1))) << subject.name;
+    }
+  }
 }
 
-TEST(Fno, RefusesFieldsThatDoNotFit) {
-  const auto op = operators::untrained_operator(small_config(1), 1);
-  EXPECT_THROW(op->apply(random_fields({4, 4}, 1, 1)), InvalidArgument);
-  EXPECT_THROW(op->apply(random_fields({8}, 1, 2)), InvalidArgument);
-  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), Query{.point = 8}), InvalidArgument);
-  EXPECT_THROW(op->values_at(random_fields({8}, 1, 1), Query{.point = 0, .channel = 1}), InvalidArgument);
-  EXPECT_TRUE(op->apply(random_fields({8}, 0, 1)).values.empty());
+// Of the sum of squares, with respect to every parameter: the kernels and LibTorch's own reverse pass.
+TEST(FnoOptions, HaveTheSameGradientsByKernelsAndByLibTorch) {
+  for (const Subject& subject : subjects()) {
+    const auto network = operators::load_network(subject.file(), torch::kFloat64);
+    std::vector<torch::Tensor> parameters;
+    for (operators::Parameter& parameter : network->parameters())
+      parameters.push_back(parameter.value.set_requires_grad(true));
+    const FieldBatch input = subject.input();
+    const torch::Tensor fields = operators::to_tensor(input, 0, input.batch, torch::kFloat64);
+    const auto gradients = [&](bool fused) {
+      network->set_fused(fused);
+      return torch::autograd::grad({network->forward(fields, input.domain).square().sum()}, parameters);
+    };
+    const auto plain = gradients(false), fused = gradients(true);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const double scale = std::max(1.0, plain[i].abs().max().item<double>());
+      EXPECT_EQ("", mismatch(0, (plain[i] - fused[i]).abs().max().item<double>(), rounding(1e4, scale)))
+          << subject.name << ": " << network->parameters()[i].name;
+    }
+  }
+}
+
+TEST(FnoOptions, PlayGamesByTheEngineWhereItHasThem) {
+  const std::vector<std::string> covered = {"batch_norm", "cp",     "gates",        "no_embedding",
+                                            "no_skips",   "ratios", "tensor_train", "tucker"};
+  for (const Subject& subject : subjects()) {
+    const auto with = subject.op(), without = subject.op(networks::Precision::float32, false);
+    const std::string path = with->coalition_path();
+    const bool by_engine = std::ranges::find(covered, subject.name) != covered.end();
+    EXPECT_EQ(by_engine, path.starts_with("engine")) << subject.name << ": " << path;
+    if (!by_engine) {
+      EXPECT_TRUE(contains(path, "the engines have no "));
+      continue;
+    }
+    ScenarioRule rule;
+    rule.players = ScenarioRule::Players::blocks;
+    rule.blocks = 4;
+    FieldBatch input = subject.input().one(0);
+    if (input.domain.dimension() == 1 || input.domain.shape()[0] % 2 == 0) {
+      const Coalitions all = Coalitions::enumerate(4, 0, 16);
+      const std::vector<double> found = games::cell_mask_game(*with, make_scenario(rule, input))->values(all),
+                                expected = games::cell_mask_game(*without, make_scenario(rule, input))->values(all);
+      for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(expected[i], found[i], float32_layers) << subject.name;
+    }
+  }
+}
+
+TEST(FnoOptions, HaveAClosureUnlessNormsTieThePoints) {
+  for (const Subject& subject : subjects())
+    EXPECT_EQ(subject.name != "instance_norm" && subject.name != "group_norm", subject.op()->has_mean_field())
+        << subject.name;
+}
+
+TEST(FnoOptions, ExpandFactorsWhenAFileIsRead) {
+  for (const char* name : {"tucker", "cp", "tensor_train"}) {
+    const Subject whole{name}, factors{std::string(name) + "_factors"};
+    EXPECT_LT(l2_distance(whole.output(), factors.op()->apply(whole.input()).values), float32_layers) << name;
+    const auto network = operators::load_network(factors.file(), torch::kFloat32);
+    EXPECT_EQ(operators::load_network(whole.file(), torch::kFloat32)->config(), network->config()) << name;
+  }
+}
+
+TEST(FnoOptions, RefuseFactorsThatDoNotFit) {
+  const fs::path changed = fs::temp_directory_path() / ("opshap_factors_" + std::to_string(getpid()) + ".safetensors");
+  for (const char* name : {"tucker", "cp", "tensor_train"}) {
+    data::Safetensors content = data::read_safetensors(Subject{std::string(name) + "_factors"}.file());
+    content.tensors.erase("fno_blocks.convs.1.weight.factors.factor_1");
+    data::write_safetensors(changed, content);
+    EXPECT_THROW(operators::load_network(changed, torch::kFloat32), DataError) << name;
+  }
+  fs::remove(changed);
+}
+
+TEST(FnoOptions, AreReadBackAsWritten) {
+  for (const Subject& subject : subjects()) {
+    const auto config = operators::FnoConfig::parse(operators::load_network(subject.file(), torch::kFloat32)->config());
+    EXPECT_EQ(config, operators::FnoConfig::parse(config)) << subject.name;
+  }
+  EXPECT_FALSE(contains(networks::NetworkConfig(operators::FnoConfig{}).json, "norm"));
+}
+
+TEST(FnoOptions, AreSettingsOfAProfileToo) {
+  const auto architecture = operators::architecture("fno");
+  const auto settings = [&](const std::string& extra) -> networks::NetworkSettings {
+    const std::string papers = architecture->of_the_paper().json;
+    return {.model = "fno", .json = papers.substr(0, papers.rfind('}')) + ", " + extra + "}"};
+  };
+  const auto fitted = architecture->fitted(settings(R"("non_linearity": "relu", "norm": "group_norm")"), {});
+  EXPECT_EQ(operators::Activation::relu, operators::FnoConfig::parse(fitted).options.block.activation);
+  EXPECT_THROW(architecture->fitted(settings(R"("norm": "batch_norm")"), {}), InvalidArgument);
 }
 
 }  // namespace

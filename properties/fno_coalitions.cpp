@@ -1,4 +1,5 @@
-// The coalition engine that runs on any device, on CPU tensors, against the network applied to masked fields.
+// Games of an FNO by the coalition engines, that of the processor's kernels and the one that runs on any device (here on
+// CPU tensors), against the network applied to masked fields.
 
 #include "operators/fno_coalitions.hpp"
 
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -15,10 +17,13 @@
 #include "core/error.hpp"
 #include "core/threads.hpp"
 #include "games/cell_mask_game.hpp"
+#include "kernels/kernels.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
+#include "operators/weights.hpp"
 #include "support/for_all.hpp"
 #include "support/operator_inputs.hpp"
+#include "support/refusal.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -38,17 +43,37 @@ operators::FnoConfig random_config(int dimension, Rng& rng) {
     return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
   };
   operators::FnoConfig config{.n_modes = {},
-                              .hidden_channels = up_to(2, 12),
+                              .hidden_channels = up_to(2, up_to(0, 1) == 0 ? 12 : 40),
                               .n_layers = up_to(1, 4),
                               .in_channels = up_to(1, 3),
                               .out_channels = up_to(1, 3)};
-  for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, 9));
+  for (int axis = 0; axis < dimension; ++axis) config.n_modes.push_back(up_to(1, up_to(0, 1) == 0 ? 9 : 16));
   config.domain_padding = 0.25 * up_to(0, 3);
   if (dimension == 2) config.domain_padding = std::vector{0.25 * up_to(0, 3), 0.25 * up_to(0, 3)};
   config.domain_padding_mode = up_to(0, 1) == 0 ? "symmetric" : "one-sided";
   config.positional_embedding = up_to(0, 2) > 0 ? "grid" : "none";
   config.inverse_shift = up_to(0, 1) == 0 ? operators::InverseShift::fftshift : operators::InverseShift::ifftshift;
   return config;
+}
+
+/// The empty and the grand coalition, then any.
+Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
+  Coalitions coalitions(players);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  while (coalitions.size() < count) {
+    coalitions.append_empty();
+    for (int player = 0; player < players; ++player)
+      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
+  }
+  return coalitions;
+}
+
+/// Inputs and baselines have different means: a mask then moves every mode.
+FieldBatch random_field(const Domain& domain, int channels, double low, double high, Rng& rng) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
+  for (double& value : field.values) value = rng.uniform(low, high);
+  return field;
 }
 
 /// A query, or a weighted sum of three.
@@ -71,19 +96,11 @@ Question random_question(Rng& rng) {
   const auto points = static_cast<std::uint64_t>(domain.points());
   Partition players = rng.below(2) == 0 ? Partition::one_player_per_point(domain)
                                         : random_cells(domain, 1 + static_cast<int>(rng.below(points)), rng);
-  // The empty and the grand coalition, then any; few enough to look up, or enough for a table of the players.
-  Coalitions coalitions(players.players);
-  coalitions.append_empty();
-  coalitions.append_grand();
-  const std::size_t count = rng.below(2) == 0 ? 10 : 150;
-  while (coalitions.size() < count) {
-    coalitions.append_empty();
-    for (int player = 0; player < players.players; ++player)
-      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
-  }
+  // Few enough to look up, or enough for a table of the players.
+  Coalitions coalitions = random_coalitions(players.players, rng.below(2) == 0 ? 10 : 150, rng);
   return {.config = config,
-          .input = random_field(domain, config.in_channels, rng),
-          .baseline = random_field(domain, config.in_channels, rng),
+          .input = random_field(domain, config.in_channels, 0, 2, rng),
+          .baseline = random_field(domain, config.in_channels, -1, 0, rng),
           .players = std::move(players),
           .coalitions = std::move(coalitions),
           .readout = random_readout(points, config.out_channels, rng)};
@@ -128,6 +145,12 @@ std::vector<double> plain_values(const Operator& op, const Question& question) {
       ->values(question.coalitions);
 }
 
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
 /// What an error is measured by: the standard deviation over the coalitions, since single values may be near 0; for a
 /// network that hardly sees its input, 1 % of the values, since they have no more digits than their precision.
 double spread(const std::vector<double>& values) {
@@ -139,9 +162,7 @@ double spread(const std::vector<double>& values) {
 
 /// max |difference| over the spread.
 double error(const std::vector<double>& exact, const std::vector<double>& found) {
-  double worst = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) worst = std::max(worst, std::abs(exact[i] - found[i]));
-  return worst / spread(exact);
+  return largest_difference(exact, found) / spread(exact);
 }
 
 TEST(FnoCoalitions, AreTheNetworkAppliedToMaskedFields) {
@@ -153,8 +174,12 @@ TEST(FnoCoalitions, AreTheNetworkAppliedToMaskedFields) {
     // A network may be sensitive to roundings itself. Two orders of the same sums round by chance: of the largest
     // errors of a few coalitions one was seen at 4.6 times the other in some thousand questions.
     const auto single = as_operator(network(question.config, seed, torch::kFloat32), false);
-    const double bound = std::max(2e-5, 10 * error(exact, plain_values(*single, question)));
-    RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat32), question)) < bound);
+    const double plain = error(exact, plain_values(*single, question));
+    RC_ASSERT(error(exact, engine_values(*network(question.config, seed, torch::kFloat32), question)) <
+              std::max(2e-5, 10 * plain));
+    const auto kernels = as_operator(network(question.config, seed, torch::kFloat32));
+    RC_ASSERT(kernels->coalition_path(question.readout).starts_with("engine, "));
+    RC_ASSERT(error(exact, plain_values(*kernels, question)) < 2e-5 + 4 * plain);
   });
 }
 
@@ -211,13 +236,86 @@ TEST(FnoCoalitions, NameWhatIsNotFinite) {
   input.values[3] = NAN;
   EXPECT_THROW(engines.coalition_engine(input, baseline, Partition::one_player_per_point(input.domain), {}), DataError);
   network->parameters()[2].value[0] = INFINITY;
-  try {
-    const operators::FnoCoalitions broken(operators::FnoConfig::parse(network->config()), network->options(),
-                                          network->parameters());
-    ADD_FAILURE() << "took an infinite parameter";
-  } catch (const DataError& failure) {
-    EXPECT_NE(std::string(failure.what()).find(network->parameters()[2].name), std::string::npos) << failure.what();
+  EXPECT_TRUE(contains(refusal<DataError>([&] {
+                         operators::FnoCoalitions(operators::FnoConfig::parse(network->config()), network->options(),
+                                                  network->parameters());
+                       }),
+                       network->parameters()[2].name));
+}
+
+// Of all points as players. LibTorch rounds as often as the engine does: where a network is so ill conditioned that it
+// errs by more, so may the engine.
+TEST(CoalitionEngine, HasTheSlopesOfLibTorch) {
+  for_all_questions([](const Question& of, std::uint64_t seed) {
+    const auto engine = as_operator(network(of.config, seed, torch::kFloat32)),
+               plain = as_operator(network(of.config, seed, torch::kFloat32), false),
+               precise = as_operator(network(of.config, seed, torch::kFloat64));
+    const Partition cells = Partition::one_player_per_point(of.input.domain);
+    Rng rng(seed, "coalitions");
+    const Coalitions coalitions = random_coalitions(cells.players, 5, rng);
+    const std::vector<double> nodes = {0, 0.3, 0.8, 1};
+    const auto compare = [&](const auto& slopes) {
+      const auto by = [&](const Operator& op) {
+        return slopes(*games::cell_mask_game(op, {of.input, of.baseline, cells, of.readout}));
+      };
+      const std::vector<double> exact = by(*precise), found = by(*engine), torch = by(*plain);
+      RC_ASSERT(largest_difference(found, exact) < 2e-5 * largest(exact) + 4 * largest_difference(torch, exact));
+    };
+    compare([&](const Game& game) { return game.differentiable()->diagonal_gradients(nodes); });
+    compare([&](const Game& game) { return game.mean_field()->mean_field_gradients(nodes); });
+    compare([&](const Game& game) { return game.slopes()->coalition_slopes(coalitions); });
+  });
+}
+
+TEST(CoalitionEngine, SaysWhichPathComputesAndWhy) {
+  const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
+  EXPECT_TRUE(operators::untrained_operator(config, 1)->coalition_path().starts_with("engine, "));
+  EXPECT_TRUE(
+      contains(operators::untrained_operator(config, 1, networks::Precision::float64)->coalition_path(), "float32"));
+  const auto off = as_operator(network(config, 1, torch::kFloat32), false);
+  EXPECT_TRUE(contains(off->coalition_path(), "switched off"));
+  const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  const Partition cells = Partition::one_player_per_point(field.domain);
+  EXPECT_EQ(off->coalition_engine(field, field, cells, Query{.point = 2}), nullptr);
+  EXPECT_EQ(games::cell_mask_game(*off, {field, field, cells, Query{.point = 2}})->path(), off->coalition_path());
+  // Beyond 64 points the whole output is no dearer.
+  const auto on = operators::untrained_operator(config, 1);
+  const FieldBatch wide = FieldBatch::zeros(Domain::unit({65}), 1, 1);
+  const Readout few = Readout::of_weights(std::vector<double>(64, 1.0), 64),
+                many = Readout::of_weights(std::vector<double>(65, 1.0), 65);
+  EXPECT_TRUE(on->coalition_path(few).starts_with("engine, ")) << on->coalition_path(few);
+  EXPECT_TRUE(contains(on->coalition_path(many), "65 points"));
+  EXPECT_EQ(on->coalition_engine(wide, wide, Partition::one_player_per_point(wide.domain), many), nullptr);
+}
+
+TEST(CoalitionEngine, RunsTheInstructionSetThatIsForced) {
+  const operators::FnoConfig config{.n_modes = {4}, .hidden_channels = 8};
+  for (const std::string& set : kernels::instruction_sets()) {
+    setenv("OPSHAP_ENGINE", set.c_str(), 1);
+    EXPECT_EQ(operators::untrained_operator(config, 1)->coalition_path(), "engine, " + set);
   }
+  setenv("OPSHAP_ENGINE", "altivec", 1);
+  EXPECT_THROW(operators::untrained_operator(config, 1), EnvironmentError);
+  unsetenv("OPSHAP_ENGINE");
+}
+
+TEST(CoalitionEngine, GivesTheSameBitsForEveryNumberOfThreads) {
+  const auto op = operators::untrained_operator(
+      operators::FnoConfig{.n_modes = {8}, .hidden_channels = 16, .domain_padding = 0.5}, 1);
+  Rng rng(2, "coalition engine test");
+  const FieldBatch input = random_field(Domain::unit({24}), 1, 0, 2, rng),
+                   baseline = FieldBatch::zeros(input.domain, 1, 1);
+  const auto game =
+      games::cell_mask_game(*op, {input, baseline, Partition::one_player_per_point(input.domain), Query{.point = 5}});
+  const Coalitions coalitions = random_coalitions(24, 333, rng);
+  const int before = threads();
+  set_threads(1);
+  const std::vector<double> one = game->values(coalitions);
+  for (const int count : {2, 3, 8}) {
+    set_threads(count);
+    EXPECT_EQ(game->values(coalitions), one) << count << " threads";
+  }
+  set_threads(before);
 }
 
 TEST(MemoryBatches, AreHalvedUntilTheyFit) {

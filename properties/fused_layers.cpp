@@ -16,11 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
+#include "support/networks.hpp"
+#include "support/operator_golden.hpp"
 #include "support/tolerance.hpp"
 #include "training/loop.hpp"
 
@@ -28,18 +29,6 @@ namespace opshap {
 namespace {
 
 using torch::Tensor;
-
-Tensor random_tensor(const std::vector<std::int64_t>& shape, std::uint64_t seed, double scale = 1) {
-  Tensor drawn = torch::empty(shape, torch::kFloat64);
-  Rng rng(seed, "fused layers test");
-  for (std::int64_t i = 0; i < drawn.numel(); ++i) drawn.data_ptr<double>()[i] = scale * rng.normal();
-  return drawn;
-}
-
-std::vector<double> numbers(const Tensor& tensor) {
-  const Tensor flat = tensor.detach().to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
 
 /// All work inside runs on this instruction set.
 class WithInstructionSet {
@@ -302,15 +291,6 @@ operators::FnoConfig config(int dimension) {
   return config;
 }
 
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, scale = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    scale += a[i] * a[i];
-  }
-  return std::sqrt(sum / scale);
-}
-
 const std::vector<std::vector<int>> shapes = {{1}, {5}, {16}, {33}, {4, 4}, {3, 5}, {8, 6}};
 
 TEST(FusedTraining, HasTheGradientsOfLibTorch) {
@@ -319,7 +299,7 @@ TEST(FusedTraining, HasTheGradientsOfLibTorch) {
     Trained plain(model, shape, torch::kFloat64, false), fused(model, shape, torch::kFloat64, true);
     const double expected = plain.loss_and_gradient(), found = fused.loss_and_gradient();
     EXPECT_EQ("", mismatch(expected, found, rounding(1e3, 1)));
-    EXPECT_LT(distance(plain.gradients(), fused.gradients()), 1e-13);  // a thousand roundings
+    EXPECT_LT(l2_distance(plain.gradients(), fused.gradients()), 1e-13);  // a thousand roundings
   }
 }
 

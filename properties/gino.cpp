@@ -1,5 +1,5 @@
-// The geometry-informed neural operator: against golden values, against neuraloperator itself, and its parts against
-// plain loops.
+// The geometry-informed neural operator: its neighbours and kernel integrals against plain loops, itself against
+// neuraloperator's outputs. architectures.cpp has the laws of all architectures.
 
 #include "operators/gino.hpp"
 
@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +22,9 @@
 #include "operators/layers.hpp"
 #include "operators/registry.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
+#include "support/operator_golden.hpp"
+#include "support/refusal.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -31,23 +32,6 @@ namespace {
 
 using operators::NeighbourLists;
 using torch::Tensor;
-
-std::vector<double> numbers(const Tensor& tensor) {
-  const Tensor flat = tensor.detach().to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
-double l2_distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, scale = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    scale += a[i] * a[i];
-  }
-  return std::sqrt(sum / scale);
-}
-
-/// Both sides compute in float32: a dozen layers of products of some hundred numbers.
-constexpr double float32_layers = 1e-5;
 
 std::vector<double> random_numbers(std::size_t count, std::uint64_t item) {
   std::vector<double> drawn(count);
@@ -161,43 +145,16 @@ TEST(RowsOfEdges, AreSummedByPointAndEachIsTheDerivativeOfTheOther) {
             numbers(torch::autograd::grad({(operators::rows_of_edges(x, index) * weights).sum()}, {x})[0]));
 }
 
-operators::GinoConfig golden_config() {
-  return {.in_channels = 2,
-          .in_transform = "nonlinear",
-          .out_transform = "nonlinear",
-          .in_radius = 0.05,
-          .out_radius = 0.05};
-}
-
-/// The five numbers of a row of the golden table.
-std::vector<double> golden_row(const std::string& id) {
-  for (const CsvRow& row : read_csv(OPSHAP_SOURCE_DIR "/reference_data/gino_golden.csv", {"id"}, "# version 1")) {
-    if (row.text("id") == id)
-      return {row.number("first"), row.number("middle"), row.number("last"), row.number("mean"), row.number("l2")};
-  }
-  throw DataError("gino_golden.csv: no row " + id);
-}
-
-// Single entries of the output differ by roundings of the waves and of the reference's coordinates.
-void expect_golden(const std::string& id, const FieldBatch& found) {
-  const networks::GoldenValues values = operators::golden_values(found);
-  const std::vector<double> five = {values.first, values.middle, values.last, values.mean, values.l2},
-                            expected = golden_row(id);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(1, five[i] / expected[i], 1e-6) << id << " number " << i;
-}
-
-TEST(Gino, GivesTheGoldenValues) {
-  const FieldBatch exact = operators::golden_output(golden_config(), {1, 2, 1900}, networks::Precision::float64),
-                   single = operators::golden_output(golden_config(), {1, 2, 1900}, networks::Precision::float32);
-  expect_golden("G2", exact);
-  EXPECT_LT(l2_distance(exact.values, single.values), float32_layers);
-}
-
 // The reference's distances come from a float32 matrix product, which misses one pair.
 TEST(Gino, GivesTheGoldenValuesOfTheReferencesNeighbours) {
   constexpr std::int64_t latent_point = 2428, node = 370, points = 1900;
   const torch::NoGradGuard no_grad;
-  operators::Gino network(golden_config(), torch::kFloat64);
+  operators::Gino network({.in_channels = 2,
+                           .in_transform = "nonlinear",
+                           .out_transform = "nonlinear",
+                           .in_radius = 0.05,
+                           .out_radius = 0.05},
+                          torch::kFloat64);
   operators::set_golden_parameters(network);
   const Domain domain = mesh_of(golden_places(points));
   const auto without = [](NeighbourLists lists, std::int64_t row, std::int64_t index) {
@@ -217,7 +174,11 @@ TEST(Gino, GivesTheGoldenValuesOfTheReferencesNeighbours) {
     for (std::uint64_t channel = 0; channel < 2; ++channel)
       input.values[channel * points + point] = static_cast<float>(operators::golden_number(1000, 2 * point + channel));
   operators::from_tensor(network.forward_on(operators::to_tensor(input, 0, 1, network.options()), mesh), output, 0);
-  expect_golden("G2r", output);
+  for (const CsvRow& row : operator_golden_rows("gino_golden")) {
+    if (row.text("id") == "G2r") {
+      EXPECT_LT(relative_error(golden_values(row), operators::golden_values(output)), 1e-6);
+    }
+  }
 }
 
 /// The settings of reference_data/generate/neuraloperator_gino.py.
@@ -275,78 +236,11 @@ Domain small_mesh() {
   return mesh_of(places);
 }
 
-FieldBatch random_fields(const Domain& domain, std::int64_t batch, std::uint64_t item) {
-  FieldBatch fields = FieldBatch::zeros(domain, batch, 2);
-  Rng rng(5, "gino fields", 0, item);
-  for (double& value : fields.values) value = rng.normal();
-  return fields;
-}
-
 std::unique_ptr<operators::Gino> small_network(const operators::GinoConfig& config) {
   auto network = std::make_unique<operators::Gino>(config, torch::kFloat64);
   operators::initialise(*network, 2);
   for (operators::Parameter& parameter : network->parameters()) parameter.value.set_requires_grad(true);
   return network;
-}
-
-/// The derivatives of Σ cos(output) with respect to the fields and to all parameters.
-std::vector<Tensor> derivatives(const operators::Network& network, const FieldBatch& inputs,
-                                const std::function<Tensor(const Tensor&)>& output) {
-  const Tensor fields = operators::to_tensor(inputs, 0, inputs.batch, network.options()).set_requires_grad(true);
-  std::vector<Tensor> of = {fields};
-  for (const operators::Parameter& parameter : network.parameters()) of.push_back(parameter.value);
-  return torch::autograd::grad({output(fields).cos().sum()}, of);
-}
-
-TEST(Gino, FusedLayersAreThoseOfLibTorchAndSoAreTheirDerivatives) {
-  for (const char* transform : {"nonlinear", "linear"}) {
-    const auto network = small_network(small_config(transform, transform));
-    const FieldBatch inputs = random_fields(small_mesh(), 3, 0);
-    const Tensor fields = operators::to_tensor(inputs, 0, 3, network->options());
-    const auto whole = [&](const Tensor& of) { return network->forward(of, inputs.domain); };
-    for (const std::int64_t point : {0, 5}) {
-      const auto at = [&](const Tensor& of) { return network->forward_at(of, inputs.domain, point); };
-      network->set_fused(true);
-      ASSERT_TRUE(network->fused());
-      const Tensor fused = whole(fields), fused_at = at(fields);
-      const auto of_whole = derivatives(*network, inputs, whole), of_point = derivatives(*network, inputs, at);
-      network->set_fused(false);
-      EXPECT_EQ("", mismatch(numbers(whole(fields)), numbers(fused), rounding(1e4, 1)));
-      EXPECT_EQ("", mismatch(numbers(at(fields)), numbers(fused_at), rounding(1e4, 1)));
-      EXPECT_EQ("", mismatch(numbers(fused[point]), numbers(fused_at), rounding(1e4, 1)));
-      const auto plain_whole = derivatives(*network, inputs, whole), plain_point = derivatives(*network, inputs, at);
-      for (std::size_t i = 0; i < of_whole.size(); ++i) {
-        const std::string name = i == 0 ? "fields" : network->parameters()[i - 1].name;
-        EXPECT_EQ("", mismatch(numbers(plain_whole[i]), numbers(of_whole[i]), rounding(1e5, 10))) << name;
-        EXPECT_EQ("", mismatch(numbers(plain_point[i]), numbers(of_point[i]), rounding(1e5, 10))) << name;
-      }
-    }
-  }
-}
-
-TEST(Gino, GradientIsTheOneOfCentralDifferences) {
-  constexpr double h = 1e-5;
-  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
-  const FieldBatch input = random_fields(small_mesh(), 1, 1);
-  for (const std::int64_t point : {0, 7}) {
-    const Query query{.point = point, .channel = 1};
-    std::vector<double> expected;
-    for (std::size_t i = 0; i < input.values.size(); ++i) {
-      FieldBatch above = input, below = input;
-      above.values[i] += h;
-      below.values[i] -= h;
-      expected.push_back((op->values_at(above, query)[0] - op->values_at(below, query)[0]) / (2 * h));
-    }
-    EXPECT_EQ("", mismatch(expected, op->gradient_at(input, query).gradient.values, discretisation(10, h, 2)));
-    EXPECT_GT(largest(expected), 1e-5);
-  }
-}
-
-TEST(Gino, SharesOneMeshInABatch) {
-  const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
-  const FieldBatch inputs = random_fields(small_mesh(), 5, 2), outputs = op->apply(inputs);
-  const auto third = outputs.field(3);
-  EXPECT_EQ("", mismatch({third.begin(), third.end()}, op->apply(inputs.one(3)).values, rounding(1e4, 1)));
 }
 
 /// One point is a mesh as well. A query without latent neighbours gets the projection of nothing.
@@ -355,7 +249,7 @@ TEST(Gino, TakesOnePointAndNoNeighbours) {
   config.out_radius = 1e-3;
   const auto network = small_network(config);
   const Domain one = mesh_of({0.013, 1.017});
-  const FieldBatch input = random_fields(one, 2, 3);
+  const FieldBatch input = random_fields(one, 2, 2, 3);
   const Tensor fields = operators::to_tensor(input, 0, 2, network->options());
   const Tensor whole = network->forward(fields, one)[0], at = network->forward_at(fields, one, 0);
   EXPECT_EQ(numbers(whole), numbers(at));
@@ -368,7 +262,7 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
   const auto network = small_network(small_config());
   const Domain domain = small_mesh();
   const auto exact = network->mesh(domain);
-  const FieldBatch input = random_fields(domain, 1, 4);
+  const FieldBatch input = random_fields(domain, 1, 2, 4);
   const Tensor fields = operators::to_tensor(input, 0, 1, network->options());
   EXPECT_EQ(numbers(network->forward(fields, domain)),
             numbers(network->forward_on(fields, network->mesh(domain, exact->in, exact->out))));
@@ -382,8 +276,8 @@ TEST(Gino, TakesNeighboursFromElsewhere) {
 
 TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
   const auto op = operators::untrained_operator(small_config(), 1, networks::Precision::float64);
-  const FieldBatch input = random_fields(small_mesh(), 1, 5), baseline = random_fields(small_mesh(), 1, 6);
-  EXPECT_NE(std::string::npos, op->coalition_path().find("sparse")) << op->coalition_path();
+  const FieldBatch input = random_fields(small_mesh(), 1, 2, 5), baseline = random_fields(small_mesh(), 1, 2, 6);
+  EXPECT_TRUE(contains(op->coalition_path(), "sparse"));
   for (const int players : {12, 4}) {
     std::vector<std::int64_t> labels;
     for (int point = 0; point < 12; ++point) labels.push_back(point % players);
@@ -404,51 +298,7 @@ TEST(Gino, PlaysTheGameOfItsMaskedInputsByItsSparseSums) {
   }
 }
 
-TEST(Gino, MeanFieldEndsAtTheInputAndAtTheBaseline) {
-  const auto op = operators::untrained_operator(small_config(), 3, networks::Precision::float64);
-  const FieldBatch input = random_fields(small_mesh(), 1, 7), baseline = random_fields(small_mesh(), 1, 8);
-  const Query query{.point = 4, .channel = 1};
-  FieldBatch levels = FieldBatch::zeros(input.domain, 2, 1);
-  std::ranges::fill(levels.field(1), 1.0);
-  const Operator::Gradient found = op->mean_field_at(input, baseline, levels, query);
-  EXPECT_EQ("", mismatch(op->values_at(baseline, query)[0], found.values[0], rounding(1e4, 1)));
-  EXPECT_EQ("", mismatch(op->values_at(input, query)[0], found.values[1], rounding(1e4, 1)));
-}
-
-std::int64_t count(const operators::GinoConfig& config) {
-  std::int64_t found = 0;
-  for (const operators::Parameter& parameter : operators::make_network(config, torch::kFloat32)->parameters())
-    found += parameter.value.numel() / (parameter.complex ? 2 : 1);
-  return found;
-}
-
-TEST(Gino, HasTheReferencesParameters) {
-  operators::GinoConfig config = golden_config();
-  EXPECT_EQ(2'764'467, count(config));
-  config.out_channels = 2;
-  EXPECT_EQ(2'764'724, count(config));
-  config.out_transform = "linear";
-  EXPECT_EQ(2'731'956, count(config));
-}
-
-TEST(Gino, NamesWhatItRefuses) {
-  const auto refusal = [](const std::string& extra) -> std::string {
-    try {
-      operators::make_network({R"({"model": "gino")" + extra + "}"}, torch::kFloat32);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const std::vector<std::pair<std::string, std::string>> texts = {{R"(, "in_channels": 2)", "fno_in_channels"},
-                                                                  {R"(, "in_radius": 0)", "in_radius"},
-                                                                  {R"(, "n_modes": [16])", "two axes"},
-                                                                  {R"(, "latent_shape": [64, 1])", "latent_shape"},
-                                                                  {R"(, "mesh_box": [0, 1, 1, 1])", "mesh_box"},
-                                                                  {R"(, "domain_padding": 0.5)", "domain_padding"},
-                                                                  {R"(, "in_transform": "cubic")", "in_transform"}};
-  for (const auto& [extra, why] : texts) EXPECT_NE(std::string::npos, refusal(extra).find(why)) << refusal(extra);
-  EXPECT_EQ("", refusal(R"(, "nodes": 100, "domain_padding": 0)"));
+TEST(Gino, HasAConfigThatIsReadBackAndNoParametersOfAnother) {
   const operators::GinoConfig config = small_config();
   EXPECT_EQ(config, operators::GinoConfig::parse(config));
 

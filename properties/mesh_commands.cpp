@@ -14,6 +14,7 @@
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
+#include "support/refusal.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -76,8 +77,7 @@ class MeshCommands : public Program {
 };
 
 TEST_F(MeshCommands, BlocksOfAMeshHaveTheirClosedFormValues) {
-  const Outcome run = opshap(attribute("--query 40 --players 16 --method exact --json"));
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done(attribute("--query 40 --players 16 --method exact --json"));
   const Json found = Json::parse(run.out);
   EXPECT_EQ(16, found["blocks"]);
   const auto block_of_player = found["block_of_player"].get<std::vector<int>>();
@@ -108,10 +108,9 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   data::write_npy(path("two.npy"), {{2, 1, mesh_.size()}, data::Dtype::float64, two});
   const std::size_t query = 17;
   const std::string at = std::to_string(mesh_.coordinate(query, 0)) + "," + std::to_string(mesh_.coordinate(query, 1));
-  const Outcome run = opshap("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " +
-                             path("two.npy") + " --partition " + path("labels.npy") + " --query-at " + at +
-                             " --method exact --json --out " + path("v.npy"));
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done("attribute --operator " + path("model.pt") + " --mesh " + plate() + " --input " +
+                           path("two.npy") + " --partition " + path("labels.npy") + " --query-at " + at +
+                           " --method exact --json --out " + path("v.npy"));
   const Json found = Json::parse(run.out);
   EXPECT_FALSE(found.contains("blocks"));
   EXPECT_EQ(std::vector<std::int64_t>{static_cast<std::int64_t>(query)},
@@ -121,25 +120,22 @@ TEST_F(MeshCommands, LabelsPositionsBatchesAndBaselinesWork) {
   EXPECT_EQ("", mismatch(four_times, found["values"][1].get<std::vector<double>>(), single_rounding(200, 16)));
   EXPECT_EQ((std::vector<std::int64_t>{2, 2}), data::read_npy(path("v.npy")).shape);
 
-  const Outcome nothing = opshap(attribute("--query 3 --players 1 --method exact --json --baseline " + path("u.npy")));
-  ASSERT_EQ(0, nothing.code) << nothing.err;
+  const Outcome nothing = done(attribute("--query 3 --players 1 --method exact --json --baseline " + path("u.npy")));
   EXPECT_EQ(0.0, Json::parse(nothing.out)["values"][0]) << "the baseline is the input";
 }
 
 TEST_F(MeshCommands, AnAttributionIsDrawnWithItsNumbers) {
   const Outcome run =
-      opshap(attribute("--query 40 --players 64 --method integrated_gradients --nodes 4 --figure ") + path("f.svg"));
-  ASSERT_EQ(0, run.code) << run.err;
-  EXPECT_NE(std::string::npos, run.out.find("blocks of the mesh hold points and play")) << run.out;
-  EXPECT_NE(std::string::npos, read_file(path("f.svg")).find("<svg"));
+      done(attribute("--query 40 --players 64 --method integrated_gradients --nodes 4 --figure ") + path("f.svg"));
+  EXPECT_TRUE(contains(run.out, "blocks of the mesh hold points and play"));
+  EXPECT_TRUE(contains(read_file(path("f.svg")), "<svg"));
   const std::string numbers = read_file(path("f.csv"));
   EXPECT_EQ(1 + mesh_.size(), std::ranges::count(numbers, '\n'));
 }
 
 TEST_F(MeshCommands, AnOperatorRunsOnAMesh) {
-  const Outcome run = opshap("operator run " + path("model.pt") + " --mesh " + plate() + " --input " + path("u.npy") +
-                             " --out " + path("y.npy"));
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done("operator run " + path("model.pt") + " --mesh " + plate() + " --input " + path("u.npy") +
+                           " --out " + path("y.npy"));
   const data::NpyArray output = data::read_npy(path("y.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{1, 1, mesh_.size()}), output.shape);
   const double whole = std::inner_product(u_.begin(), u_.end(), mesh_.volumes.begin(), 0.0);

@@ -2,12 +2,11 @@
 // computes, and their files say all of it or are refused.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,13 +23,14 @@
 #include "operators/network.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/weights.hpp"
+#include "support/refusal.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
+#include "support/weight_files.hpp"
 
 namespace opshap {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 using operators::Normalisation;
 using operators::Normaliser;
@@ -233,13 +233,8 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
 
 TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
   Rng rng(1, "normalised operators");
-  const auto refusal = [](const Operator& op, const std::vector<int>& grid) {
-    try {
-      op.apply(FieldBatch::zeros(Domain::unit(grid), 1, in_channels));
-    } catch (const InvalidArgument& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+  const auto refused = [](const Operator& op, const std::vector<int>& grid) {
+    return refusal<InvalidArgument>([&] { op.apply(FieldBatch::zeros(Domain::unit(grid), 1, in_channels)); });
   };
   const auto of_points =
                  operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 9}, rng), .output = {}})),
@@ -247,47 +242,22 @@ TEST(NormalisedOperator, RefusesAnotherGridThanItsPointsAreOf) {
                  operators::as_operator(network_on({9}, {.input = {}, .output = random_normaliser({1, 3, 9}, rng)})),
              of_channels =
                  operators::as_operator(network_on({9}, {.input = random_normaliser({1, 2, 1}, rng), .output = {}}));
-  EXPECT_NE(std::string::npos,
-            refusal(*of_points, {18}).find("input=18 points (the model's normaliser is per point on 9)"))
-      << refusal(*of_points, {18});
-  EXPECT_NE(std::string::npos, refusal(*of_outputs, {18}).find("output=18 points")) << refusal(*of_outputs, {18});
-  EXPECT_EQ("", refusal(*of_points, {9}));
-  EXPECT_EQ("", refusal(*of_channels, {18}));
-  EXPECT_NE(std::string::npos, of_points->describe().find("normalised: input per point on 9")) << of_points->describe();
+  EXPECT_TRUE(contains(refused(*of_points, {18}), "input=18 points (the model's normaliser is per point on 9)"));
+  EXPECT_TRUE(contains(refused(*of_outputs, {18}), "output=18 points"));
+  EXPECT_EQ("", refused(*of_points, {9}));
+  EXPECT_EQ("", refused(*of_channels, {18}));
+  EXPECT_TRUE(contains(of_points->describe(), "normalised: input per point on 9"));
 }
 
-class NormaliserFiles : public ::testing::Test {
+class NormaliserFiles : public WeightsFolder {
  protected:
   void SetUp() override {
+    WeightsFolder::SetUp();
     Rng rng(1, "normaliser files");
     const Normalisation normalisation{.input = random_normaliser({1, 2, 1}, rng),
                                       .output = random_normaliser({1, 3, 9}, rng)};
     operators::save_network(*network_on({9}, normalisation), file_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// The message with which the file is refused after a change to its content; "" when it is accepted.
-  template <typename Change>
-  std::string refusal(const Change& change) {
-    data::Safetensors content = data::read_safetensors(file_);
-    ordered_json config = ordered_json::parse(content.metadata.at("config"));
-    change(content, config);
-    content.metadata["config"] = config.dump();
-    data::write_safetensors(changed_, content);
-    try {
-      operators::load_operator(changed_);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
-  }
-  void expect_refusal(const std::string& words, const auto& change) {
-    const std::string message = refusal(change);
-    EXPECT_NE(std::string::npos, message.find(words)) << message << "\nwanted: " << words;
-  }
-
-  fs::path folder_ = fs::temp_directory_path() / ("opshap_normalisers_" + std::to_string(getpid()));
-  fs::path file_ = folder_ / "model.safetensors", changed_ = folder_ / "changed.safetensors";
 };
 
 TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
@@ -310,44 +280,55 @@ TEST_F(NormaliserFiles, KeepThemApartFromTheWeights) {
 
 TEST_F(NormaliserFiles, SayAllOrAreRefused) {
   using Content = data::Safetensors;
-  EXPECT_EQ("", refusal([](Content&, ordered_json&) {}));
-  expect_refusal("in_normalizer.std (is missing",
-                 [](Content& content, ordered_json&) { content.tensors.erase("in_normalizer.std"); });
-  expect_refusal("in_normalizer.mean (the config of",
-                 [](Content&, ordered_json& config) { config["normalization"].erase("input"); });
-  expect_refusal("has no normalization.", [](Content&, ordered_json& config) { config.erase("normalization"); });
-  expect_refusal("normalization.output=",
-                 [](Content&, ordered_json& config) { config["normalization"]["output"] = {}; });
-  expect_refusal("e not negative",
-                 [](Content&, ordered_json& config) { config["normalization"]["output"]["eps"] = -1; });
-  expect_refusal("normalization={", [](Content&, ordered_json& config) { config["normalization"]["between"] = {}; });
-  expect_refusal("normalization=3", [](Content&, ordered_json& config) { config["normalization"] = 3; });
-  expect_refusal("out_normalizer.std=[1,3,1]", [](Content& content, ordered_json&) {
-    data::StoredTensor& tensor = content.tensors.at("out_normalizer.std");
-    tensor.shape = {1, 3, 1};
-    tensor.bytes.resize(12);
-  });
-  expect_refusal("in_normalizer.mean=[2,1,1]", [](Content& content, ordered_json&) {
-    for (const char* name : {"in_normalizer.mean", "in_normalizer.std"}) content.tensors.at(name).shape = {2, 1, 1};
-  });
+  using Change = std::function<void(Content&, ordered_json&)>;
+  const auto change = [&](const Change& by) {
+    data::Safetensors content = data::read_safetensors(file_);
+    ordered_json config = ordered_json::parse(content.metadata.at("config"));
+    by(content, config);
+    content.metadata["config"] = config.dump();
+    data::write_safetensors(changed_, content);
+    operators::load_operator(changed_);
+  };
   const auto with_first = [](const char* name, float number) {
     return [=](Content& content, ordered_json&) {
       std::memcpy(content.tensors.at(name).bytes.data(), &number, sizeof number);
     };
   };
-  expect_refusal("in_normalizer.std=-1", with_first("in_normalizer.std", -1));
-  expect_refusal("out_normalizer.mean (", with_first("out_normalizer.mean", std::numeric_limits<float>::quiet_NaN()));
-  expect_refusal("divides by it plus eps=0", [&](Content& content, ordered_json& config) {
-    with_first("in_normalizer.std", 0)(content, config);
-    config["normalization"]["input"]["eps"] = 0;
-  });
+  EXPECT_NO_THROW(change([](Content&, ordered_json&) {}));
+  EXPECT_NO_THROW(change(with_first("in_normalizer.std", 0))) << "a channel that never changes has eps alone";
+  expect_refusals<DataError>(
+      Refusals<Change>{
+          {[](Content& content, ordered_json&) { content.tensors.erase("in_normalizer.std"); },
+           "in_normalizer.std (is missing"},
+          {[](Content&, ordered_json& config) { config["normalization"].erase("input"); },
+           "in_normalizer.mean (the config of"},
+          {[](Content&, ordered_json& config) { config.erase("normalization"); }, "has no normalization."},
+          {[](Content&, ordered_json& config) { config["normalization"]["output"] = {}; }, "normalization.output="},
+          {[](Content&, ordered_json& config) { config["normalization"]["output"]["eps"] = -1; }, "e not negative"},
+          {[](Content&, ordered_json& config) { config["normalization"]["between"] = {}; }, "normalization={"},
+          {[](Content&, ordered_json& config) { config["normalization"] = 3; }, "normalization=3"},
+          {[](Content& content, ordered_json&) {
+             data::StoredTensor& tensor = content.tensors.at("out_normalizer.std");
+             tensor.shape = {1, 3, 1};
+             tensor.bytes.resize(12);
+           },
+           "out_normalizer.std=[1,3,1]"},
+          {[](Content& content, ordered_json&) {
+             for (const char* name : {"in_normalizer.mean", "in_normalizer.std"})
+               content.tensors.at(name).shape = {2, 1, 1};
+           },
+           "in_normalizer.mean=[2,1,1]"},
+          {with_first("in_normalizer.std", -1), "in_normalizer.std=-1"},
+          {with_first("out_normalizer.mean", std::numeric_limits<float>::quiet_NaN()), "out_normalizer.mean ("},
+          {[&](Content& content, ordered_json& config) {
+             with_first("in_normalizer.std", 0)(content, config);
+             config["normalization"]["input"]["eps"] = 0;
+           },
+           "divides by it plus eps=0"}},
+      change);
   const std::string deep =
-      R"({"normalization": {}, "more": )" + std::string(1'000'000, '[') + std::string(1'000'000, ']');
-  data::Safetensors content = data::read_safetensors(file_);
-  content.metadata["config"] = deep + "}";
-  data::write_safetensors(changed_, content);
-  EXPECT_THROW(operators::load_operator(changed_), DataError);
-  EXPECT_EQ("", refusal(with_first("in_normalizer.std", 0))) << "a channel that never changes has eps alone";
+      R"({"normalization": {}, "more": )" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  EXPECT_NE("", refused_after([&](Content& content) { content.metadata["config"] = deep; }));
 }
 
 }  // namespace

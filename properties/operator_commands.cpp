@@ -17,6 +17,7 @@
 #include "operators/fno.hpp"
 #include "operators/network.hpp"
 #include "support/program.hpp"
+#include "support/refusal.hpp"
 
 namespace opshap {
 namespace {
@@ -39,13 +40,12 @@ TEST_F(OperatorCommands, InspectSaysWhatAFileHolds) {
   operators::initialise(*network, 1);
   network->set_native_domain(Domain::grid({Axis::cells(32)}));
   operators::save_network(*network, path("fno.safetensors"));
-  const Outcome run = opshap("operator inspect " + path("fno.safetensors") + " --json");
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done("operator inspect " + path("fno.safetensors") + " --json");
   const Json found = Json::parse(run.out);
   EXPECT_EQ("fno 1D, width 6, 4 modes, 2 layers", found["operator"]);
   EXPECT_EQ(6, found["config"]["hidden_channels"]);
   EXPECT_EQ(network->parameters().size(), found["parameters"]);
-  EXPECT_NE(std::string::npos, found["domain"].get<std::string>().find("32 points")) << found["domain"];
+  EXPECT_TRUE(contains(found["domain"].get<std::string>(), "32 points")) << found["domain"];
   EXPECT_EQ(0u, found["coalitions"].get<std::string>().find("engine")) << found["coalitions"];
   EXPECT_FALSE(found.contains("grids"));
 }
@@ -57,12 +57,11 @@ TEST_F(OperatorCommands, InspectTriesAScriptOnGrids) {
       "def forward(self, x: Tensor) -> Tensor:\n    assert x.size(2) < 200, \"too many points\"\n"
       "    return torch.conv1d(x, self.weight)\n");
   module.save(path("model.pt"));
-  const Outcome run = opshap("operator inspect " + path("model.pt"));
-  ASSERT_EQ(0, run.code) << run.err;
-  EXPECT_NE(std::string::npos, run.out.find("grid [64]: taken, changes by 0 on twice as many points")) << run.out;
-  EXPECT_NE(std::string::npos, run.out.find("grid [256]: not taken (")) << run.out;
-  EXPECT_NE(std::string::npos, run.out.find("too many points")) << run.out;
-  EXPECT_NE(std::string::npos, run.out.find("parameters: 1\nreal_numbers: 1\n")) << run.out;
+  const Outcome run = done("operator inspect " + path("model.pt"));
+  EXPECT_TRUE(contains(run.out, "grid [64]: taken, changes by 0 on twice as many points"));
+  EXPECT_TRUE(contains(run.out, "grid [256]: not taken ("));
+  EXPECT_TRUE(contains(run.out, "too many points"));
+  EXPECT_TRUE(contains(run.out, "parameters: 1\nreal_numbers: 1\n"));
 }
 
 // TorchScript's convolution in the plane takes [C, H, W] without a batch: a line of 16 channels looks right to it.
@@ -78,19 +77,17 @@ TEST_F(OperatorCommands, TheInputSaysWhatAScriptTakesAndItsCodeIsRemarkedOnOnce)
   data::write_npy(path("u.npy"), {{16, 16}, data::Dtype::float64, values});
   const std::string question = "attribute --operator " + path("cnn.pt") + " --input " + path("u.npy") +
                                " --query 8,8 --players 4 --method exact --json";
-  const Outcome run = opshap(question), trusted = opshap(question + " --trust");
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done(question), trusted = opshap(question + " --trust");
   ASSERT_EQ(0, trusted.code) << trusted.err;
   EXPECT_EQ(4u, Json::parse(run.out)["values"].size());
   const std::size_t note = run.err.find("is a TorchScript archive: code, which runs here with your rights");
   ASSERT_NE(std::string::npos, note) << run.err;
   EXPECT_EQ(std::string::npos, run.err.find("is a TorchScript archive", note + 1)) << "once";
   EXPECT_EQ("", trusted.err);
-  const Outcome inspected = opshap("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
-  ASSERT_EQ(0, inspected.code) << inspected.err;
+  const Outcome inspected = done("operator inspect " + path("cnn.pt") + " --input " + path("u.npy") + " --json");
   EXPECT_EQ(2, Json::parse(inspected.out)["dimension"]);
   EXPECT_EQ((std::vector<int>{16, 16}), Json::parse(inspected.out)["grids"][1]["shape"]);
-  EXPECT_NE(std::string::npos, inspected.err.find("TorchScript archive: code")) << inspected.err;
+  EXPECT_TRUE(contains(inspected.err, "TorchScript archive: code"));
 }
 
 // The model of an archive can read files. In a sandbox it runs in a process that sees none of ours.
@@ -128,8 +125,7 @@ TEST_F(OperatorCommands, InspectSaysTheShiftAndTheNormalisers) {
       operators::FnoConfig{.n_modes = {4, 4}, .hidden_channels = 6, .n_layers = 1}, torch::kFloat32);
   network->set_normalisation({.input = {{.shape = {1, 1, 1, 1}, .mean = {3}, .std = {2}, .eps = 0}}, .output = {}});
   operators::save_network(*network, path("fno.safetensors"));
-  const Outcome run = opshap("operator inspect " + path("fno.safetensors") + " --json");
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done("operator inspect " + path("fno.safetensors") + " --json");
   EXPECT_EQ("fftshift", Json::parse(run.out)["inverse_shift"]);
   EXPECT_EQ("input for all", Json::parse(run.out)["normalisers"]);
 }
@@ -172,8 +168,7 @@ TEST_F(ImportedOperators, AreThoseOfTheirTensorsAndTheirConfig) {
     weight.shape.pop_back();
   });
   for (const std::string& settings : {std::string(config), file("config.json", config)}) {
-    const Outcome run = opshap(import(settings) + " --json");
-    ASSERT_EQ(0, run.code) << run.err;
+    const Outcome run = done(import(settings) + " --json");
     EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", Json::parse(run.out)["operator"]);
     EXPECT_EQ(read_file(path("original.safetensors")), read_file(path("made.safetensors")));
     std::filesystem::remove(path("made.safetensors"));
@@ -184,8 +179,7 @@ TEST_F(ImportedOperators, MayHaveFactorsAndNamesOfOlderVersions) {
   const std::filesystem::path references = std::filesystem::path(OPSHAP_SOURCE_DIR) / "reference_data";
   const auto imported = [&](const std::string& from, const std::function<void(data::Safetensors&)>& change) {
     write_bare(references / from, change);
-    const Outcome run = opshap(import(data::read_safetensors(references / from).metadata.at("config")));
-    EXPECT_EQ(0, run.code) << run.err;
+    const Outcome run = done(import(data::read_safetensors(references / from).metadata.at("config")));
     return operators::load_network(path("made.safetensors"), torch::kFloat32);
   };
   const auto tucker = imported("fno_options/tucker_factors.safetensors", [](data::Safetensors&) {});
@@ -293,8 +287,7 @@ TEST_F(ImportedOperators, KeepTheirNormalisers) {
   expect_refusal(import(config), 3, "has no normalization.output");
   Json said = Json::parse(config);
   said["normalization"]["output"]["eps"] = 1e-7;
-  const Outcome run = opshap(import(said.dump()));
-  ASSERT_EQ(0, run.code) << run.err;
+  const Outcome run = done(import(said.dump()));
   const data::Safetensors made = data::read_safetensors(path("made.safetensors"));
   EXPECT_EQ(1e-7, Json::parse(made.metadata.at("config"))["normalization"]["output"]["eps"]);
   EXPECT_EQ(made.tensors.at("out_normalizer.mean").bytes,

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/rng.hpp"
+#include "support/networks.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
@@ -25,18 +25,6 @@ using Complex = std::complex<double>;
 Complex wave(std::int64_t frequency, std::int64_t point, std::int64_t size) {
   return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(frequency) * static_cast<double>(point) /
                              static_cast<double>(size));
-}
-
-torch::Tensor random_tensor(const std::vector<std::int64_t>& shape, std::uint64_t item) {
-  Rng rng(7, "spectral convolution test", 0, item);
-  torch::Tensor tensor = torch::empty(shape, torch::kFloat64);
-  for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.data_ptr<double>()[i] = rng.normal();
-  return tensor;
-}
-
-std::vector<double> numbers(const torch::Tensor& tensor) {
-  const torch::Tensor flat = tensor.contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 /// The convolution of fields [n0, n1, Cin] (n0 = 1 on a line) by weights [Cin, Cout, m0, m1/2+1, 2], as a sum over

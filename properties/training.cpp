@@ -22,6 +22,7 @@
 #include "operators/network.hpp"
 #include "operators/torch.hpp"
 #include "operators/weights.hpp"
+#include "support/refusal.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 #include "training/loop.hpp"
@@ -90,15 +91,6 @@ class Training : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
   fs::path folder_ = fs::temp_directory_path() / ("opshap_training_" + std::to_string(getpid()));
 };
-
-TEST_F(Training, OfABackboneLowersItsLossTenfold) {
-  const networks::TrainingSummary summary =
-      training::train_backbone(small_backbone(30), small_data(32, 8), 1, folder_ / "a");
-  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
-  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
-  EXPECT_LT(summary.best_validation, first / 10);
-  EXPECT_EQ(30, std::count(metrics.begin(), metrics.end(), '\n'));
-}
 
 TEST_F(Training, GivesTheSameWeightsForTheSameSeedAndOthersForAnother) {
   const data::Dataset data = small_data(16, 4);
@@ -352,6 +344,8 @@ TEST_F(Training, StopsEarlyWhenTheValidationLossNoLongerFalls) {
   EXPECT_LT(summary.epochs, 50);
 }
 
+const networks::NetworkSettings small_mwt{.model = "mwt", .json = R"({"c": 4, "k": 3, "alpha": 5, "n_cz": 2})"};
+
 /// How far an explainer of the linear operator is from its Shapley values at these points, one for each of eight unseen
 /// samples, relative to the uniform attribution.
 double error_beside_uniform(const Explainer& explainer, int points, const std::vector<int>& queries) {
@@ -375,92 +369,43 @@ double error_beside_uniform(const Explainer& explainer, int points, const std::v
   return std::sqrt(missed / missed_by_uniform);
 }
 
-TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
-  const WeightedMeanOperator backbone(0);
-  training::train_explainer(small_explainer(60), backbone, small_data(64, 8), 1, folder_ / "a");
-  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
-  for (const int points : {16, 32})
-    EXPECT_LT(error_beside_uniform(*explainer, points, std::vector(8, points / 2)), 0.2) << points << " points";
-}
+/// A recipe, and where its explainer is asked.
+struct ExplainerCase {
+  std::string name;
+  networks::ExplainerRecipe recipe;
+  std::vector<int> queries;  ///< empty for the centre
+};
 
-TEST_F(Training, OfAnExplainerOfAnyQueryFindsThoseOfEveryPoint) {
-  const WeightedMeanOperator backbone(0);
-  networks::ExplainerRecipe recipe = other_explainer(60);
-  recipe.target = "mean_field";
-  recipe.any_query = true;
-  training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / "a");
-  const auto explainer = explainers::load_explainer(folder_ / "a" / "model.safetensors", backbone);
-  EXPECT_TRUE(explainer->any_query());
-  EXPECT_EQ((std::vector<Resolution>{16, 32}), explainer->trained_at());
-  for (const int points : {16, 32})
-    EXPECT_LT(error_beside_uniform(*explainer, points, {0, 3, 15, 7, 9, 11, 14, 1}), 0.2) << points << " points";
-}
-
-networks::NetworkSettings small_multiwavelet_model() {
-  return {.model = "mwt", .json = R"({"c": 4, "k": 3, "alpha": 5, "n_cz": 2})"};
-}
-
-TEST_F(Training, OfAMultiwaveletBackboneLowersItsLossTenfold) {
-  networks::BackboneRecipe recipe = small_backbone(30);
-  recipe.model = small_multiwavelet_model();
-  const networks::TrainingSummary summary = training::train_backbone(recipe, small_data(32, 8), 1, folder_ / "a");
-  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
-  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
-  EXPECT_LT(summary.best_validation, first / 10);
-}
-
-// By itself, and inside the network of a density that says where the query is.
-TEST_F(Training, OfAMultiwaveletExplainerFindsTheShapleyValuesOfALinearOperator) {
-  const WeightedMeanOperator backbone(0);
+std::vector<ExplainerCase> explainer_cases() {
+  std::vector<ExplainerCase> all = {{"paper", small_explainer(60), {}}};
+  networks::ExplainerRecipe any = other_explainer(60);
+  any.target = "mean_field";
+  any.any_query = true;
+  all.push_back({"any_query", any, {0, 3, 15, 7, 9, 11, 14, 1}});
+  // A multiwavelet network by itself, and inside the network of a density that says where the query is.
   for (const auto& [coordinates, epochs] : {std::pair("grid", 30), std::pair("query", 60)}) {
     networks::ExplainerRecipe recipe = small_explainer(epochs);
-    recipe.model = small_multiwavelet_model();
+    recipe.model = small_mwt;
     recipe.coordinates = coordinates;
-    training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / coordinates);
-    const auto explainer = explainers::load_explainer(folder_ / coordinates / "model.safetensors", backbone);
-    for (const int points : {16, 32})
-      EXPECT_LT(error_beside_uniform(*explainer, points, std::vector(8, points / 2)), 0.2)
-          << coordinates << ", " << points << " points";
+    all.push_back({std::string("mwt_") + coordinates, recipe, {}});
   }
+  return all;
 }
 
-/// The mean over a domain in the plane with the weight 1 + cos 2πx, which each point counts by its volume. The Shapley
-/// value of a player is what its points have of it.
-class PlaneMeanOperator final : public Operator {
- public:
-  std::string describe() const override { return "weighted mean over the plane"; }
-  int dimension() const override { return 2; }
-  int input_channels() const override { return 1; }
-  int output_channels() const override { return 1; }
-
-  FieldBatch apply(const FieldBatch& inputs) const override {
-    FieldBatch outputs = inputs;
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      double mean = 0;
-      for (std::int64_t point = 0; point < inputs.domain.points(); ++point) mean += share(inputs, b, point);
-      std::ranges::fill(outputs.field(b), mean);
+TEST_F(Training, OfAnExplainerFindsTheShapleyValuesOfALinearOperator) {
+  const WeightedMeanOperator backbone(0);
+  for (const auto& [name, recipe, queries] : explainer_cases()) {
+    training::train_explainer(recipe, backbone, small_data(64, 8), 1, folder_ / name);
+    const auto explainer = explainers::load_explainer(folder_ / name / "model.safetensors", backbone);
+    EXPECT_EQ(recipe.any_query, explainer->any_query()) << name;
+    const std::vector<Resolution> told = recipe.coordinates == "grid" ? std::vector<Resolution>{} : recipe.resolutions;
+    EXPECT_EQ(told, explainer->trained_at()) << name;
+    for (const int points : {16, 32}) {
+      const std::vector<int> at = queries.empty() ? std::vector(8, points / 2) : queries;
+      EXPECT_LT(error_beside_uniform(*explainer, points, at), 0.2) << name << ", " << points << " points";
     }
-    return outputs;
   }
-
-  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
-    Gradient found{.values = values_at(inputs, readout), .gradient = inputs};
-    FieldBatch ones = inputs;
-    std::ranges::fill(ones.values, 1.0);
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
-        found.gradient.field(b)[static_cast<std::size_t>(point)] = share(ones, b, point);
-    }
-    return found;
-  }
-
-  /// What a point has of the mean.
-  static double share(const FieldBatch& inputs, std::int64_t b, std::int64_t point) {
-    const double weight = 1 + std::cos(2 * std::numbers::pi * inputs.domain.position(point)[0]);
-    return weight * inputs.field(b)[static_cast<std::size_t>(point)] * inputs.domain.volume(point) /
-           inputs.domain.volume();
-  }
-};
+}
 
 constexpr int cloud_points = 64;
 
@@ -492,17 +437,29 @@ networks::NetworkSettings small_gino() {
                   R"("in_transform": "nonlinear", "out_transform": "linear", "latent_shape": [6, 6]})"};
 }
 
-TEST_F(Training, OfABackboneOnAMeshLowersItsLoss) {
+TEST_F(Training, OfABackboneLowersItsLoss) {
+  struct Row {
+    networks::NetworkSettings model;
+    int epochs;
+    data::Dataset data;
+    std::vector<Resolution> resolutions;
+    double factor;  ///< what does not learn stays where it is
+  };
+  for (const Row& row :
+       {Row{small_model(), 30, small_data(32, 8), {16, 32}, 10}, Row{small_mwt, 30, small_data(32, 8), {16, 32}, 10},
+        Row{small_gino(), 20, cloud_data(32, 8), {cloud_points}, 4}}) {
+    networks::BackboneRecipe recipe = small_backbone(row.epochs);
+    recipe.model = row.model;
+    recipe.resolutions = row.resolutions;
+    const auto summary = training::train_backbone(recipe, row.data, 1, folder_ / row.model.model);
+    const std::vector<double> losses = curve(folder_ / row.model.model, "validation");
+    EXPECT_EQ(row.epochs, std::ssize(losses)) << row.model.model;
+    EXPECT_LT(summary.best_validation, losses.front() / row.factor) << row.model.model;
+  }
   networks::BackboneRecipe recipe = small_backbone(20);
   recipe.model = small_gino();
-  recipe.resolutions = {cloud_points};
-  const data::Dataset data = cloud_data(32, 8);
-  const networks::TrainingSummary summary = training::train_backbone(recipe, data, 1, folder_ / "a");
-  const std::string metrics = read_file(folder_ / "a" / "metrics.jsonl");
-  const double first = std::stod(metrics.substr(metrics.find("\"validation\":") + 13));
-  EXPECT_LT(summary.best_validation, first / 4);  // what does not learn stays where it is
   recipe.resolutions = {cloud_points / 2};
-  EXPECT_THROW(training::train_backbone(recipe, data, 1, folder_ / "b"), InvalidArgument)
+  EXPECT_THROW(training::train_backbone(recipe, cloud_data(32, 8), 1, folder_ / "b"), InvalidArgument)
       << "a mesh has one resolution";
 }
 
@@ -536,49 +493,30 @@ TEST_F(Training, OfAnExplainerOnAMeshFindsTheShapleyValuesOfBlocks) {
 }
 
 TEST_F(Training, RefusesLabelsAndMixturesThatCannotWork) {
-  const auto refusal = [&](const networks::ExplainerRecipe& recipe, const Operator& backbone) -> std::string {
-    try {
-      training::train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
-    } catch (const InvalidArgument& error) {
-      return error.what();
-    }
-    return "";
+  const auto train = [&](const networks::ExplainerRecipe& recipe, const Operator& backbone) {
+    training::train_explainer(recipe, backbone, small_data(8, 2), 1, folder_ / "a");
   };
   const WeightedMeanOperator backbone(0);
-  networks::ExplainerRecipe recipe = other_explainer(1);
-  recipe.target = "exact";
-  EXPECT_EQ(refusal(recipe, backbone),
+  networks::ExplainerRecipe exact = other_explainer(1), mean_field = exact;
+  exact.target = "exact";
+  EXPECT_EQ(refusal<InvalidArgument>([&] { train(exact, backbone); }),
             "explainer: target=exact, players=32 (a label takes 2^n evaluations, n <= 16). Use it in a mixture with "
             "players = 16, or two_level or mean_field instead.");
-  recipe.target = "mean_field";
-  EXPECT_NE(std::string::npos, refusal(recipe, StoppingOperator(1000)).find("mean_field"));
-  recipe.mixture = {{.players = 16, .target = "exact"}, {.players = 16, .target = "two_level"}};
-  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("Put the rules in order"));
-  recipe.mixture = {{.players = 16, .target = "fastshap"}};
-  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("Mix targets that are asked once"));
-  recipe.mixture = {{.players = 16, .target = "exactly"}};
-  EXPECT_NE(std::string::npos, refusal(recipe, backbone).find("exactly"));
-  recipe.mixture = {{.players = 16, .target = "permutation_pairs"}};
-  EXPECT_EQ("", refusal(recipe, backbone));
-}
-
-TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
-  // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of
-  // Loshchilov & Hutter (2019), algorithm 2.
-  torch::Tensor parameter = torch::tensor({0.7F});
-  parameter.set_requires_grad(true);
-  training::AdamW optimiser({{"p", parameter}}, 0.1);
-  double p = 0.7F, m = 0, v = 0;
-  for (int step = 1; step <= 10; ++step) {
-    const double gradient = std::cos(static_cast<double>(step));
-    parameter.mutable_grad() = torch::tensor({static_cast<float>(gradient)});
-    optimiser.step(0.01);
-    m = 0.9 * m + 0.1 * gradient;
-    v = 0.999 * v + 0.001 * gradient * gradient;
-    p -= 0.01 * 0.1 * p;
-    p -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
-    EXPECT_NEAR(p, parameter.item<double>(), 10 * step * 6e-8);  // about ten float32 roundings a step
-  }
+  mean_field.target = "mean_field";
+  EXPECT_TRUE(contains(refusal<InvalidArgument>([&] { train(mean_field, StoppingOperator(1000)); }), "mean_field"));
+  using Mixture = decltype(exact.mixture);
+  const auto with = [&](const Mixture& mixture) {
+    networks::ExplainerRecipe recipe = mean_field;
+    recipe.mixture = mixture;
+    train(recipe, backbone);
+  };
+  expect_refusals<InvalidArgument>(
+      Refusals<Mixture>{
+          {{{.players = 16, .target = "exact"}, {.players = 16, .target = "two_level"}}, "Put the rules in order"},
+          {{{.players = 16, .target = "fastshap"}}, "Mix targets that are asked once"},
+          {{{.players = 16, .target = "exactly"}}, "exactly"}},
+      with);
+  EXPECT_NO_THROW(with({{.players = 16, .target = "permutation_pairs"}}));
 }
 
 /// What a network says of a field after two epochs of ten equal gradients, of which the last but two is `factor` times
@@ -617,18 +555,6 @@ TEST_F(Training, CutsGradientsThatAreMuchLongerThanUsual) {
   // Both are cut to the same length, but for a rounding of its float32.
   EXPECT_NEAR(cut, also_cut, 1e-4 * std::abs(cut - usual)) << "usual " << usual;
   EXPECT_GT(std::abs(whole - usual), 2 * std::abs(cut - usual));
-}
-
-TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {
-  training::TrainingLoop loop;
-  loop.epochs = 25;
-  loop.warmup_epochs = 5;
-  loop.learning_rate = 2;
-  EXPECT_DOUBLE_EQ(2.0 / 5, training::scheduled_rate(loop, 0));
-  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 4));
-  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 5));
-  EXPECT_NEAR(1.0, training::scheduled_rate(loop, 15), 1e-15);
-  EXPECT_GT(training::scheduled_rate(loop, 24), 0);
 }
 
 TEST(ResolutionBatches, ServeEverySampleOnceAtItsOwnResolution) {

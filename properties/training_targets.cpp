@@ -1,4 +1,5 @@
-// What every registered training target promises, and what any training of an explainer relies on.
+// What every registered training target promises, what any training of an explainer relies on, the loss of FastSHAP
+// beside stored values and gradients, and the steps and rates of the optimiser.
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,15 @@
 
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "support/golden.hpp"
+#include "support/networks.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 #include "support/weighted_mean_operator.hpp"
+#include "training/loop.hpp"
 #include "training/samples.hpp"
 #include "training/target.hpp"
+#include "training/target_fastshap.hpp"
 
 namespace opshap {
 namespace {
@@ -193,6 +198,103 @@ TEST(Targets, HaveIdentitiesOfTheirOwn) {
   networks::ExplainerRecipe more;
   more.coalitions = 18;
   EXPECT_TRUE(identities.insert(training::targets::make(more)->identity()).second);
+}
+
+torch::Tensor row(const std::vector<double>& values) { return torch::tensor(values, torch::kFloat64).unsqueeze(0); }
+
+/// Players with these volumes. Each has `points` points of a mesh on [0, 1], which share its volume equally.
+struct Players {
+  Domain domain;
+  Partition partition;
+
+  Players(const std::vector<double>& volumes_of_players, int points) {
+    std::vector<double> positions, volumes;
+    std::vector<std::int64_t> labels;
+    for (std::size_t player = 0; player < volumes_of_players.size(); ++player) {
+      for (int point = 0; point < points; ++point) {
+        positions.push_back(static_cast<double>(positions.size()) / 100);
+        volumes.push_back(volumes_of_players[player] / points);
+        labels.push_back(static_cast<std::int64_t>(player));
+      }
+    }
+    domain = Domain::mesh(Mesh::of_points(1, positions, volumes));
+    partition = Partition::from_labels(domain, labels);
+  }
+};
+
+/// Loss and gradient of an entry of the file, with the entry's values spread over the points of the players.
+void expect_stored(const golden::Json& entry, const Players& players) {
+  const int n = players.partition.players;
+  const double empty = entry.at("empty").get<double>(), grand = entry.at("grand").get<double>();
+  const Coalitions drawn = golden::coalitions(n, entry.at("coalitions"));
+  const auto count = static_cast<std::int64_t>(drawn.size());
+  torch::Tensor coalitions = torch::zeros({1, count, n}, torch::kFloat64);
+  for (std::size_t k = 0; k < drawn.size(); ++k)
+    for (int player = 0; player < n; ++player)
+      if (drawn.contains(k, player)) coalitions[0][static_cast<std::int64_t>(k)][player] = 1.0;
+  // Densities whose integrals over the players are the stored values.
+  const std::vector<double> values = golden::numbers(entry.at("values")),
+                            slopes = golden::numbers(entry.at("gradient"));
+  std::vector<double> density, slope_of_density;
+  for (std::int64_t point = 0; point < players.domain.points(); ++point) {
+    const auto player = static_cast<std::size_t>(players.partition.player_of[static_cast<std::size_t>(point)]);
+    density.push_back(values[player] / players.partition.volumes[player]);
+    slope_of_density.push_back(slopes[player] * players.domain.volume(point));
+  }
+  const torch::Tensor densities = row(density).t().unsqueeze(2).clone().requires_grad_(true);
+  const training::PlayerVolumes volumes = training::player_volumes(players.domain, players.partition, torch::kFloat64);
+  const torch::Tensor loss =
+      training::fastshap_errors(densities, volumes, torch::full({1}, grand - empty, torch::kFloat64), coalitions,
+                                row(golden::numbers(entry.at("coalition_values"))) - empty) /
+      static_cast<double>(count);
+  EXPECT_EQ("", mismatch(entry.at("loss").get<double>(), loss.item<double>(), rounding(100, 1)));
+  EXPECT_EQ("", mismatch(slope_of_density, numbers(torch::autograd::grad({loss}, {densities})[0]), rounding(100, 1)));
+}
+
+// The file has the loss with shifts by equal shares, which is players of equal volume, and by areas. It also has one
+// without a shift, which is not ours.
+TEST(FastShapLoss, HasTheStoredValueAndGradient) {
+  int found = 0;
+  for (const golden::Json& entry : golden::cases("fastshap_loss")) {
+    const std::string normalisation = entry.at("normalisation");
+    if (normalisation == "none") continue;
+    std::vector<double> volumes = golden::numbers(entry.at("areas"));
+    if (normalisation == "equal") volumes.assign(volumes.size(), 1.0 / static_cast<double>(volumes.size()));
+    for (const int points : {1, 3}) expect_stored(entry, Players(volumes, points));
+    ++found;
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(AdamW, DoesTheUpdateItsAuthorsDefine) {
+  // One scalar parameter by hand, double precision, against the tensors in float32: 10 steps of the formulas of
+  // Loshchilov & Hutter (2019), algorithm 2.
+  torch::Tensor parameter = torch::tensor({0.7F});
+  parameter.set_requires_grad(true);
+  training::AdamW optimiser({{"p", parameter}}, 0.1);
+  double p = 0.7F, m = 0, v = 0;
+  for (int step = 1; step <= 10; ++step) {
+    const double gradient = std::cos(static_cast<double>(step));
+    parameter.mutable_grad() = torch::tensor({static_cast<float>(gradient)});
+    optimiser.step(0.01);
+    m = 0.9 * m + 0.1 * gradient;
+    v = 0.999 * v + 0.001 * gradient * gradient;
+    p -= 0.01 * 0.1 * p;
+    p -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    EXPECT_NEAR(p, parameter.item<double>(), 10 * step * 6e-8);  // about ten float32 roundings a step
+  }
+}
+
+TEST(ScheduledRate, WarmsUpLinearlyThenFallsAsACosine) {
+  training::TrainingLoop loop;
+  loop.epochs = 25;
+  loop.warmup_epochs = 5;
+  loop.learning_rate = 2;
+  EXPECT_DOUBLE_EQ(2.0 / 5, training::scheduled_rate(loop, 0));
+  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 4));
+  EXPECT_DOUBLE_EQ(2.0, training::scheduled_rate(loop, 5));
+  EXPECT_NEAR(1.0, training::scheduled_rate(loop, 15), 1e-15);
+  EXPECT_GT(training::scheduled_rate(loop, 24), 0);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
 #include "runs/results.hpp"
-#include "support/program.hpp"
+#include "support/one_run.hpp"
+#include "support/refusal.hpp"
 
 namespace opshap {
 namespace {
@@ -22,26 +23,10 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-/// One run of the chain for all tests of this file.
-class TwoChannels : public Program {
- protected:
-  static void SetUpTestSuite() {
-    run_ = fs::temp_directory_path() / ("opshap_two_channels_" + std::to_string(getpid()));
-    const std::string command = std::string(OPSHAP_BINARY_DIR) + "/opshap reproduce --profile " + OPSHAP_SOURCE_DIR +
-                                "/properties/support/two_channels.toml --out " + run_.string() + " > " + run_.string() +
-                                ".log 2>&1";
-    code_ = std::system(command.c_str());
-    log_ = read_file(run_.string() + ".log");
-  }
-  static void TearDownTestSuite() {
-    fs::remove_all(run_);
-    fs::remove(run_.string() + ".log");
-  }
-  void SetUp() override {
-    Program::SetUp();
-    ASSERT_EQ(0, code_) << log_;
-  }
+constexpr const char* profile = "two_channels.toml";
 
+class TwoChannels : public OneRun<&profile> {
+ protected:
   /// A smooth field of the two channels on 8 x 8 points.
   std::string field(const std::vector<std::int64_t>& shape) const {
     std::vector<double> values(
@@ -60,11 +45,6 @@ class TwoChannels : public Program {
     data::write_npy(path("means.npy"), {{2, 8, 8}, data::Dtype::float64, values});
     return " --baseline " + path("means.npy");
   }
-  static std::string weights(const std::string& stage) { return (run_ / stage / "model.safetensors").string(); }
-
-  static inline fs::path run_;
-  static inline int code_ = -1;
-  static inline std::string log_;
 };
 
 TEST_F(TwoChannels, EveryMethodIsScoredOnBothGridsWithSixteenPlayers) {
@@ -105,14 +85,14 @@ TEST_F(TwoChannels, FieldsHaveTheirChannelsCoordinatesAndPlayers) {
 
 TEST_F(TwoChannels, TheReportDrawsHeatMaps) {
   const std::string figure = read_file(run_ / "figures" / "example.svg");
-  EXPECT_NE(std::string::npos, figure.find("gain"));
-  EXPECT_NE(std::string::npos, figure.find("source"));
+  EXPECT_TRUE(contains(figure, "gain"));
+  EXPECT_TRUE(contains(figure, "source"));
   const std::string page = read_file(run_ / "report.html");
-  EXPECT_NE(std::string::npos, page.find("8 × 8"));
-  EXPECT_NE(std::string::npos, page.find("Synthetic 2D"));
-  EXPECT_EQ(std::string::npos, page.find("not finished")) << "resolutions are points per axis, not players";
+  EXPECT_TRUE(contains(page, "8 × 8"));
+  EXPECT_TRUE(contains(page, "Synthetic 2D"));
+  EXPECT_FALSE(contains(page, "not finished")) << "resolutions are points per axis, not players";
   for (const char* grid : {"16-of-4x4", "16-of-8x8"})
-    EXPECT_NE(std::string::npos, page.find(std::string("id=\"budget-error-") + grid)) << "a curve for each grid";
+    EXPECT_TRUE(contains(page, std::string("id=\"budget-error-") + grid)) << "a curve for each grid";
   const Json claims = Json::parse(read_file(run_ / "claims.json"));
   for (const Json& claim : claims["claims"]) {
     if (claim["source"] == "paper" && claim["statement"].get<std::string>().find("Burgers") != std::string::npos) {
@@ -128,8 +108,7 @@ TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
   const std::string command = "attribute --operator " + weights("backbone") + " --explainer " + weights("explainer") +
                               " --input " + field({2, 8, 8}) + means() + " --players 16 --json --out " + path("v.npy") +
                               " --figure " + path("f.svg");
-  const Outcome outcome = opshap(command);
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Outcome outcome = done(command);
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ("operator_shap", json["method"]);
   EXPECT_EQ(16, json["players"]);
@@ -140,13 +119,12 @@ TEST_F(TwoChannels, ATrainedExplainerExplainsAFieldOfItsUser) {
   const data::NpyArray stored = data::read_npy(path("v.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{1, 16}), stored.shape);
   EXPECT_EQ(values, stored.reals("test"));
-  EXPECT_NE(std::string::npos, read_file(path("f.svg")).find("<svg"));
+  EXPECT_TRUE(contains(read_file(path("f.svg")), "<svg"));
 }
 
 TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
   const std::string op = "attribute --operator " + weights("backbone") + " --method mean_field --players 4 --json";
-  const Outcome batch = opshap(op + " --input " + field({3, 2, 4, 4}) + " --query all --out " + path("v.npy"));
-  ASSERT_EQ(0, batch.code) << batch.err;
+  const Outcome batch = done(op + " --input " + field({3, 2, 4, 4}) + " --query all --out " + path("v.npy"));
   const Json json = Json::parse(batch.out);
   ASSERT_EQ(3u, json["values"].size());
   ASSERT_EQ(16u, json["values"][0].size());
@@ -157,8 +135,7 @@ TEST_F(TwoChannels, ABatchAndAllQueriesAreOneCall) {
   const std::vector<double> all = data::read_npy(path("u.npy")).reals("test");
   data::write_npy(path("one.npy"),
                   {{2, 4, 4}, data::Dtype::float64, std::vector<double>(all.begin() + 32, all.begin() + 64)});
-  const Outcome one = opshap(op + " --input " + path("one.npy") + " --query 1,2");
-  ASSERT_EQ(0, one.code) << one.err;
+  const Outcome one = done(op + " --input " + path("one.npy") + " --query 1,2");
   EXPECT_EQ(Json::parse(one.out)["values"], json["values"][1][6]);
 }
 
@@ -167,8 +144,7 @@ TEST_F(TwoChannels, AnExplainerIsComparedWithEstimators) {
       " --operator " + weights("backbone") + " --input " + field({2, 8, 8}) + means() +
       " --players 16 --budgets 128 --repeats 2 --json --methods permutation_antithetic,explainer:" +
       weights("explainer");
-  const Outcome outcome = opshap("compare --query 4,4" + common);
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  const Outcome outcome = done("compare --query 4,4" + common);
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ((std::vector<std::string>{"permutation_antithetic", "explainer:model"}),
             json["methods"].get<std::vector<std::string>>());
@@ -197,7 +173,7 @@ TEST_F(TwoChannels, AComparisonKnowsItsExplainerByItsWeights) {
                               " --query 4,4 --players 16 --out " + path("compared") +
                               " --methods uniform,explainer:" + path("explainer.safetensors");
   fs::copy_file(weights("explainer"), path("explainer.safetensors"));
-  ASSERT_EQ(0, opshap(command).code);
+  done(command);
   EXPECT_EQ(0, opshap(command).code) << "done is done";
   fs::copy_file(weights("backbone"), path("explainer.safetensors"), fs::copy_options::overwrite_existing);
   expect_refusal(command, 2, "other settings");
@@ -210,8 +186,7 @@ TEST_F(TwoChannels, AnEvaluationTakesAnyNumberOfExplainersAndKnowsItsOwnFolder) 
                               "/properties/support/two_channels.toml --out " + path("scores") + " --explainer " +
                               weights("explainer");
   const std::string both = command + " " + path("copy.safetensors");
-  const Outcome outcome = opshap(both);
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  done(both);
   std::map<std::string, std::vector<double>> scores;
   for (const runs::AttributionRow& row : runs::read_results(path("scores")).attributions) {
     if (row.method == "operator_shap")

@@ -1,9 +1,9 @@
 // Weights of operators in files: to the bit and back, and nothing that does not fit.
 
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include "support/weight_files.hpp"
 
-#include <cmath>
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -16,12 +16,13 @@
 #include "core/file.hpp"
 #include "data/npy.hpp"
 #include "data/safetensors.hpp"
-#include "operators/config_reader.hpp"
 #include "operators/fno.hpp"
 #include "operators/golden.hpp"
 #include "operators/network.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
 #include "support/operator_golden.hpp"
+#include "support/refusal.hpp"
 
 namespace opshap {
 namespace {
@@ -32,31 +33,14 @@ operators::FnoConfig small_config() { return {.n_modes = {6, 4}, .hidden_channel
 
 constexpr const char* spectral = "fno_blocks.convs.1.weight.tensor";
 
-class WeightFiles : public ::testing::Test {
+class WeightFiles : public WeightsFolder {
  protected:
   void SetUp() override {
+    WeightsFolder::SetUp();
     const auto network = operators::make_network(small_config(), torch::kFloat32);
     operators::initialise(*network, 3);
     operators::save_network(*network, file_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// The message with which the file is refused after a change to its content; "" when it is accepted.
-  template <typename Change>
-  std::string refusal(const Change& change) {
-    data::Safetensors content = data::read_safetensors(file_);
-    change(content);
-    data::write_safetensors(changed_, content);
-    try {
-      operators::load_operator(changed_);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  fs::path folder_ = fs::temp_directory_path() / ("opshap_weights_" + std::to_string(getpid()));
-  fs::path file_ = folder_ / "model.safetensors", changed_ = folder_ / "changed.safetensors";
 };
 
 TEST_F(WeightFiles, AreReadBackToTheBit) {
@@ -89,7 +73,7 @@ TEST_F(WeightFiles, KeepImaginaryPartsInDoublePrecision) {
 }
 
 TEST_F(WeightFiles, MayHoldComplexTensors) {
-  const std::string message = refusal([](data::Safetensors& content) {
+  const std::string message = refused_after([](data::Safetensors& content) {
     data::StoredTensor& tensor = content.tensors.at(spectral);
     tensor.dtype = "C64";
     tensor.shape.pop_back();
@@ -100,65 +84,48 @@ TEST_F(WeightFiles, MayHoldComplexTensors) {
 }
 
 TEST_F(WeightFiles, WithMissingOrUnexpectedTensorsAreRefusedByName) {
-  const std::string message = refusal([](data::Safetensors& content) {
+  const std::string message = refused_after([](data::Safetensors& content) {
     auto node = content.tensors.extract("lifting.fcs.0.bias");
     node.key() = "lifting.fcs.9.bias";
     content.tensors.insert(std::move(node));
   });
-  EXPECT_NE(std::string::npos, message.find("missing: lifting.fcs.0.bias")) << message;
-  EXPECT_NE(std::string::npos, message.find("unexpected: lifting.fcs.9.bias")) << message;
+  EXPECT_TRUE(contains(message, "missing: lifting.fcs.0.bias"));
+  EXPECT_TRUE(contains(message, "unexpected: lifting.fcs.9.bias"));
 }
 
 TEST_F(WeightFiles, WithOtherShapesAreRefused) {
-  const std::string message = refusal([](data::Safetensors& content) {
+  const std::string message = refused_after([](data::Safetensors& content) {
     std::vector<std::int64_t>& shape = content.tensors.at(spectral).shape;
     std::swap(shape[2], shape[3]);
   });
-  EXPECT_NE(std::string::npos, message.find(spectral)) << message;
+  EXPECT_TRUE(contains(message, spectral));
 }
 
 TEST_F(WeightFiles, WithNumbersThatAreNotFiniteAreRefused) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    const std::string message = refusal([bad](data::Safetensors& content) {
+    const std::string message = refused_after([bad](data::Safetensors& content) {
       std::memcpy(content.tensors.at("projection.fcs.0.bias").bytes.data() + 4, &bad, sizeof bad);
     });
-    EXPECT_NE(std::string::npos, message.find("projection.fcs.0.bias")) << message;
+    EXPECT_TRUE(contains(message, "projection.fcs.0.bias"));
   }
 }
 
 TEST_F(WeightFiles, WithoutAProperConfigAreRefused) {
   const auto with_config = [this](const std::string& text) {
-    return refusal([&](data::Safetensors& content) { content.metadata["config"] = text; });
+    return refused_after([&](data::Safetensors& content) { content.metadata["config"] = text; });
   };
-  EXPECT_NE("", refusal([](data::Safetensors& content) { content.metadata.erase("config"); }));
+  EXPECT_NE("", refused_after([](data::Safetensors& content) { content.metadata.erase("config"); }));
   EXPECT_NE("", with_config("[]"));
   EXPECT_NE("", with_config(R"({"hidden_channels": 1e3})"));
   const std::string message = with_config(R"({"hiden_channels": 4})");
-  EXPECT_NE(std::string::npos, message.find("Did you mean hidden_channels?")) << message;
+  EXPECT_TRUE(contains(message, "Did you mean hidden_channels?"));
 }
 
-/// How far the operator of a file is from what neuraloperator computed, relative L2.
+// reference_data/neuraloperator.md says how the files were made.
 double distance_from_neuraloperator(const std::string& file, const std::string& fields) {
-  const std::string folder = OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/";
-  const data::NpyArray input = data::read_npy(folder + fields + "_input.npy"),
-                       output = data::read_npy(folder + fields + "_output.npy");
-  const auto op = operators::load_operator(folder + file);
-  const FieldBatch found = op->apply({.domain = Domain::unit({static_cast<int>(input.shape[2])}),
-                                      .batch = input.shape[0],
-                                      .channels = static_cast<int>(input.shape[1]),
-                                      .values = input.reals(fields)});
-  const std::vector<double> expected = output.reals(fields);
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    difference += std::pow(expected[i] - found.values[i], 2);
-    size += std::pow(expected[i], 2);
-  }
-  return std::sqrt(difference / size);
+  const auto op = operators::load_operator(OPSHAP_SOURCE_DIR "/reference_data/neuraloperator/" + file);
+  return distance_from_reference(*op, "neuraloperator/" + fields + "_");
 }
-
-// reference_data/neuraloperator.md says how the files were made. Both sides compute in float32: a dozen layers of a few
-// roundings each.
-constexpr double float32_layers = 1e-5;
 
 TEST(FilesOfNeuraloperator, ThatNameNoPaddingAreNotPadded) {
   EXPECT_LT(distance_from_neuraloperator("plain.safetensors", "plain"), float32_layers);
@@ -199,34 +166,24 @@ TEST(OddAxes, AreThoseOfNeuraloperatorWithEitherShift) {
 // By the names that their state_dicts have in neuraloperator 2.0.0, whatever the config says.
 TEST_F(WeightFiles, OfModelsThatAreNotHereAreNamedForWhatTheyAre) {
   const auto with_tensor = [this](const std::string& name) {
-    return refusal([&](data::Safetensors& content) { content.tensors[name] = content.tensors.begin()->second; });
+    return refused_after([&](data::Safetensors& content) { content.tensors[name] = content.tensors.begin()->second; });
   };
-  const std::vector<std::pair<std::string, std::string>> names = {{"fno_blocks.0.convs.0.bias", "UNO"},
-                                                                  {"horizontal_skips.0.conv.weight", "UNO"},
-                                                                  {"attention_layers.0.Key.convs.0.bias", "CODANO"},
-                                                                  {"gno.channel_mlp.fcs.0.weight", "FNOGNO"}};
-  for (const auto& [name, model] : names) {
-    const std::string message = with_tensor(name);
-    EXPECT_NE(std::string::npos, message.find("holds the tensors of neuraloperator's " + model)) << message;
-    EXPECT_NE(std::string::npos, message.find("peer:FOLDER")) << message;
+  for (const auto& [name, model] : Refusals<>{{"fno_blocks.0.convs.0.bias", "UNO"},
+                                              {"horizontal_skips.0.conv.weight", "UNO"},
+                                              {"attention_layers.0.Key.convs.0.bias", "CODANO"},
+                                              {"gno.channel_mlp.fcs.0.weight", "FNOGNO"}}) {
+    EXPECT_TRUE(contains(with_tensor(name), "holds the tensors of neuraloperator's " + model));
+    EXPECT_TRUE(contains(with_tensor(name), "peer:FOLDER"));
   }
   // Two modes of four on the last axis, where an FNO has three.
-  const std::string sphere = refusal([](data::Safetensors& content) {
+  const std::string sphere = refused_after([](data::Safetensors& content) {
     for (auto& [name, tensor] : content.tensors) {
       if (!name.ends_with("weight.tensor")) continue;
       tensor.bytes.resize(tensor.bytes.size() / 3 * 2);
       tensor.shape[3] = 2;
     }
   });
-  EXPECT_NE(std::string::npos, sphere.find("holds the tensors of neuraloperator's SFNO")) << sphere;
-  for (const char* name : {"uno", "SFNO", "CODANO"}) {
-    try {
-      operators::make_network({message(R"({"model": ")", name, R"("})")}, torch::kFloat32);
-      ADD_FAILURE() << name;
-    } catch (const InvalidArgument& error) {
-      EXPECT_NE(std::string::npos, std::string(error.what()).find("peer:FOLDER")) << error.what();
-    }
-  }
+  EXPECT_TRUE(contains(sphere, "holds the tensors of neuraloperator's SFNO"));
 }
 
 /// The first config with a shift in it: of the network, or of the one inside of a density.
@@ -251,7 +208,7 @@ TEST_F(WeightFiles, OfBeforeHaveTheShiftOfThoseWhoTrainedThem) {
     const auto network = operators::make_network(config, torch::kFloat32);
     if (domain) network->set_native_domain(Domain::unit({8, 8}));
     operators::save_network(*network, file_);
-    EXPECT_EQ("", refusal([](data::Safetensors& content) {
+    EXPECT_EQ("", refused_after([](data::Safetensors& content) {
                 auto json = nlohmann::ordered_json::parse(content.metadata["config"]);
                 (json.contains("network") ? json["network"] : json).erase("inverse_shift");
                 content.metadata["config"] = json.dump();
@@ -267,54 +224,6 @@ TEST_F(WeightFiles, OfBeforeHaveTheShiftOfThoseWhoTrainedThem) {
   EXPECT_EQ("ifftshift", shift_of(explainer));
   EXPECT_EQ("ifftshift", shift_without_key(explainer, false));
   EXPECT_EQ("", shift_without_key({R"({"model": "mwt"})"}, false)) << "has none, and the key would be unknown to it";
-}
-
-TEST(FnoConfig, HasNoShiftOfNeuraloperatorWithVolumes) {
-  const auto parsed = [](const std::string& text) { return operators::FnoConfig::parse({text}).inverse_shift; };
-  EXPECT_NO_THROW(parsed(R"({"n_modes": [4, 4], "quadrature": "volumes"})"));
-  EXPECT_THROW(parsed(R"({"n_modes": [4, 4], "quadrature": "volumes", "inverse_shift": "fftshift"})"), DataError);
-  EXPECT_THROW(parsed(R"({"n_modes": [4, 4], "inverse_shift": "none"})"), DataError);
-}
-
-TEST(FnoConfig, IsReadBackAsWritten) {
-  const operators::FnoConfig config{.n_modes = {12, 8},
-                                    .hidden_channels = 10,
-                                    .n_layers = 2,
-                                    .in_channels = 3,
-                                    .out_channels = 2,
-                                    .domain_padding = 0.25,
-                                    .domain_padding_mode = "one-sided"};
-  EXPECT_EQ(config, operators::FnoConfig::parse(config));
-  operators::FnoConfig of_axes = config;
-  of_axes.domain_padding = std::vector{0.1, 0.25};
-  EXPECT_EQ(of_axes, operators::FnoConfig::parse(of_axes));
-  EXPECT_EQ(operators::FnoConfig{}, operators::FnoConfig::parse({"{}"}));
-  EXPECT_EQ(0, operators::FnoConfig::parse({R"({"domain_padding": null})"}).domain_padding);
-  EXPECT_EQ(0, operators::FnoConfig::parse({"{}"}).domain_padding);
-}
-
-TEST(FnoConfig, NamesWhatItRefuses) {
-  const std::vector<std::string> texts = {"",
-                                          "[",
-                                          "3",
-                                          R"({"n_modes": []})",
-                                          R"({"n_modes": [16, 16, 16]})",
-                                          R"({"n_modes": [0]})",
-                                          R"({"n_layers": -1})",
-                                          R"({"n_layers": 99999999999999999999})",
-                                          R"({"domain_padding": -1})",
-                                          R"({"domain_padding": [0.1, 0.2]})",
-                                          R"({"n_modes": [4, 4], "domain_padding": [0.1, -1]})",
-                                          R"({"n_modes": [4, 4], "domain_padding": [0.1, 0.2, 0.3]})",
-                                          R"({"n_modes": [4, 4], "domain_padding": []})",
-                                          R"({"domain_padding_mode": "both"})",
-                                          R"({"model": 3})",
-                                          R"({"in_channels": 1.5})",
-                                          std::string(1000000, '[')};
-  for (const std::string& text : texts)
-    EXPECT_THROW(operators::FnoConfig::parse({text}), DataError) << text.substr(0, 50);
-  EXPECT_THROW(operators::untrained_operator({R"({"model": "fnoo"})"}, 1), InvalidArgument);
-  EXPECT_THROW(operators::untrained_operator({}, 1, networks::Precision::float32, "gpu"), InvalidArgument);
 }
 
 }  // namespace

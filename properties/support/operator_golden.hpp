@@ -7,6 +7,9 @@
 
 #include "core/csv.hpp"
 #include "core/error.hpp"
+#include "core/field.hpp"
+#include "core/operator.hpp"
+#include "data/npy.hpp"
 #include "operators/golden.hpp"
 
 namespace opshap {
@@ -44,6 +47,27 @@ inline double l2_distance(const std::vector<double>& a, const std::vector<double
     scale += a[i] * a[i];
   }
   return std::sqrt(sum / scale);
+}
+
+/// The fields <prefix>input.npy [B, C, points...] of reference_data/.
+inline FieldBatch stored_input(const std::string& prefix) {
+  const std::string file = OPSHAP_SOURCE_DIR "/reference_data/" + prefix + "input.npy";
+  const data::NpyArray stored = data::read_npy(file);
+  return {.domain = Domain::unit(std::vector<int>(stored.shape.begin() + 2, stored.shape.end())),
+          .batch = stored.shape[0],
+          .channels = static_cast<int>(stored.shape[1]),
+          .values = stored.reals(file)};
+}
+
+/// What the reference computed from them.
+inline std::vector<double> stored_output(const std::string& prefix) {
+  const std::string file = OPSHAP_SOURCE_DIR "/reference_data/" + prefix + "output.npy";
+  return data::read_npy(file).reals(file);
+}
+
+/// How far an operator is from that, relative L2.
+inline double distance_from_reference(const Operator& op, const std::string& prefix) {
+  return l2_distance(stored_output(prefix), op.apply(stored_input(prefix)).values);
 }
 
 }  // namespace opshap

@@ -45,6 +45,13 @@ class Program : public ::testing::Test {
     return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
   }
 
+  /// The same of a command that must succeed.
+  Outcome done(const std::string& arguments) const {
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(0, outcome.code) << arguments << "\n" << outcome.err;
+    return outcome;
+  }
+
   Outcome shell(const std::string& command) const {
     const std::string errors = path("stderr");
     Outcome outcome;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -79,6 +80,44 @@ class WeightedMeanOperator : public Operator {
   }
 
   double cubic_;
+};
+
+/// The mean over a domain in the plane with the weight 1 + cos 2πx, which each point counts by its volume. The Shapley
+/// value of a player is what its points have of it.
+class PlaneMeanOperator final : public Operator {
+ public:
+  std::string describe() const override { return "weighted mean over the plane"; }
+  int dimension() const override { return 2; }
+  int input_channels() const override { return 1; }
+  int output_channels() const override { return 1; }
+
+  FieldBatch apply(const FieldBatch& inputs) const override {
+    FieldBatch outputs = inputs;
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      double mean = 0;
+      for (std::int64_t point = 0; point < inputs.domain.points(); ++point) mean += share(inputs, b, point);
+      std::ranges::fill(outputs.field(b), mean);
+    }
+    return outputs;
+  }
+
+  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
+    Gradient found{.values = values_at(inputs, readout), .gradient = inputs};
+    FieldBatch ones = inputs;
+    std::ranges::fill(ones.values, 1.0);
+    for (std::int64_t b = 0; b < inputs.batch; ++b) {
+      for (std::int64_t point = 0; point < inputs.domain.points(); ++point)
+        found.gradient.field(b)[static_cast<std::size_t>(point)] = share(ones, b, point);
+    }
+    return found;
+  }
+
+  /// What a point has of the mean.
+  static double share(const FieldBatch& inputs, std::int64_t b, std::int64_t point) {
+    const double weight = 1 + std::cos(2 * std::numbers::pi * inputs.domain.position(point)[0]);
+    return weight * inputs.field(b)[static_cast<std::size_t>(point)] * inputs.domain.volume(point) /
+           inputs.domain.volume();
+  }
 };
 
 }  // namespace opshap

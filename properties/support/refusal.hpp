@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace opshap {
+
+/// The message of the error that a call ends with; "" when it goes through.
+template <typename Error, typename Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Whether a text has these words; shows it where it has not.
+inline ::testing::AssertionResult contains(const std::string& text, const std::string& words) {
+  if (text.find(words) != std::string::npos) return ::testing::AssertionSuccess() << text;
+  return ::testing::AssertionFailure() << text << "\nwanted: " << words;
+}
+
+/// What is given, and what the message that refuses it must contain; "" where any message will do.
+template <typename Given = std::string>
+using Refusals = std::vector<std::pair<Given, std::string>>;
+
+/// Holds `take` to refuse each row of a table with an Error that says why.
+template <typename Error, typename Given, typename Take>
+void expect_refusals(const Refusals<Given>& table, const Take& take) {
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::string message = refusal<Error>([&] { take(table[row].first); });
+    EXPECT_NE("", message) << "row " << row << " was taken, wanted: " << table[row].second;
+    EXPECT_TRUE(contains(message, table[row].second)) << "row " << row;
+  }
+}
+
+}  // namespace opshap
