@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <string>
@@ -43,6 +44,17 @@ class Program : public ::testing::Test {
   /// Runs `opshap <arguments>`.
   Outcome opshap(const std::string& arguments) const {
     return shell(std::string(OPSHAP_BINARY_DIR) + "/opshap " + arguments);
+  }
+
+  /// What `opshap <arguments>` prints. It must end with this code.
+  std::string output(const std::string& arguments, int code = 0) const {
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.out << outcome.err;
+    return outcome.out;
+  }
+  /// The same of a command that prints JSON.
+  nlohmann::json answer(const std::string& arguments, int code = 0) const {
+    return nlohmann::json::parse(output(arguments, code), nullptr, false);
   }
 
   Outcome shell(const std::string& command) const {
