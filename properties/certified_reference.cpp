@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -26,32 +27,30 @@ namespace {
 
 using Verdict = evaluation::Certification::Verdict;
 
-/// Interactions of up to four players, with normal coefficients.
-std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
-  Rng rng(seed, "fourth order");
+/// Interactions of random players, with normal coefficients.
+std::unique_ptr<SolvedGame> interactions(int players, int count, double empty, Rng& rng,
+                                         const std::function<int()>& size) {
   std::vector<games::UnanimityTerm> terms;
-  for (int term = 0; term < 3 * players; ++term) {
+  for (int term = 0; term < count; ++term) {
     std::vector<int> order(static_cast<std::size_t>(players));
     std::iota(order.begin(), order.end(), 0);
     rng.shuffle(order);
-    order.resize(std::min(order.size(), 1 + static_cast<std::size_t>(rng.below(4))));
+    order.resize(std::min(order.size(), static_cast<std::size_t>(size())));
     terms.push_back({.coalition = order, .coefficient = rng.normal()});
   }
-  return games::unanimity_sum(players, terms, 3);
+  return games::unanimity_sum(players, terms, empty);
+}
+
+/// Of up to four players.
+std::unique_ptr<SolvedGame> fourth_order_game(int players, std::uint64_t seed) {
+  Rng rng(seed, "fourth order");
+  return interactions(players, 3 * players, 3, rng, [&rng] { return 1 + static_cast<int>(rng.below(4)); });
 }
 
 /// A few coalitions of many players: the errors of the members of one are nearly the same, so they have few directions.
 std::unique_ptr<SolvedGame> few_interactions_game(int players, std::uint64_t seed) {
   Rng rng(seed, "few interactions");
-  std::vector<games::UnanimityTerm> terms;
-  for (int term = 0; term < 3; ++term) {
-    std::vector<int> order(static_cast<std::size_t>(players));
-    std::iota(order.begin(), order.end(), 0);
-    rng.shuffle(order);
-    order.resize(3);
-    terms.push_back({.coalition = order, .coefficient = rng.normal()});
-  }
-  return games::unanimity_sum(players, terms);
+  return interactions(players, 3, 0, rng, [] { return 3; });
 }
 
 /// An estimator with a share of player 0's value given to player 1. The share is in the unit of a reference's game.
@@ -97,8 +96,7 @@ TEST(CertifiedReference, IsExactForFewPlayersAndWhereEnumerationIsCheaper) {
   for (const int players : {1, 2, 9}) {
     const auto game = fourth_order_game(players, 4);
     for (const int exact_players : {16, 0}) {
-      const evaluation::CertifiedReference found =
-          evaluation::certified_reference(*game, {.exact_players = exact_players}, 1);
+      const auto found = evaluation::certified_reference(*game, {.exact_players = exact_players}, 1);
       EXPECT_EQ("exact", found.method);
       EXPECT_EQ(Measured::of(0), found.error);
       EXPECT_TRUE(found.reached);
@@ -143,8 +141,7 @@ TEST(CertifiedReference, ReachesTheErrorItWasAskedForAndNotMuchLess) {
     const std::int64_t first =
         slopes == Slopes::none ? evaluation::minimum_reference_evaluations(*game) : std::int64_t{2 * 4096};
     for (const double wanted : {0.03, 0.01}) {
-      const evaluation::CertifiedReference found =
-          evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
+      const auto found = evaluation::certified_reference(*game, {.relative_error = wanted}, 7);
       EXPECT_TRUE(found.reached);
       EXPECT_LE(*found.error.value, wanted);
       // A step is at most 8 times the one before, so the error falls at most by √8 more than needed (unless the first
@@ -277,10 +274,10 @@ TEST(CrossCheck, FailsForAPlantedBiasOfFewStandardErrorsAndHardlyEverWithoutOne)
       const double shift = std::ldexp(8 * scale, -largest_exponent(ends).value());
       const Biased orderings("permutation_antithetic", shift), other(second_estimate(slopes).c_str(), shift);
       for (const bool first : {true, false}) {
-        const evaluation::CertifiedReference wrong =
-            first                    ? evaluation::certified_reference(*game, settings, seed, {.orderings = orderings})
-            : slopes == Slopes::none ? evaluation::certified_reference(*game, settings, seed, {.regression = other})
-                                     : evaluation::certified_reference(*game, settings, seed, {.two_level = other});
+        const auto wrong = first ? evaluation::certified_reference(*game, settings, seed, {.orderings = orderings})
+                           : slopes == Slopes::none
+                               ? evaluation::certified_reference(*game, settings, seed, {.regression = other})
+                               : evaluation::certified_reference(*game, settings, seed, {.two_level = other});
         found_out += wrong.cross_check->agrees() ? 0 : 1;
         EXPECT_EQ(wrong.cross_check->agrees() ? "certified"
                   : first                     ? "biased"
@@ -301,9 +298,9 @@ TEST(CrossCheck, OrderingsAreWhatIsLeftWhenTheTwoDisagree) {
   for (const Slopes slopes : all_slopes) {
     const auto game = seen(*solved, slopes);
     const Biased other(second_estimate(slopes).c_str(), 100);
-    const evaluation::CertifiedReference found =
-        slopes == Slopes::none ? evaluation::certified_reference(*game, settings, 5, {.regression = other})
-                               : evaluation::certified_reference(*game, settings, 5, {.two_level = other});
+    const auto found = slopes == Slopes::none
+                           ? evaluation::certified_reference(*game, settings, 5, {.regression = other})
+                           : evaluation::certified_reference(*game, settings, 5, {.two_level = other});
     EXPECT_EQ("permutation_antithetic", found.method);
     EXPECT_EQ(found.estimates[0].attribution.values, found.attribution.values);
     EXPECT_TRUE(found.reached);
@@ -429,8 +426,7 @@ TEST(Certify, StatesAnErrorThatCoversTheDifference) {
     std::vector<double> a = truth, b = truth;
     for (double& value : a) value += 0.02 * rng.normal();
     for (double& value : b) value += 0.02 * rng.normal();
-    const evaluation::Certification found =
-        evaluation::certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
+    const auto found = evaluation::certify(*game, a, b, {.max_evaluations = 4096, .level = 1e-300}, seed);
     const double expected = std::pow(distance(a, truth), 2) - std::pow(distance(b, truth), 2);
     squares += std::pow((*found.difference.value - expected) / *found.standard_error.value, 2) / games;
   }

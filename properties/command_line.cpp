@@ -1,15 +1,30 @@
 // The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light
-// commands.
+// commands. What it has in memory: LibTorch, a BLAS, MPI, XGBoost and an OpenMP runtime only where a command needs them.
+// What is made from the tables of the commands: completion in shells and manual pages.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <regex>
+#include <set>
+#include <span>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/command_table.hpp"
+#include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/rng.hpp"
+#include "data/npy.hpp"
 #include "support/program.hpp"
+#include "support/test_seed.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -39,27 +54,20 @@ TEST_F(CommandLine, BudgetsAndSizesThatCannotWorkAreRefused) {
 
 TEST_F(CommandLine, BrokenGamesAreRefusedWithTheirKey) {
   expect_refusal("attribute --game " + path("missing.json") + " --method exact", 3, "missing.json");
-  expect_refusal("attribute --game " + file("a.json", "{\"players\":2,\"values\":[0,1") + " --method exact", 3,
-                 "a.json");
-  expect_refusal("attribute --game " + file("b.json", R"({"values":[0,1]})") + " --method exact", 3, "players");
-  expect_refusal("attribute --game " + file("c.json", R"({"players":2,"values":[0,1,2]})") + " --method exact", 3,
-                 "values");
-  expect_refusal("attribute --game " + file("d.json", R"({"players":2,"values":[0,1,null,2]})") + " --method exact", 3,
-                 "values");
-  expect_refusal("attribute --game " + file("e.json", R"({"players":2,"terms":[{"coalition":[2],"coefficient":1}]})") +
-                     " --method exact",
-                 3, "coalition");
+  for (const auto& [text, key] : {std::pair("{\"players\":2,\"values\":[0,1", "game.json"),
+                                  {R"({"values":[0,1]})", "players"},
+                                  {R"({"players":2,"values":[0,1,2]})", "values"},
+                                  {R"({"players":2,"values":[0,1,null,2]})", "values"},
+                                  {R"({"players":2,"terms":[{"coalition":[2],"coefficient":1}]})", "coalition"}})
+    expect_refusal("attribute --game " + file("game.json", text) + " --method exact", 3, key);
 }
 
 TEST_F(CommandLine, AttributionsOfAGameHaveTheContractsKeys) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const Outcome outcome = opshap("attribute --game " + game + " --method exact --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const auto json = nlohmann::json::parse(outcome.out);
+  const nlohmann::json json = answer("attribute --game " + game + " --method exact --json");
   for (const char* key : {"method", "players", "values", "standard_errors", "empty", "grand", "efficiency_gap",
-                          "distinct", "evaluations", "seed", "seconds", "exact"}) {
+                          "distinct", "evaluations", "seed", "seconds", "exact"})
     EXPECT_TRUE(json.contains(key)) << key;
-  }
   EXPECT_TRUE(json["seconds"].contains("game") && json["seconds"].contains("estimator"));
   EXPECT_EQ("exact", json["method"]);
   EXPECT_EQ(1.0, json["empty"]);
@@ -78,14 +86,14 @@ TEST_F(CommandLine, StandardErrorsOfFewOrderingsSaySo) {
   const std::string ask = "attribute --game unanimity_sum --players 8 --game-seed 3 --method permutation --budget ";
   const Outcome few = opshap(ask + "37");  // ∅, N and five orderings of seven coalitions
   ASSERT_EQ(0, few.code) << few.err;
-  EXPECT_NE(std::string::npos, few.out.find("of 5 samples: an interval of 95 % is ± 2.78 of them")) << few.out;
+  EXPECT_TRUE(has(few.out, "of 5 samples: an interval of 95 % is ± 2.78 of them"));
   EXPECT_EQ(5, nlohmann::json::parse(opshap(ask + "37 --json").out).at("error_samples"));
-  EXPECT_EQ(std::string::npos, opshap(ask + "250").out.find("samples:")) << "35 orderings are not few";
+  EXPECT_FALSE(has(opshap(ask + "250").out, "samples:")) << "35 orderings are not few";
   const Outcome rare =
       opshap("attribute --game " + file("rare.json", R"({"players": 9, "terms": [{"coalition": [0, 1, 2, 3, 4, 5, 6, 7],
                                                                             "coefficient": 1}]})") +
              " --method permutation --budget 42");
-  EXPECT_NE(std::string::npos, rare.out.find("have a standard error of 0")) << rare.out;
+  EXPECT_TRUE(has(rare.out, "have a standard error of 0"));
 }
 
 TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLeastNorm) {
@@ -94,14 +102,11 @@ TEST_F(CommandLine, RegressionsThatAreNotDeterminedAreRefusedOrAnsweredWithTheLe
   expect_refusal("attribute --game unanimity_sum --players 64 --budget 128 --method kernel_shap_paired", 2,
                  "--minimum-norm");
   expect_refusal(ask + "kernel_shap_unbiased --minimum-norm", 2, "--minimum-norm");
-  const Outcome outcome = opshap(ask + "kernel_shap_paired --minimum-norm --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const auto found = nlohmann::json::parse(outcome.out);
+  const nlohmann::json found = answer(ask + "kernel_shap_paired --minimum-norm --json");
   EXPECT_TRUE(found["standard_errors"].is_null());
   EXPECT_EQ(9, found["minimum_norm"]["rank"]);
   EXPECT_EQ(39, found["minimum_norm"]["needed_rank"]);
-  EXPECT_NE(std::string::npos,
-            opshap(ask + "kernel_shap_paired --minimum-norm").out.find("rank 9 of the 39 that would determine"));
+  EXPECT_TRUE(has(opshap(ask + "kernel_shap_paired --minimum-norm").out, "rank 9 of the 39 that would determine"));
   const Outcome determined = opshap(
       "attribute --game unanimity_sum --players 40 --budget 400 --method kernel_shap_paired --minimum-norm --json");
   EXPECT_TRUE(nlohmann::json::parse(determined.out)["minimum_norm"].is_null());
@@ -143,7 +148,7 @@ TEST_F(CommandLine, AFullDiskIsAnUnfitEnvironmentAndLeavesNoFile) {
   if (outcome.out.find("exit") == std::string::npos)
     GTEST_SKIP() << "this system lets nobody mount a small disk: " << outcome.err;
   EXPECT_EQ("exit 4\n", outcome.out) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.err.find("No space left on device")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "No space left on device"));
 }
 
 TEST_F(CommandLine, DataSetsAreTheSameFileForAnyNumberOfThreadsAndAfterAnyInterruption) {
@@ -188,10 +193,170 @@ TEST_F(CommandLine, DamagedDataSetsAreRefused) {
 TEST_F(CommandLine, LightCommandsStartWithoutLibTorch) {
   const Outcome libraries = shell("ldd " + std::string(OPSHAP_BINARY_DIR) + "/opshap");
   ASSERT_EQ(0, libraries.code) << libraries.err;
-  EXPECT_EQ(std::string::npos, libraries.out.find("libtorch")) << libraries.out;
-  EXPECT_EQ(std::string::npos, libraries.out.find("libc10")) << libraries.out;
+  EXPECT_FALSE(has(libraries.out, "libtorch"));
+  EXPECT_FALSE(has(libraries.out, "libc10"));
   for (const char* arguments : {"--help", "list estimators", "list claims --json", "doctor --quick"})
     EXPECT_EQ(0, opshap(arguments).code) << arguments;
+}
+
+class LoadedLibraries : public Program {
+ protected:
+  /// The file names of all shared libraries that a command has loaded.
+  std::set<std::string> loaded_by(const std::string& arguments) const {
+    const Outcome outcome = shell("LD_DEBUG=libs " OPSHAP_BINARY_DIR "/opshap " + arguments);
+    EXPECT_EQ(0, outcome.code) << outcome.err;
+    std::set<std::string> names;
+    std::istringstream lines(outcome.err);
+    const std::string begins = "calling init: ";
+    for (std::string line; std::getline(lines, line);)
+      if (const std::size_t at = line.find(begins); at != std::string::npos)
+        names.insert(std::filesystem::path(line.substr(at + begins.size())).filename().string());
+    return names;
+  }
+};
+
+std::set<std::string> among(const std::set<std::string>& names, std::initializer_list<const char*> parts) {
+  std::set<std::string> found;
+  for (const std::string& name : names) {
+    for (const char* part : parts)
+      if (name.find(part) != std::string::npos) found.insert(name);
+  }
+  return found;
+}
+
+const std::initializer_list<const char*> of_networks = {"torch", "libc10", "blas", "mkl", "libmpi", "opshap-networks"},
+                                         of_threads = {"gomp", "libomp", "iomp"};
+
+TEST_F(LoadedLibraries, OfLightCommandsAreLight) {
+  for (const char* arguments : {"list estimators", "--help", "attribute --game unanimity_sum --players 8",
+                                "attribute --game unanimity_sum --players 8 --method kernel_shap --budget 100"}) {
+    const std::set<std::string> names = loaded_by(arguments);
+    EXPECT_TRUE(names.contains("libopshap.so")) << arguments;
+    EXPECT_EQ(std::set<std::string>{}, among(names, of_networks)) << arguments;
+    EXPECT_EQ(std::set<std::string>{}, among(names, of_threads)) << arguments;
+    EXPECT_EQ(std::set<std::string>{}, among(names, {"xgboost"})) << arguments;
+  }
+}
+
+TEST_F(LoadedLibraries, OfTreesAreThereForWhoFitsTrees) {
+  const std::set<std::string> names =
+      loaded_by("attribute --game unanimity_sum --players 8 --method regression_msr_tree --budget 100");
+  EXPECT_EQ(1u, among(names, {"libxgboost"}).size());
+  EXPECT_EQ(std::set<std::string>{}, among(names, of_networks));
+}
+
+#ifdef OPSHAP_WITH_NETWORKS
+TEST_F(LoadedLibraries, HaveOneOpenMpRuntimeOrTheDoctorSaysSo) {
+  data::write_npy(path("u.npy"),
+                  {.shape = {1, 16}, .dtype = data::Dtype::float64, .values = std::vector<double>(16, 0.5)});
+  const std::string asked = message("attribute --operator ", OPSHAP_BINARY_DIR,
+                                    "/share/opshap/operators/burgers1d.safetensors --query 8 --input ", path("u.npy")),
+                    trees = message(asked, " --method regression_msr_tree --budget 100");
+  const std::set<std::string> alone = among(loaded_by(asked), of_threads),
+                              with_trees = among(loaded_by(trees), of_threads);
+  EXPECT_EQ(1u, alone.size());
+  const Outcome doctor = shell(OPSHAP_BINARY_DIR "/opshap doctor");
+  EXPECT_EQ(with_trees.size() > 1, doctor.out.find("threads of its own") != std::string::npos) << doctor.out;
+  for (const std::string& name : alone) EXPECT_TRUE(has(doctor.out, name));
+}
+#endif
+
+class CommandTables : public Program {
+ protected:
+  /// What bash offers at the end of a command line.
+  std::string completed(const std::string& words) const {
+    const std::string script = file("complete.sh", script_ + "COMP_WORDS=(" + words +
+                                                       ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_opshap\n"
+                                                       "echo \"${COMPREPLY[*]}\"\n");
+    const Outcome outcome = shell("cd " + path(".") + " && bash " + script);
+    EXPECT_EQ(0, outcome.code) << outcome.err;
+    EXPECT_EQ("", outcome.err);
+    return outcome.out;
+  }
+  std::string script_;  ///< for bash
+  static bool offers(const std::string& words, const std::string& word) {
+    return (" " + words).find(" " + word) != std::string::npos;
+  }
+};
+
+TEST_F(CommandTables, BashCompletesCommandsOptionsAndValues) {
+  script_ = opshap("completion bash").out;
+  EXPECT_EQ("data\n", completed("opshap da"));
+  EXPECT_EQ("import info\n", completed("opshap data i"));
+  EXPECT_EQ("--periodic\n", completed("opshap data import npy --per"));
+  EXPECT_EQ("node cell\n", completed("opshap data import npy --centring ''"));
+  EXPECT_EQ("bash\n", completed("opshap completion b"));
+  EXPECT_TRUE(offers(completed("opshap attribute --method perm"), "permutation_antithetic"));
+  EXPECT_TRUE(offers(completed("opshap attribute --o"), "--out")) << "an option of every command that applies";
+  EXPECT_FALSE(offers(completed("opshap list --o"), "--out")) << "one that does not";
+  file("fields.npy", "");
+  EXPECT_EQ("fields.npy\n", completed("opshap data import npy --input fie"));
+  EXPECT_EQ("backbone\n", completed("opshap train b"));
+  EXPECT_TRUE(offers(completed("opshap reproduce --"), "--dry-run"));
+}
+
+TEST_F(CommandTables, EveryShellLearnsEveryCommandAndOption) {
+  for (const char* shell_name : {"bash", "zsh", "fish"}) {
+    const std::string script = output(std::string("completion ") + shell_name);
+    for (const char* word : {"import", "skip-nonfinite", "permutation_antithetic", "golden"})
+      EXPECT_TRUE(has(script, word)) << shell_name << " " << word;
+  }
+  expect_refusal("completion tcsh", 2, "shell");
+}
+
+// Every command has a page, and every option an entry in it. groff reads the pages without a warning. --help is made by
+// CLI11 from the same application, and takes a start of the program for each command: eight are drawn.
+TEST_F(CommandTables, EveryCommandHasAManualPage) {
+  ASSERT_EQ(0, opshap("man --out " + path("pages")).code);
+  std::vector<std::string> commands;
+  for (const auto& page : std::filesystem::directory_iterator(path("pages"))) {
+    std::string command = page.path().stem().string().substr(std::string("opshap").size());
+    std::replace(command.begin(), command.end(), '-', ' ');
+    commands.push_back(command);
+  }
+  std::sort(commands.begin(), commands.end());
+  EXPECT_GT(commands.size(), 20u);
+  Rng rng(test_seed(), "commands with a page");
+  std::vector<int> order(commands.size());
+  std::iota(order.begin(), order.end(), 0);
+  rng.shuffle(std::span(order).subspan(1));  // the first is the program itself, which lists the others
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string& command = commands[static_cast<std::size_t>(order[i])];
+    const std::string page =
+        read_file(path("pages/" + cli::page_name(command.empty() ? "" : command.substr(1)) + ".1"));
+    EXPECT_TRUE(has(page, ".SH SYNOPSIS")) << command;
+    const std::string help = output(command + " --help");
+    static const std::regex option("\n  (?:-[a-z],)?(--[a-z-]+)"), sub("\n  ([a-z]+)  ");
+    for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found) {
+      const std::string name = std::regex_replace((*found)[1].str(), std::regex("-"), "\\-");
+      EXPECT_TRUE(has(page, name)) << command << ": " << name;
+    }
+    const std::size_t listed = help.find("\nSubcommands:");
+    if (listed == std::string::npos) continue;
+    const std::string rest = help.substr(listed);
+    for (std::sregex_iterator found(rest.begin(), rest.end(), sub), end; found != end; ++found)
+      EXPECT_TRUE(std::ranges::binary_search(commands, command + " " + (*found)[1].str())) << command;
+  }
+  if (shell("command -v groff").code == 0) {
+    EXPECT_EQ("", shell("cd " + path("pages") + " && groff -man -ww -K utf8 -T utf8 *.1 > /dev/null").err);
+  }
+  EXPECT_EQ(read_file(path("pages/opshap-data-import-npy.1")), opshap("man data import npy").out);
+  expect_refusal("man data improt", 2, "man: command=data improt (not one of opshap). Did you mean data import?");
+}
+
+// A text that roff would read as a command, and letters that shells read.
+TEST(CommandTable, TextsAreOnlyTexts) {
+  const cli::CommandTable table{
+      .name = "opshap",
+      .summary = "all",
+
+      .commands = {
+          {.name = "one",
+           .summary = ".so it's \\begin",
+           .options = {{.names = {"--mode"}, .takes_value = true, .choices = {"a", "b"}, .meaning = "'it's"}}}}};
+  const std::string page = cli::man_page(table, "one");
+  EXPECT_TRUE(has(page, {"opshap\\-one \\- \\&.so it's \\ebegin\n", "\n\\&'it's\n"}));
+  EXPECT_TRUE(has(cli::fish_completion(table), "-d '.so it\\'s \\\\begin'"));
 }
 
 }  // namespace

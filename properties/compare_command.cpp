@@ -1,16 +1,20 @@
-// `opshap reference` and `opshap compare` as their users meet them.
+// `opshap reference`, `opshap compare` and `opshap compare --suite` as their users meet them.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -19,21 +23,15 @@ using nlohmann::json;
 using ReferenceCommand = Program;
 using CompareCommand = Program;
 
-constexpr const char* family = "--game unanimity_sum --players 24 --game-seed 3";
-
-json parsed(const Outcome& outcome) {
-  EXPECT_NE("", outcome.out) << outcome.err;
-  return json::parse(outcome.out, nullptr, false);
-}
+const std::string family = "--game unanimity_sum --players 24 --game-seed 3", compare = "compare " + family,
+                  reference = "reference " + family;
 
 double norm(const std::vector<double>& values) {
   return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
 
 TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
-  const Outcome outcome = opshap(std::string("reference ") + family + " --relative-error 0.05 --json -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = parsed(outcome);
+  const json found = answer(reference + " --relative-error 0.05 --json -q");
   EXPECT_EQ("certified", found["method"]);
   EXPECT_EQ(24, found["players"]);
   EXPECT_LE(found["relative_error"].get<double>(), 0.05);
@@ -47,39 +45,36 @@ TEST_F(ReferenceCommand, PrintsValuesWithTheErrorThatWasAskedFor) {
 }
 
 TEST_F(ReferenceCommand, WritesTheSameAsItPrints) {
-  const Outcome outcome =
-      opshap(std::string("reference ") + family + " --relative-error 0.05 --json -q --out " + path("reference.json"));
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_EQ(parsed(outcome), json::parse(read_file(path("reference.json"))));
+  const json printed = answer(reference + " --relative-error 0.05 --json -q --out " + path("reference.json"));
+  EXPECT_EQ(printed, json::parse(read_file(path("reference.json"))));
 }
 
 TEST_F(ReferenceCommand, IsExactForFewPlayers) {
   const std::string game = file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})");
-  const json found = parsed(opshap("reference --game " + game + " --json"));
+  const json found = answer("reference --game " + game + " --json");
   EXPECT_EQ("exact", found["method"]);
   EXPECT_EQ(0, found["relative_error"]);
   EXPECT_TRUE(found["cross_check"].is_null());
 }
 
 TEST_F(ReferenceCommand, FailsWhenTheErrorCannotBeReachedWithinTheEvaluations) {
-  const Outcome outcome =
-      opshap(std::string("reference ") + family + " --relative-error 1e-6 --max-evaluations 4000 --json -q");
+  const Outcome outcome = opshap(reference + " --relative-error 1e-6 --max-evaluations 4000 --json -q");
   EXPECT_EQ(1, outcome.code);
-  EXPECT_FALSE(parsed(outcome)["reached"].get<bool>());
-  EXPECT_NE(std::string::npos, outcome.err.find("Raise --max-evaluations")) << outcome.err;
+  EXPECT_FALSE(json::parse(outcome.out)["reached"].get<bool>());
+  EXPECT_TRUE(has(outcome.err, "Raise --max-evaluations"));
 }
 
 TEST_F(ReferenceCommand, CertifiesTheNearerOfTwoAttributions) {
   // A poor estimate, and one that is better than the reference: both known by their budgets.
-  ASSERT_EQ(0, shell(std::string(OPSHAP_BINARY_DIR) + "/opshap attribute " + family +
-                     " --method permutation --budget 60 --json > " + path("poor.json"))
+  ASSERT_EQ(0, shell(OPSHAP_BINARY_DIR "/opshap attribute " + family + " --method permutation --budget 60 --json > " +
+                     path("poor.json"))
                    .code);
-  ASSERT_EQ(0, shell(std::string(OPSHAP_BINARY_DIR) + "/opshap attribute " + family +
+  ASSERT_EQ(0, shell(OPSHAP_BINARY_DIR "/opshap attribute " + family +
                      " --method kernel_shap_paired --budget 300000 --json > " + path("good.json"))
                    .code);
-  const std::string reference = std::string("reference ") + family + " --relative-error 0.03 --json -q --certify ";
-  EXPECT_EQ("reference is nearer", parsed(opshap(reference + path("poor.json")))["certification"]["verdict"]);
-  EXPECT_EQ("attribution is nearer", parsed(opshap(reference + path("good.json")))["certification"]["verdict"]);
+  const std::string certify = reference + " --relative-error 0.03 --json -q --certify ";
+  EXPECT_EQ("reference is nearer", answer(certify + path("poor.json"))["certification"]["verdict"]);
+  EXPECT_EQ("attribution is nearer", answer(certify + path("good.json"))["certification"]["verdict"]);
 }
 
 TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
@@ -91,8 +86,8 @@ TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
   expect_refusal("reference --game cell_mask_game --players 4", 2, "is made from an operator");
   expect_refusal("reference --game " + few + " --players 3", 2, "--players");
   expect_refusal("reference --game " + few + " --exact-players 30", 2, "exact_players=30");
-  expect_refusal(std::string("reference ") + family + " --relative-error 0", 2, "relative_error=0");
-  expect_refusal(std::string("reference ") + family + " --max-evaluations 10", 2, "max_evaluations=10");
+  expect_refusal(reference + " --relative-error 0", 2, "relative_error=0");
+  expect_refusal(reference + " --max-evaluations 10", 2, "max_evaluations=10");
   expect_refusal("reference --game " + path("none.json"), 3, "none.json");
   expect_refusal("reference --game " + few + " --certify " + path("none.json"), 3, "none.json");
   expect_refusal("reference --game " + few + " --certify " + file("other.json", R"({"values":[1,2]})"), 3, "2 values");
@@ -102,11 +97,8 @@ TEST_F(ReferenceCommand, RefusesWhatCannotWork) {
 }
 
 TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
-  const Outcome outcome =
-      opshap(std::string("compare ") + family +
-             " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = parsed(outcome);
+  const json found =
+      answer(compare + " --methods permutation,kernel_shap_paired --budgets 2n,2^8..2^9 --repeats 3 --json -q");
   EXPECT_EQ((std::vector<std::int64_t>{48, 256, 512}), found["budgets"].get<std::vector<std::int64_t>>());
   ASSERT_EQ(2u * 3u * 3u, found["rows"].size());
   for (const json& row : found["rows"]) {
@@ -121,12 +113,10 @@ TEST_F(CompareCommand, HasARowForEveryRunWithTheContractsKeys) {
 }
 
 TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
-  const std::string command = std::string("compare ") + family +
-                              " --methods permutation,kernel_shap,exact --budgets 64,128 --repeats 3 -q --out " +
-                              path("out");
-  const Outcome outcome = opshap(command);
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_EQ(path("out") + "/summary.md\n", outcome.out);
+  const std::string command =
+      compare + " --methods permutation,kernel_shap,exact --budgets 64,128 --repeats 3 -q --out " + path("out");
+  const std::string outcome = output(command);
+  EXPECT_EQ(path("out") + "/summary.md\n", outcome);
   for (const char* name :
        {"manifest.json", "results.jsonl", "truth.json", "summary.md", "tables/errors.csv", "tables/runtime.csv",
         "tables/ranking.md", "figures/budget_error.svg", "figures/budget_error.csv"})
@@ -146,28 +136,25 @@ TEST_F(CompareCommand, LeavesAFolderThatStandsForItself) {
   }());
   const Outcome other = opshap(command + " --seed 7");
   EXPECT_EQ(2, other.code);
-  EXPECT_NE(std::string::npos, other.err.find("seed: ")) << other.err;
+  EXPECT_TRUE(has(other.err, "seed: "));
 }
 
 TEST_F(CompareCommand, MarksExactMethodsAndSaysWhyOthersHaveNoScore) {
-  const Outcome outcome = opshap(
+  const json found = answer(
       "compare --game additive_game --players 20 --methods permutation_antithetic,kernel_shap --budgets 24,80 "
       "--repeats 2 --json -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = parsed(outcome);
   EXPECT_TRUE(found["ranks"].empty());
   ASSERT_FALSE(found["exact"].empty());
   EXPECT_EQ("guarantee", found["exact"][0]["why"]);
   ASSERT_EQ(1u, found["undefined"].size());
   EXPECT_EQ("permutation_antithetic", found["undefined"][0]["method"]);
-  EXPECT_NE(std::string::npos, found["undefined"][0]["why"].get<std::string>().find("needs at least 40"));
+  EXPECT_TRUE(has(found["undefined"][0]["why"].get<std::string>(), "needs at least 40"));
 }
 
 TEST_F(CompareCommand, SaysWhoSpendsLessThanTheBudget) {
-  const Outcome outcome = opshap(
+  output(
       "compare --game unanimity_sum --players 8 --budgets 200 --repeats 3 --methods permutation,leverage_shap --out " +
       path("spent"));
-  ASSERT_EQ(0, outcome.code) << outcome.err;
   const std::string summary = read_file(path("spent/summary.md"));
   EXPECT_TRUE(std::regex_search(summary, std::regex("permutation.*ranked, on [5-8][0-9] % of the budget"))) << summary;
   EXPECT_FALSE(std::regex_search(summary, std::regex("leverage_shap.*% of the budget"))) << summary;
@@ -176,28 +163,25 @@ TEST_F(CompareCommand, SaysWhoSpendsLessThanTheBudget) {
 TEST_F(CompareCommand, ScoresMinimumNormSolutionsOnRequestWithoutPromisesOfExactness) {
   const std::string command =
       "compare --game additive_game --players 20 --methods kernel_shap,permutation --budgets 16 --repeats 2 -q";
-  const json refused = parsed(opshap(command + " --json"));
+  const json refused = answer(command + " --json");
   EXPECT_TRUE(refused["rows"][0]["nrmse"]["value"].is_null());
-  const Outcome outcome = opshap(command + " --minimum-norm --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = parsed(outcome);
+  const json found = answer(command + " --minimum-norm --json");
   EXPECT_EQ(true, found["minimum_norm"]);
   EXPECT_EQ("kernel_shap", found["rows"][0]["method"]);
   EXPECT_GT(found["rows"][0]["nrmse"].get<double>(), 0.01);
   EXPECT_EQ("", found["rows"][0]["exact"]);
-  EXPECT_NE(std::string::npos, opshap(command + " --minimum-norm").out.find("minimum-norm solution"));
+  EXPECT_TRUE(has(opshap(command + " --minimum-norm").out, "minimum-norm solution"));
 }
 
 TEST_F(CompareCommand, SaysWhatChangedSinceABaseline) {
-  const std::string command =
-      std::string("compare ") + family + " --methods permutation,kernel_shap --budgets 64,128 -q";
+  const std::string command = compare + " --methods permutation,kernel_shap --budgets 64,128 -q";
   ASSERT_EQ(0, opshap(command + " --out " + path("before")).code);
   const std::string rows = read_file(path("before/results.jsonl"));
 
   // The same comparison again: the same seeds, so the same errors.
   const Outcome same = opshap(command + " --json --against " + path("before"));
   ASSERT_EQ(0, same.code) << same.err;
-  const json against = parsed(same)["against"];
+  const json against = json::parse(same.out)["against"];
   ASSERT_EQ(2u, against["methods"].size());
   for (const json& found : against["methods"]) {
     EXPECT_EQ("no change seen", found["change"]);
@@ -215,22 +199,18 @@ TEST_F(CompareCommand, SaysWhatChangedSinceABaseline) {
   }
   const Outcome worse = opshap(command + " --against " + file("better.jsonl", better));
   EXPECT_EQ(1, worse.code) << worse.err;
-  EXPECT_NE(std::string::npos, worse.out.find("permutation: worse, errors 10.0")) << worse.out;
-  EXPECT_NE(std::string::npos, worse.out.find("kernel_shap: no change seen")) << worse.out;
+  EXPECT_TRUE(has(worse.out, {"permutation: worse, errors 10.0", "kernel_shap: no change seen"}));
 
   // Another method is named and decides nothing.
-  const Outcome other = opshap(std::string("compare ") + family +
-                               " --methods permutation,msr --budgets 64 -q --against " + path("before"));
-  EXPECT_EQ(0, other.code) << other.err;
-  EXPECT_NE(std::string::npos, other.out.find("msr: no run of it in the baseline")) << other.out;
-  EXPECT_NE(std::string::npos, other.out.find("kernel_shap: only in the baseline")) << other.out;
+  const std::string other = output(compare + " --methods permutation,msr --budgets 64 -q --against " + path("before"));
+  EXPECT_TRUE(has(other, {"msr: no run of it in the baseline", "kernel_shap: only in the baseline"}));
 }
 
 TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
   const std::string other =
       "compare --game unanimity_sum --players 24 --game-seed 4 --methods permutation --budgets 64 -q";
   ASSERT_EQ(0, opshap(other + " --out " + path("other")).code);
-  const std::string command = std::string("compare ") + family + " --methods permutation --budgets 64 -q --against ";
+  const std::string command = compare + " --methods permutation --budgets 64 -q --against ";
   expect_refusal(command + path("other"), 3, "other values");
   const std::string fewer =
       "compare --game unanimity_sum --players 12 --methods permutation --budgets 64 -q --against ";
@@ -241,27 +221,225 @@ TEST_F(CompareCommand, RefusesABaselineOfAnotherGame) {
 }
 
 TEST_F(CompareCommand, TakesEveryEstimatorForAll) {
-  const Outcome outcome =
-      opshap("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 --json -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = parsed(outcome);
-  EXPECT_EQ(found["methods"].size(), parsed(opshap("list estimators --json"))["entries"].size());
+  const json found =
+      answer("compare --game additive_game --players 6 --methods all --budgets 40 --repeats 1 --json -q");
+  EXPECT_EQ(found["methods"].size(), answer("list estimators --json")["entries"].size());
   expect_refusal("compare --game additive_game --players 6 --methods all,permutation --budgets 40", 2, "given twice");
 }
 
 TEST_F(CompareCommand, RefusesWhatCannotWork) {
-  const std::string compare = std::string("compare ") + family + " --methods ";
-  expect_refusal(std::string("compare ") + family + " --budgets 64", 2, "--methods");
-  expect_refusal(compare + "permutation", 2, "--budgets");
-  expect_refusal(compare + "permutations --budgets 64", 2, "Did you mean permutation?");
-  expect_refusal(compare + "permutation,permutation --budgets 64", 2, "given twice");
-  expect_refusal(compare + "permutation --budgets 2^9..2^7", 2, "2^9..2^7");
-  expect_refusal(compare + "permutation --budgets many", 2, "part=many");
-  expect_refusal(compare + "permutation --budgets 64 --repeats 0", 2, "--repeats=0");
-  expect_refusal(compare + "permutation --budgets 64 --out /proc/opshap", 2, "/proc/opshap");
-  expect_refusal(compare + "permutation --budgets 64 --out -", 2, "--out=-");
-  expect_refusal(compare + "permutation --budgets 64 --minimum-norm", 2, "--minimum-norm");
+  const std::string methods = compare + " --methods ";
+  expect_refusal(compare + " --budgets 64", 2, "--methods");
+  expect_refusal(methods + "permutation", 2, "--budgets");
+  expect_refusal(methods + "permutations --budgets 64", 2, "Did you mean permutation?");
+  expect_refusal(methods + "permutation,permutation --budgets 64", 2, "given twice");
+  expect_refusal(methods + "permutation --budgets 2^9..2^7", 2, "2^9..2^7");
+  expect_refusal(methods + "permutation --budgets many", 2, "part=many");
+  expect_refusal(methods + "permutation --budgets 64 --repeats 0", 2, "--repeats=0");
+  expect_refusal(methods + "permutation --budgets 64 --out /proc/opshap", 2, "/proc/opshap");
+  expect_refusal(methods + "permutation --budgets 64 --out -", 2, "--out=-");
+  expect_refusal(methods + "permutation --budgets 64 --minimum-norm", 2, "--minimum-norm");
 }
+
+class SuiteCommand : public Program {
+ protected:
+  std::string suite(const std::string& games = "", const std::string& name = "small") const {
+    const std::string usual =
+        "[[games]]\nfamily = 'unanimity_sum'\nplayers = [6, 8]\nseed = 3\n"
+        "[[games]]\nfamily = 'relu_of_measure'\nplayers = [8]\nbudgets = '24'\n";
+    return file(name + ".toml",
+                "summary = 'two families'\nrepeats = 2\nbudgets = '2n..4n'\n" + (games.empty() ? usual : games));
+  }
+  std::set<std::string> names_in(const std::string& folder) const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path(folder))) names.insert(entry.path().filename());
+    return names;
+  }
+  json board(const std::string& out) const { return json::parse(read_file(path(out + "/leaderboard.json"))); }
+};
+
+TEST_F(SuiteCommand, RunsEveryGameInAFolderOfItsOwnBelowOnePage) {
+  const std::string outcome =
+      output("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out"));
+  EXPECT_EQ("## Methods that see values of coalitions\n\n" + read_file(path("out/tables/ranking_values.md")) + "\n" +
+                path("out") + "/report.html\n",
+            outcome);
+  for (const char* name : {"manifest.json", "leaderboard.json", "tables/ranking_values.csv", "tables/cost.md",
+                           "unanimity_sum_n6/results.jsonl", "unanimity_sum_n8/summary.md",
+                           "relu_of_measure_n8/truth.json", "relu_of_measure_n8/figures/budget_error.svg"})
+    EXPECT_TRUE(std::filesystem::exists(path("out") + "/" + name)) << name;
+
+  const json found = board("out");
+  EXPECT_EQ("small", found["suite"]);
+  ASSERT_EQ(3u, found["games"].size());
+  EXPECT_EQ("closed forms", found["games"][0]["group"]);
+  ASSERT_EQ(1u, found["classes"].size());
+  EXPECT_EQ("values", found["classes"][0]["access"]);
+  EXPECT_EQ(5, found["classes"][0]["conditions"]);  // two budgets of two games, and one of the third
+  ASSERT_EQ(2u, found["classes"][0]["ranks"].size());
+  double sum = 0;
+  for (const json& rank : found["classes"][0]["ranks"]) sum += rank["rank"].get<double>();
+  EXPECT_NEAR(3, sum, 1e-12);  // ranks of two are 1 + 2 at every condition; some roundings
+
+  const std::string page = read_file(path("out/report.html"));
+  EXPECT_FALSE(has(page, "src=")) << "the page needs something else";
+  EXPECT_FALSE(has(page, "href=\"http"));
+  for (const char* text : {"Suite small", "two families", "relu_of_measure, n = 8", "Methods that see values",
+                           "id=\"cost\"", "id=\"versions\""})
+    EXPECT_TRUE(has(page, text));
+}
+
+TEST_F(SuiteCommand, GoesOnWhereItWasStopped) {
+  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out");
+  ASSERT_EQ(0, opshap(command).code);
+  const std::string first = read_file(path("out/unanimity_sum_n6/results.jsonl")),
+                    second = read_file(path("out/unanimity_sum_n8/results.jsonl"));
+  const json before = board("out");
+  // As a kill leaves it: one game half done, the next one not begun.
+  write_file(path("out/unanimity_sum_n8/results.jsonl"), second.substr(0, second.size() / 2));
+  std::filesystem::remove_all(path("out/relu_of_measure_n8"));
+  ASSERT_EQ(0, opshap(command).code);
+  EXPECT_EQ(first, read_file(path("out/unanimity_sum_n6/results.jsonl")));
+  EXPECT_EQ(before["classes"], board("out")["classes"]);
+  const Outcome other = opshap(command + " --repeats 3");
+  EXPECT_EQ(2, other.code);
+  EXPECT_TRUE(has(other.err, "settings"));
+}
+
+TEST_F(SuiteCommand, TakesBudgetsRepeatsAndReferenceFromTheCommandLine) {
+  const std::string outcome = output("compare --suite " + suite() +
+                                     " --methods permutation --budgets 3n --repeats 1 --json -q --out " + path("out"));
+  EXPECT_EQ(board("out"), json::parse(outcome));
+  const json manifest = json::parse(read_file(path("out/relu_of_measure_n8/manifest.json")));
+  EXPECT_EQ(std::vector<int>{24}, manifest["settings"]["budgets"].get<std::vector<int>>());
+  EXPECT_EQ(1, manifest["settings"]["repeats"]);
+}
+
+TEST_F(SuiteCommand, SaysWhatChangedSinceAnEarlierSuite) {
+  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out ";
+  ASSERT_EQ(0, opshap(command + path("before")).code);
+  const std::string same = output(command + path("now") + " --against " + path("before"));
+  EXPECT_TRUE(has(same, {"permutation: no change seen", "over 10 runs"}));  // five conditions, two repeats
+  EXPECT_TRUE(has(read_file(path("now/report.html")), "permutation: no change seen"));
+
+  // Another family under the name of the first is another game.
+  const std::string renamed =
+      suite("[[games]]\nname = 'unanimity_sum'\nfamily = 'airport_game'\nplayers = [8]\n", "other");
+  const Outcome refused = opshap("compare --suite " + renamed + " --methods permutation,msr -q --out " + path("other") +
+                                 " --against " + path("before"));
+  EXPECT_EQ(3, refused.code) << refused.err;
+  EXPECT_TRUE(has(refused.err, "other values"));
+}
+
+TEST_F(SuiteCommand, IsDrawnAgainFromItsRowsAlone) {
+  const std::string command = "compare --suite " + suite() + " --methods permutation,msr -q --out " + path("out");
+  ASSERT_EQ(0, opshap(command).code);
+  const std::vector<std::string> drawn = {"report.html", "leaderboard.json", "tables/ranking_values.md",
+                                          "tables/cost.csv"};
+  std::map<std::string, std::string> before;
+  for (const std::string& name : drawn) {
+    before[name] = read_file(path("out/" + name));
+    std::filesystem::remove(path("out/" + name));
+  }
+  const std::string again = output("report " + path("out"));
+  EXPECT_EQ(path("out") + "/report.html\n", again);
+  for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("out/" + name))) << name;
+
+  const Outcome kept = opshap("report " + path("out") + " --keep " + path("kept"));
+  ASSERT_EQ(0, kept.code) << kept.err;
+  EXPECT_EQ((std::set<std::string>{"manifest.json", "results.jsonl.gz", "truth.json"}),
+            names_in("kept/unanimity_sum_n6"));
+  ASSERT_EQ(0, opshap("report " + path("kept")).code);
+  for (const std::string& name : drawn) EXPECT_EQ(before[name], read_file(path("kept/" + name))) << name;
+  const std::string same = output(command + " --against " + path("kept"));
+  EXPECT_TRUE(has(same, "permutation: no change seen"));
+
+  expect_refusal("compare --suite " + suite() + " --methods permutation,msr -q --out " + path("kept"), 3, "gunzip");
+  expect_refusal("report " + path("out") + " --keep " + path("out"), 2, "is that of the run itself");
+  const std::string packed = path("kept/unanimity_sum_n8/results.jsonl.gz");
+  std::string bytes = read_file(packed);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_file(packed, bytes);
+  expect_refusal("report " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
+  expect_refusal(command + " --against " + path("kept"), 3, "unanimity_sum_n8/results.jsonl.gz");
+}
+
+TEST_F(SuiteCommand, KeepsAProgramThatDoesNotFinish) {
+  file("ends/peer.sh", "exit 3");
+  file("ends/plugin.toml", "name = 'ends'\nversion = '0.7'\ncommand = ['sh', 'peer.sh']\nneeds = ['values']\n");
+  output("compare --suite " + suite() + " --methods permutation,peer:" + path("ends") + " -q --out " + path("out"), 5);
+  const std::string page = read_file(path("out/report.html"));
+  EXPECT_TRUE(has(page, {"DNF (crash", "0.7"}));
+  EXPECT_EQ("ends", board("out")["peers"][0]["name"]);
+  EXPECT_EQ(std::vector<std::string>{"peer:ends"},
+            board("out")["classes"][0]["not_ranked"].get<std::vector<std::string>>());
+}
+
+TEST_F(SuiteCommand, RefusesWhatCannotWork) {
+  const std::string end = " --methods permutation -q --out " + path("out");
+  expect_refusal("compare --suite standart" + end, 2, "Did you mean standard?");
+  expect_refusal("compare --suite " + path("none.toml") + end, 3, "none.toml");
+  const std::string small = suite();
+  expect_refusal("compare --suite " + small + " --methods permutation", 2, "--out");
+  expect_refusal("compare --suite " + small + " --players 4" + end, 2, "--players");
+  expect_refusal("compare --suite " + small + " --operator " + small + end, 2, "--operator");
+  const auto refuses = [&](const std::string& games, int code, const std::string& contains) {
+    expect_refusal("compare --suite " + suite(games, "bad") + end, code, contains);
+  };
+  refuses("[[games]]\nfamily = 'unanimity_sums'\nplayers = [4]\n", 2, "Did you mean unanimity_sum?");
+  refuses("[[games]]\nfamily = 'cell_mask_game'\nplayers = [4]\n", 2, "is made from an operator");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayer = [4]\n", 2, "games[0].players");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4]\nsed = 1\n", 2, "games[0].sed (line 7");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [0]\n", 2, "players=0");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4]\nbudgets = 'many'\n", 2, "part=many");
+  refuses("[[games]]\nfamily = 'airport_game'\nname = '../x'\nplayers = [4]\n", 2, "names a folder");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = [4, 4]\n", 2, "there twice");
+  refuses("[[games]]\nfamily = 'airport_game'\nplayers = 4\n", 2, "is not a list");
+  refuses("games = 3\n", 2, "games=3 (is not a list)");
+  refuses("[[games\n", 3, "Correct the TOML");
+  refuses("[[games]]\nname = 'fno'\noperator = 'none.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n", 2,
+          "operator=none.safetensors");
+}
+
+TEST_F(SuiteCommand, ListsTheSuites) {
+  const std::string outcome = output("list suites --json");
+  std::vector<std::string> names;
+  const json found = json::parse(outcome);
+  for (const json& entry : found["entries"]) names.push_back(entry["name"]);
+  EXPECT_EQ((std::vector<std::string>{"quick", "standard"}), names);
+}
+
+#ifdef OPSHAP_WITH_NETWORKS
+TEST_F(SuiteCommand, ExplainsTheTrainedOperatorThatComesWithTheProgram) {
+  const std::string fno =
+      "[[games]]\nname = 'fno'\noperator = 'burgers1d.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n";
+  output("compare --suite " + suite(fno, "fno") +
+         " --methods permutation_antithetic,msr,integrated_gradients -q --out " + path("out"));
+  const json found = board("out");
+  EXPECT_EQ("operators", found["games"][0]["group"]);
+  EXPECT_EQ("exact", found["games"][0]["truth"]["method"]);
+  ASSERT_EQ(2u, found["classes"].size());
+  // What pairs of orderings get right to .1, sampling of sets alone does not.
+  EXPECT_EQ("permutation_antithetic", found["classes"][0]["ranks"][0]["method"]);
+  EXPECT_EQ("gradient", found["classes"][1]["access"]);
+  const json manifest = json::parse(read_file(path("out/fno_n16/manifest.json")));
+  EXPECT_TRUE(has(manifest["settings"]["scenario"].get<std::string>(), "players: points"));
+
+  // Other weights by hand are other games, in another folder or not at all.
+  const std::string weights = std::string(OPSHAP_BINARY_DIR) + "/share/opshap/operators/burgers1d.safetensors";
+  const std::string lone =
+      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'burgers1d'\nplayers = [16]\n", "lone");
+  const std::string end = " --methods msr --budgets 32 --repeats 1 -q --out ";
+  EXPECT_EQ(0, opshap("compare --suite " + lone + " --operator " + weights + end + path("by_hand")).code);
+  std::filesystem::copy_file(weights, path("mine.safetensors"));
+  EXPECT_EQ(0, opshap("compare --suite " + lone + end + path("beside")).code);
+  const std::string plane =
+      suite("[[games]]\nname = 'fno'\noperator = 'mine.safetensors'\nproblem = 'heat2d'\nplayers = [16]\n", "plane");
+  const Outcome refused = opshap("compare --suite " + plane + end + path("plane"));
+  EXPECT_EQ(2, refused.code);
+  EXPECT_TRUE(has(refused.err, "does not take the inputs of heat2d"));
+}
+#endif
 
 }  // namespace
 }  // namespace opshap

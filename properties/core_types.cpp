@@ -1,4 +1,6 @@
-// The vocabulary: random streams, coalitions, partitions, the counted game, files.
+// The vocabulary: random streams, coalitions, partitions, the counted game, files. What is explained: values at queries,
+// means over regions, weighted sums of an output's numbers. Fields on grids that the data were not made for: exact for
+// what a grid can hold, and the same where points coincide.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,43 +10,41 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/checksum.hpp"
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/explainer.hpp"
-#include "core/file.hpp"
+#include "core/field.hpp"
 #include "core/game.hpp"
 #include "core/names.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
+#include "core/scenario.hpp"
 #include "core/threads.hpp"
+#include "support/for_all.hpp"
+#include "support/function_game.hpp"
+#include "support/text.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
 /// v(S) = |S|², counting how many coalitions it was asked for.
-class SquaredSize final : public Game {
- public:
-  explicit SquaredSize(int players) : players_(players) {}
-  int players() const override { return players_; }
-  std::vector<double> evaluate(const Coalitions& coalitions) const override {
-    asked += static_cast<int>(coalitions.size());
-    std::vector<double> values;
-    for (std::size_t i = 0; i < coalitions.size(); ++i) values.push_back(std::pow(coalitions.cardinality(i), 2));
-    return values;
-  }
-  mutable int asked = 0;
-
- private:
-  int players_;
-};
+FunctionGame squared_size(int players, int& asked) {
+  return {players, [&asked](const Coalitions& coalitions, std::size_t row) {
+            ++asked;
+            return std::pow(coalitions.cardinality(row), 2);
+          }};
+}
 
 TEST(Rng, MatchesThePublishedPhiloxVectors) {
   // Random123's known answers for philox4x32-10 with zero key and counter: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
@@ -114,68 +114,52 @@ TEST(Coalitions, RefuseImpossibleNumbersOfPlayers) {
 }
 
 TEST(CountedGame, EvaluatesEachCoalitionOnce) {
-  const SquaredSize game(10);
+  int asked = 0;
+  const FunctionGame game = squared_size(10, asked);
   CountedGame counted(game, {4});
-  Coalitions asked(10);
-  asked.append_empty();
-  asked.append_grand();
-  asked.append_grand();
-  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(asked));
-  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(asked));
-  EXPECT_EQ(2, game.asked);
+  Coalitions coalitions(10);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  coalitions.append_grand();
+  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(coalitions));
+  EXPECT_EQ((std::vector<double>{0, 100, 100}), counted.values(coalitions));
+  EXPECT_EQ(2, asked);
   EXPECT_EQ(2, counted.distinct());
   EXPECT_EQ(6, counted.evaluations());
 }
 
 TEST(CountedGame, RefusesMoreDistinctCoalitionsThanTheBudget) {
-  const SquaredSize game(4);
+  int asked = 0;
+  const FunctionGame game = squared_size(4, asked);
   CountedGame counted(game, {5});
   EXPECT_THROW(counted.values(Coalitions::enumerate(4, 0, 6)), std::logic_error);
   EXPECT_NO_THROW(counted.values(Coalitions::enumerate(4, 0, 5)));
 }
 
 TEST(CountedGame, NamesTheCoalitionWithoutAFiniteValue) {
-  class Broken final : public Game {
-   public:
-    int players() const override { return 3; }
-    std::vector<double> evaluate(const Coalitions& coalitions) const override {
-      std::vector<double> values(coalitions.size(), 1.0);
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        if (coalitions.contains(i, 2) && coalitions.cardinality(i) == 2)
-          values[i] = std::numeric_limits<double>::quiet_NaN();
-      }
-      return values;
-    }
-  };
-  const Broken game;
+  const FunctionGame game(3, [](const Coalitions& coalitions, std::size_t row) {
+    const bool broken = coalitions.contains(row, 2) && coalitions.cardinality(row) == 2;
+    return broken ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  });
   CountedGame counted(game, {8});
-  try {
-    counted.values(Coalitions::enumerate(3, 0, 8));
-    FAIL() << "no exception";
-  } catch (const NumericalError& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("v({0, 2})=nan")) << error.what();
-  }
+  EXPECT_TRUE(has(refusal<NumericalError>([&] { counted.values(Coalitions::enumerate(3, 0, 8)); }), "v({0, 2})=nan"));
 }
 
 TEST(Games, CoalitionsOfAnotherNumberOfPlayersAreRefused) {
-  const SquaredSize game(200);
+  int asked = 0;
+  const FunctionGame game = squared_size(200, asked);
   Coalitions fewer(64);
   fewer.append_grand();
   Coalitions more(201);
   more.append_grand();
   EXPECT_THROW(game.values(fewer), InvalidArgument);
   EXPECT_THROW(game.values(more), InvalidArgument);
-  EXPECT_EQ(0, game.asked) << "the game itself was asked";
+  EXPECT_EQ(0, asked) << "the game itself was asked";
   Coalitions same(200);
   same.append_grand();
   EXPECT_EQ(std::vector<double>{40000}, game.values(same));
-  try {
-    CountedGame(game, {2}).values(fewer);
-    FAIL() << "no exception";
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ("game: coalitions of players=64 (the game has 200 players). Make the batch with Coalitions(200).",
-              std::string(error.what()));
-  }
+  EXPECT_EQ("game: coalitions of players=64 (the game has 200 players). Make the batch with Coalitions(200).",
+            refusal<InvalidArgument>([&] { CountedGame(game, {2}).values(fewer); }));
 }
 
 TEST(Partition, BlocksFollowTheirDefinition) {
@@ -275,6 +259,226 @@ TEST(Progress, SaysMoreWhenVerboseAndNothingWhenQuiet) {
 TEST(Names, FindTheNearestRegisteredOne) {
   EXPECT_EQ("kernel_shap", nearest_name("kernelshap", {"exact", "permutation", "kernel_shap"}));
   EXPECT_EQ("", nearest_name("x", {}));
+}
+
+std::vector<std::int64_t> points_of(const Readout& readout) {
+  std::vector<std::int64_t> points;
+  for (const Readout::Term& term : readout.terms()) points.push_back(term.query.point);
+  return points;
+}
+
+std::vector<double> weights_of(const Readout& readout) {
+  std::vector<double> weights;
+  for (const Readout::Term& term : readout.terms()) weights.push_back(term.weight);
+  return weights;
+}
+
+Readout mean(const std::string& text, const Domain& domain, int channel = 0) {
+  return mean_over(*parse_region("test", text), domain, channel);
+}
+
+TEST(Readouts, AQueryIsAReadoutAndComesOutAsItIs) {
+  const Readout readout = Query{.point = 3, .channel = 1};
+  const std::vector<double> output = {0, 1, 2, 3, 4, 5, 6, 0.1};
+  EXPECT_TRUE(readout.is_query());
+  EXPECT_EQ(0.1, readout.of(output, 4));
+  EXPECT_EQ(3, readout.query().point);
+  EXPECT_EQ("the value at point 3, channel 1", readout.describe());
+  EXPECT_FALSE(Readout({{{.point = 3}, 2}}).is_query());
+  EXPECT_THROW(Readout({{{.point = 3}, 2}}).query(), std::logic_error);
+}
+
+TEST(Readouts, AWeightedSumIsThatOfItsNumbers) {
+  const std::vector<double> weights = {0, 1, 0, -2, 0, 0, 0.5, 0}, output = {9, 1, 9, 3, 9, 9, 8, 9};
+  const Readout readout = Readout::of_weights(weights, 4);
+  EXPECT_EQ((std::vector<std::int64_t>{1, 3, 2}), points_of(readout));
+  EXPECT_EQ(1, readout.terms().back().query.channel);
+  EXPECT_EQ(1 - 6 + 4, readout.of(output, 4));
+  EXPECT_EQ("a weighted sum of 3 numbers of the output", readout.describe());
+}
+
+TEST(Readouts, WeightsThatExplainNothingAreRefused) {
+  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>(8, 0.0), 4); }));
+  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>(7, 1.0), 4); }));
+  EXPECT_NE("", refusal([] { Readout::of_weights(std::vector<double>{}, 4); }));
+  EXPECT_NE("", refusal([] { Readout(std::vector<Readout::Term>{}); }));
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_TRUE(has(refusal([&] { Readout::of_weights(std::vector{1, bad}, 2); }), "point 1"));
+}
+
+TEST(Regions, AreReadFromTheirTexts) {
+  EXPECT_FALSE(parse_region("test", "weights.npy"));
+  EXPECT_EQ((Region{.by_place = false, .ranges = {{20, 40}}}), *parse_region("test", "mean:20..40"));
+  EXPECT_EQ((Region{.by_place = false, .ranges = {{0, 8}, {2, 3}}}), *parse_region("test", "mean:0..8,2..3"));
+  EXPECT_EQ((Region{.by_place = true, .ranges = {{0.2, 0.4}, {-1, 1e3}}}),
+            *parse_region("test", "mean:0.2..0.4,-1..1e3@x"));
+  EXPECT_EQ(*parse_region("test", "mean:0..0.5,0..1@x"), *parse_region("test", "mean:0..0.5@x,0..1@x"));
+  for (const char* text : {"mean:", "mean:5", "mean:5..", "mean:..5", "mean:5..5", "mean:6..5", "mean:0.5..2",
+                           "mean:1..2,", "mean:a..b", "mean:1..nan@x", "mean:1..inf@x", "mean:1..2@y", "mean:@x"})
+    EXPECT_TRUE(has(refusal([&] { parse_region("test: --target", text); }), "test: --target="));
+}
+
+TEST(Regions, OfIndicesHaveThePointsFromTheFirstToBelowTheSecond) {
+  const Readout line = mean("mean:5..9", Domain::unit({16}), 2);
+  EXPECT_EQ((std::vector<std::int64_t>{5, 6, 7, 8}), points_of(line));
+  EXPECT_EQ(std::vector<double>(4, 0.25), weights_of(line));
+  EXPECT_EQ(2, line.terms().front().query.channel);
+  EXPECT_EQ((std::vector<std::int64_t>{2 * 5 + 1, 2 * 5 + 2, 3 * 5 + 1, 3 * 5 + 2}),
+            points_of(mean("mean:2..4,1..3", Domain::unit({4, 5}))));
+}
+
+// The ends of a grid with points on them have half a cell each.
+TEST(Regions, WeighTheirPointsByVolume) {
+  const Domain domain = Domain::grid({Axis::nodes(5)});
+  const std::vector<double> found = weights_of(mean("mean:0..5", domain));
+  const std::vector<double> wanted = {0.125, 0.25, 0.25, 0.25, 0.125};
+  EXPECT_EQ("", mismatch(wanted, found, rounding(10, 1)));
+}
+
+TEST(Regions, OfCoordinatesHaveThePointsThere) {
+  EXPECT_EQ((std::vector<std::int64_t>{2, 3}), points_of(mean("mean:0.25..0.5@x", Domain::unit({8}))));
+  EXPECT_EQ((std::vector<std::int64_t>{1 * 4 + 3, 2 * 4 + 3}),
+            points_of(mean("mean:0.25..0.6,0.7..2@x", Domain::unit({4, 4}))));
+  const Domain mesh = Domain::mesh(Mesh::of_points(1, {0.1, 0.9, 0.4}, {1, 2, 3}));
+  const Readout near = mean("mean:0..0.5@x", mesh);
+  EXPECT_EQ((std::vector<std::int64_t>{0, 2}), points_of(near));
+  EXPECT_EQ("", mismatch(std::vector{0.25, 0.75}, weights_of(near), rounding(10, 1)));
+  EXPECT_EQ((std::vector<std::int64_t>{1, 2}), points_of(mean("mean:1..3", mesh)));
+}
+
+TEST(Regions, ThatDoNotFitAreRefused) {
+  const Domain line = Domain::unit({16}), plane = Domain::unit({4, 4});
+  EXPECT_TRUE(has(refusal([&] { mean("mean:5..17", line); }), "0..15"));
+  EXPECT_TRUE(has(refusal([&] { mean("mean:-1..3", line); }), "0..15"));
+  EXPECT_TRUE(has(refusal([&] { mean("mean:1..3", plane); }), "1 ranges"));
+  EXPECT_TRUE(has(refusal([&] { mean("mean:1..3,1..2", line); }), "2 ranges"));
+  EXPECT_TRUE(has(refusal([&] { mean("mean:0.01..0.02@x", line); }), "no point"));
+}
+
+TEST(Scenarios, ExplainARegionOrWeights) {
+  const FieldBatch field = FieldBatch::zeros(Domain::unit({8}), 1, 1);
+  ScenarioRule rule{.query = ScenarioRule::Where::region, .target = "mean:0.25..0.5@x", .channel = 1};
+  rule.region = *parse_region("test", rule.target);
+  EXPECT_EQ((std::vector<std::int64_t>{2, 3}), points_of(make_scenario(rule, field).readout));
+  EXPECT_EQ((std::vector<std::int64_t>{1}), points_of(make_scenario(rule, field, {4}).readout));
+  EXPECT_TRUE(has(rule.describe(), "query: target mean:0.25..0.5@x, channel 1"));
+  rule.query = ScenarioRule::Where::weights;
+  rule.weights = std::vector<double>(16, 1.0);
+  EXPECT_EQ(16u, make_scenario(rule, field).readout.terms().size());
+  rule.weights.pop_back();
+  EXPECT_THROW(make_scenario(rule, field), InvalidArgument);
+}
+
+/// Sums of waves of at most `highest` periods on each axis.
+class Waves {
+ public:
+  Waves(int dimension, int highest, std::uint64_t seed) {
+    Rng rng(seed, "waves");
+    for (int wave = 0; wave < 6; ++wave) {
+      Term term{.amplitude = rng.normal(), .phase = 6 * rng.uniform()};
+      for (int axis = 0; axis < dimension; ++axis)
+        term.periods.push_back(rng.below(static_cast<std::uint64_t>(highest + 1)));
+      terms_.push_back(std::move(term));
+    }
+  }
+
+  double at(const Domain& domain, std::int64_t point) const {
+    const std::vector<double> position = domain.position(point);
+    double sum = 0;
+    for (const Term& term : terms_) {
+      double angle = term.phase;
+      for (std::size_t axis = 0; axis < position.size(); ++axis)
+        angle += 2 * std::numbers::pi * static_cast<double>(term.periods[axis]) *
+                 (position[axis] - domain.axes()[axis].origin) / domain.axes()[axis].extent;
+      sum += term.amplitude * std::cos(angle);
+    }
+    return sum;
+  }
+
+  FieldBatch on(const Domain& domain) const {
+    FieldBatch field = FieldBatch::zeros(domain, 1, 1);
+    for (std::int64_t point = 0; point < domain.points(); ++point)
+      field.values[static_cast<std::size_t>(point)] = at(domain, point);
+    return field;
+  }
+
+ private:
+  struct Term {
+    double amplitude = 0, phase = 0;
+    std::vector<std::uint64_t> periods = {};
+  };
+  std::vector<Term> terms_;
+};
+
+/// A value is a sum of as many products as an axis has points, each with a weight of order 1 from an angle with a few
+/// roundings, once for each axis.
+double rounding(const Domain& from) {
+  double points = 0;
+  for (const int axis : from.shape()) points += axis;
+  return 64 * std::numeric_limits<double>::epsilon() * points;
+}
+
+Domain ring_or_torus(int dimension, int points, bool cells) {
+  std::vector<Axis> axes;
+  for (int axis = 0; axis < dimension; ++axis)
+    axes.push_back(cells ? Axis::cells(points + axis, 2.5, -1, true) : Axis::ring(points + axis, 2.5, -1));
+  return Domain::grid(std::move(axes));
+}
+
+TEST(Interpolation, IsExactForWavesThatTheOldGridHolds) {
+  for_all([] {
+    const int dimension = *rc::gen::inRange(1, 3), points = *rc::gen::inRange(5, 20);
+    const Domain from = ring_or_torus(dimension, points, *rc::gen::arbitrary<bool>());
+    const Waves waves(dimension, (points - 1) / 2, *rc::gen::arbitrary<std::uint64_t>());
+    std::vector<int> shape;
+    for (int axis = 0; axis < dimension; ++axis) shape.push_back(*rc::gen::inRange(1, 40));
+    const FieldBatch found = interpolated(waves.on(from), shape);
+    RC_ASSERT(found.domain.shape() == shape);
+    for (std::int64_t point = 0; point < found.domain.points(); ++point)
+      RC_ASSERT(std::abs(found.values[static_cast<std::size_t>(point)] - waves.at(found.domain, point)) <
+                6 * 4 * rounding(from));
+  });
+}
+
+TEST(Interpolation, AgreesWithStridesWhereTheyExist) {
+  for_all([] {
+    const int points = 4 * *rc::gen::inRange(1, 12);
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>(), "field");
+    FieldBatch field = FieldBatch::zeros(Domain::unit({points, points}), 2, 3);
+    for (double& value : field.values) value = rng.normal();
+    const std::vector<int> shape = {points / 2, points / 4};
+    const FieldBatch strides = strided(field, shape), found = interpolated(field, shape);
+    RC_ASSERT(found.domain == strides.domain);
+    for (std::size_t i = 0; i < strides.values.size(); ++i)
+      RC_ASSERT(std::abs(found.values[i] - strides.values[i]) < 6 * rounding(field.domain));
+  });
+}
+
+TEST(Interpolation, IsExactForCubicsOnAxesThatAreNotPeriodic) {
+  for_all([] {
+    const int points = *rc::gen::inRange(4, 20), wanted = *rc::gen::inRange(2, 40);
+    const bool cells = *rc::gen::arbitrary<bool>();
+    const Axis axis = cells ? Axis::cells(points, 2, -1) : Axis::closed(points, 2, -1);
+    const auto cubic = [](double x, double y) { return 1 + x * (2 - x * (3 - 4 * x)) + std::cos(y); };
+    FieldBatch field = FieldBatch::zeros(Domain::grid({axis, Axis::ring(8, 2 * std::numbers::pi)}), 1, 1);
+    for (std::int64_t point = 0; point < field.domain.points(); ++point)
+      field.values[static_cast<std::size_t>(point)] =
+          cubic(field.domain.position(point)[0], field.domain.position(point)[1]);
+    const FieldBatch found = interpolated(field, {wanted, 5});
+    RC_ASSERT(found.domain.axes()[0] == axis.resampled(wanted));
+    for (std::int64_t point = 0; point < found.domain.points(); ++point) {
+      const std::vector<double> at = found.domain.position(point);
+      // The largest value is 11. Beyond the outermost middle of a cell, by half a cell at the most, the four weights
+      // add up to 4.25 in absolute value.
+      RC_ASSERT(std::abs(found.values[static_cast<std::size_t>(point)] - cubic(at[0], at[1])) <
+                11 * 4.25 * rounding(field.domain));
+    }
+  });
+}
+
+TEST(Interpolation, RefusesAnotherNumberOfAxes) {
+  EXPECT_THROW(interpolated(FieldBatch::zeros(Domain::unit({8}), 1, 1), {7, 7}), InvalidArgument);
+  EXPECT_THROW(interpolated(FieldBatch::zeros(Domain::unit({8}), 1, 1), {0}), InvalidArgument);
 }
 
 }  // namespace

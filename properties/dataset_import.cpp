@@ -26,6 +26,7 @@
 #include "data/npy.hpp"
 #include "data/verify.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -41,6 +42,11 @@ double entry(std::int64_t sample, std::int64_t time, std::int64_t row, std::int6
 
 std::string source(const std::string& name) {
   return std::string(OPSHAP_SOURCE_DIR) + "/reference_data/pdebench/" + name;
+}
+
+void expect_good(const std::string& path) {
+  for (const data::DataCheck& check : data::verify_dataset(path))
+    EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
 }
 
 /// A file of PDEBench's kind, what it is imported as, and where its fields are.
@@ -146,18 +152,16 @@ TEST_F(DatasetImport, TheOriginIsToldByTheFileAndItsChecks) {
     const std::vector<std::string> wanted = {"samples of pdebench_" + layout.name,
                                              "imported     from PDEBench, layout ", layout.file,
                                              "It is none of the paper's data sets.", layout.told};
-    for (const std::string& told : wanted)
-      EXPECT_NE(std::string::npos, info.out.find(told)) << told << "\n" << info.out;
+    for (const std::string& told : wanted) EXPECT_TRUE(has(info.out, told));
     const Json json = Json::parse(opshap("data info --json " + path("set.h5")).out);
     EXPECT_EQ("imported", json["origin"]);
     EXPECT_EQ(xxh64(read_file(source(layout.file))), json["imported"]["files"][0]["xxh64"]);
     EXPECT_EQ(std::filesystem::file_size(source(layout.file)), json["imported"]["files"][0]["bytes"]);
     const std::vector<data::DataCheck> checks = data::verify_dataset(path("set.h5"));
     EXPECT_EQ(7u, checks.size());
-    for (const data::DataCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+    expect_good(path("set.h5"));
     EXPECT_EQ("origin", checks.back().name);
-    EXPECT_NE(std::string::npos, checks.back().detail.find("there is no solver to compare with"))
-        << checks.back().detail;
+    EXPECT_TRUE(has(checks.back().detail, "there is no solver to compare with"));
     std::filesystem::remove(path("set.h5"));
   }
 }
@@ -303,8 +307,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
        Domain::grid({Axis::cells(8, 2), Axis::cells(8, 3)}),
        " --periodic false --centring cell --extent 2,3"}};
   for (const Case& made : cases) {
-    const Outcome outcome = opshap(pair(made.inputs, made.targets, " --name waves" + made.options));
-    ASSERT_EQ(0, outcome.code) << outcome.err;
+    output(pair(made.inputs, made.targets, " --name waves" + made.options));
     const data::Dataset set = data::read_dataset(path("set.h5"));
     EXPECT_EQ("npy_waves", set.pde);
     EXPECT_EQ(made.domain, set.inputs.domain) << set.inputs.domain.describe();
@@ -314,11 +317,9 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
       ASSERT_EQ(static_cast<double>(i) / 8, set.inputs.values[i]);
     for (std::size_t i = 0; i < set.targets.values.size(); ++i)
       ASSERT_EQ(1000 + static_cast<double>(i) / 8, set.targets.values[i]);
-    for (const data::DataCheck& check : data::verify_dataset(path("set.h5")))
-      EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+    expect_good(path("set.h5"));
     const Outcome info = opshap("data info " + path("set.h5"));
-    EXPECT_NE(std::string::npos, info.out.find("imported     from npy, layout a pair of arrays: u.npy, v.npy"))
-        << info.out;
+    EXPECT_TRUE(has(info.out, "imported     from npy, layout a pair of arrays: u.npy, v.npy"));
     std::filesystem::remove(path("set.h5"));
   }
 }
@@ -326,8 +327,7 @@ TEST_F(DatasetImport, APairOfArraysBecomesADataSet) {
 // A grid is served as it is, and at its halves. Nothing is thinned out without a word.
 TEST_F(DatasetImport, TheNativeGridOfArraysIsAlwaysServed) {
   const auto resolutions = [&](const std::vector<std::int64_t>& shape, const std::string& more = "") {
-    const Outcome outcome = opshap(pair(shape, shape, " --name waves" + more));
-    EXPECT_EQ(0, outcome.code) << outcome.err;
+    output(pair(shape, shape, " --name waves" + more));
     const std::vector<Resolution> found = data::read_dataset(path("set.h5")).resolutions;
     std::filesystem::remove(path("set.h5"));
     return found;
@@ -360,10 +360,8 @@ TEST_F(DatasetImport, FieldsAreInterpolatedWhereItIsAskedForAndTheSetSaysSo) {
   data::write_npy(path("u.npy"), {{6, 21}, data::Dtype::float64, squares});
   const std::string start =
       "data import npy --input " + path("u.npy") + " --target " + path("u.npy") + " --periodic false --out ";
-  const Outcome outcome = opshap(start + path("set.h5") + " --interpolate 33");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.out.find("33 points on [0, 1], with both ends")) << outcome.out;
-  EXPECT_NE(std::string::npos, outcome.out.find("The fields are interpolated from a grid 21")) << outcome.out;
+  const std::string outcome = output(start + path("set.h5") + " --interpolate 33");
+  EXPECT_TRUE(has(outcome, {"33 points on [0, 1], with both ends", "The fields are interpolated from a grid 21"}));
   const data::Dataset set = data::read_dataset(path("set.h5"));
   EXPECT_EQ(Domain::grid({Axis::closed(33)}), set.targets.domain);
   EXPECT_EQ((std::vector<Resolution>{17, 33}), set.resolutions);
@@ -387,10 +385,8 @@ TEST_F(DatasetImport, SamplesThatAreNotFiniteAreLeftOutWhereItIsAskedForAndNamed
   expect_refusal(start, 3,
                  "sample=1, input=nan (an operator cannot learn from it). Correct the file, or leave such "
                  "samples out with --skip-nonfinite.");
-  const Outcome outcome = opshap(start + " --skip-nonfinite");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.out.find("Samples 1, 6 of the source have values that are not finite."))
-      << outcome.out;
+  const std::string outcome = output(start + " --skip-nonfinite");
+  EXPECT_TRUE(has(outcome, "Samples 1, 6 of the source have values that are not finite."));
   const data::Dataset set = data::read_dataset(path("set.h5"));
   ASSERT_EQ(6, set.samples());
   EXPECT_EQ(0, set.inputs.field(0)[0]);
@@ -412,8 +408,7 @@ TEST_F(DatasetImport, CoordinatesFromEndToEndAreNodes) {
                                                  {"/x-coordinate", {21}, coordinates},
                                                  {"/y-coordinate", {21}, coordinates}},
                                                 "{}"));
-  const Outcome outcome = opshap("data import pdebench " + path("nodes.h5") + " --out " + path("set.h5"));
-  ASSERT_EQ(0, outcome.code) << outcome.err;
+  output("data import pdebench " + path("nodes.h5") + " --out " + path("set.h5"));
   const data::Dataset set = data::read_dataset(path("set.h5"));
   EXPECT_EQ(Domain::grid({Axis::closed(21), Axis::closed(21)}), set.inputs.domain) << set.inputs.domain.describe();
   EXPECT_EQ((std::vector<Resolution>{6, 11, 21}), set.resolutions);

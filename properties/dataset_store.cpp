@@ -26,6 +26,8 @@
 #include "data/hdf5.hpp"
 #include "data/verify.hpp"
 #include "pde/registry.hpp"
+#include "support/run_folder.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -41,14 +43,12 @@ data::DatasetRequest quick(std::int64_t samples) {
   return request;
 }
 
-class DatasetStore : public testing::Test {
+class DatasetStore : public RunFolder {
  protected:
   void SetUp() override {
+    RunFolder::SetUp();
     set_verbosity(Verbosity::quiet);
-    folder_ = fs::temp_directory_path() / ("opshap_dataset_store_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   fs::path file(const std::string& name) const { return folder_ / name; }
   fs::path shards(const std::string& name) const { return folder_ / (name + ".shards"); }
@@ -75,16 +75,13 @@ class DatasetStore : public testing::Test {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     std::error_code none;
     while (std::chrono::steady_clock::now() < deadline &&
-           !(fs::file_size(shards(name) / "manifest.jsonl", none) > 0 && !none)) {
+           !(fs::file_size(shards(name) / "manifest.jsonl", none) > 0 && !none))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
     interrupt(child);
     int status = 0;
     ::waitpid(child, &status, 0);
     return status;
   }
-
-  fs::path folder_;
 };
 
 /// A file's columns and metadata, to be changed and sealed again: damage that only the inner checks can find.
@@ -99,19 +96,22 @@ struct Opened {
   }
   template <typename T>
   std::vector<T>& values(const std::string& name) {
-    for (data::Column& column : columns) {
+    for (data::Column& column : columns)
       if (column.name == name) return std::get<std::vector<T>>(column.values);
-    }
     throw std::logic_error(name);
+  }
+  void describe(const std::function<void(nlohmann::ordered_json&)>& change) {
+    auto json = nlohmann::ordered_json::parse(metadata);
+    change(json);
+    metadata = json.dump();
   }
   void write(const fs::path& path) const { write_file(path, data::hdf5_bytes(columns, metadata)); }
 };
 
 std::string failed(const fs::path& path) {
   std::string names;
-  for (const data::DataCheck& check : data::verify_dataset(path)) {
+  for (const data::DataCheck& check : data::verify_dataset(path))
     if (!check.passed) names += (names.empty() ? "" : " ") + check.name;
-  }
   return names;
 }
 
@@ -182,26 +182,23 @@ TEST_F(DatasetStore, ScalesThePaperSplitAndKeepsFourTestSamples) {
 }
 
 TEST_F(DatasetStore, RefusesRequestsThatCannotBeMet) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(data::resolved(quick(0)), InvalidArgument);
   EXPECT_THROW(data::resolved(quick(-5)), InvalidArgument);
-  EXPECT_THROW(data::resolved(quick(std::numeric_limits<std::int64_t>::max())), InvalidArgument);
+  EXPECT_THROW(data::resolved(quick(most)), InvalidArgument);
   EXPECT_THROW(data::resolved(quick(5)), InvalidArgument);
-  data::DatasetRequest request = quick(10);
-  request.layout.train = 9;
-  EXPECT_THROW(data::resolved(request), InvalidArgument);
-  request.layout.validation = request.layout.test = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THROW(data::resolved(request), InvalidArgument);
-  request = quick(10);
-  request.layout.resolutions = {48};
-  EXPECT_THROW(data::resolved(request), InvalidArgument);
-  request = quick(10);
-  request.pde = "burger1d";
-  EXPECT_THROW(data::resolved(request), InvalidArgument);
-  request = quick(10);
-  request.parameters["mu"] = 1.0;
-  EXPECT_THROW(data::resolved(request), InvalidArgument);
+  const std::vector<void (*)(data::DatasetRequest&)> changes = {
+      [](auto& request) { request.layout.train = 9; },
+      [](auto& request) { request.layout = {.samples = 10, .train = 9, .validation = most, .test = most}; },
+      [](auto& request) { request.layout.resolutions = {48}; }, [](auto& request) { request.pde = "burger1d"; },
+      [](auto& request) { request.parameters["mu"] = 1.0; }};
+  for (const auto change : changes) {
+    data::DatasetRequest request = quick(10);
+    change(request);
+    EXPECT_THROW(data::resolved(request), InvalidArgument);
+  }
   // A viscosity whose shocks 1024 points cannot hold: the first sample with a shock ends the generation.
-  request = quick(10);
+  data::DatasetRequest request = quick(10);
   request.parameters = {{"nu", 3e-4}};
   EXPECT_THROW(data::generate(request, file("set.h5")), NumericalError);
   EXPECT_FALSE(fs::exists(file("set.h5")));
@@ -310,22 +307,17 @@ TEST_F(DatasetStore, PartsThatDoNotMakeASetAreRefused) {
     return made;
   };
   const fs::path a = part(0, 9), b = part(1, 9), c = part(2, 9), foreign = part(2, 10);
-  const auto refusal = [&](const std::vector<fs::path>& parts) -> std::string {
-    try {
-      data::merge(parts, file("merged.h5"));
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto refused = [&](const std::vector<fs::path>& parts) {
+    return refusal([&] { data::merge(parts, file("merged.h5")); });
   };
-  EXPECT_NE(std::string::npos, refusal({a, c}).find("part=1 of 3 (is missing). Generate it with --shard 1/3."));
-  EXPECT_NE(std::string::npos, refusal({a, b, c, b}).find("(holds the same samples as " + b.string()));
-  EXPECT_NE(std::string::npos, refusal({a, b, foreign}).find("(is a part of another data set than " + a.string()));
+  EXPECT_TRUE(has(refused({a, c}), "part=1 of 3 (is missing). Generate it with --shard 1/3."));
+  EXPECT_TRUE(has(refused({a, b, c, b}), "(holds the same samples as " + b.string()));
+  EXPECT_TRUE(has(refused({a, b, foreign}), "(is a part of another data set than " + a.string()));
   fs::copy_file(a, file("cut.part"));
   fs::resize_file(file("cut.part"), fs::file_size(a) - 7);
-  EXPECT_NE("", refusal({file("cut.part"), b, c}));
+  EXPECT_NE("", refused({file("cut.part"), b, c}));
   data::generate(quick(9), file("whole.h5"));
-  EXPECT_NE(std::string::npos, refusal({file("whole.h5")}).find("(is not a part of a data set)"));
+  EXPECT_TRUE(has(refused({file("whole.h5")}), "(is not a part of a data set)"));
   EXPECT_FALSE(fs::exists(file("merged.h5"))) << "nothing half-written";
   EXPECT_THROW(data::read_dataset(a), DataError);
   EXPECT_THROW(data::generate(quick(9), file("x.part"), {.index = 0, .of = 10}), InvalidArgument);
@@ -373,11 +365,7 @@ TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
             }));
   EXPECT_EQ("layout", damaged([](Opened& set) { set.values<double>("/x")[1] = 0.5; }));
   const auto described = [&](const std::function<void(nlohmann::ordered_json&)>& damage) {
-    return damaged([&](Opened& set) {
-      auto metadata = nlohmann::ordered_json::parse(set.metadata);
-      damage(metadata);
-      set.metadata = metadata.dump();
-    });
+    return damaged([&](Opened& set) { set.describe(damage); });
   };
   EXPECT_EQ("description", described([](auto& metadata) { metadata["input"]["channels"][0]["unit"] = "m"; }));
   EXPECT_EQ("description", described([](auto& metadata) { metadata["output"]["domain"]["extents"] = {2.0}; }));
@@ -388,9 +376,7 @@ TEST_F(DatasetStore, VerifyNamesWhatIsWrong) {
               std::vector<float>& targets = set.values<float>("/target");
               for (float& value : targets) value *= 1.0001f;
               set.values<std::uint32_t>("/crc32c") = data::sample_checksums(inputs, targets, 12);
-              auto metadata = nlohmann::ordered_json::parse(set.metadata);
-              metadata["content_xxh64"] = data::content_hash(inputs, targets, 12);
-              set.metadata = metadata.dump();
+              set.describe([&](auto& json) { json["content_xxh64"] = data::content_hash(inputs, targets, 12); });
             }));
 }
 
@@ -416,26 +402,14 @@ TEST_F(DatasetStore, ReadingChecksEverySample) {
   // The problem's name becomes that of a folder.
   for (const nlohmann::ordered_json& name : {nlohmann::ordered_json("../../x"), nlohmann::ordered_json("/tmp/x"),
                                              nlohmann::ordered_json(""), nlohmann::ordered_json(7)}) {
-    EXPECT_THROW(damaged([&name](Opened& set) {
-                   auto metadata = nlohmann::ordered_json::parse(set.metadata);
-                   metadata["pde"] = name;
-                   set.metadata = metadata.dump();
-                 }),
-                 DataError)
+    EXPECT_THROW(damaged([&](Opened& set) { set.describe([&](auto& json) { json["pde"] = name; }); }), DataError)
         << name;
   }
-  EXPECT_THROW(damaged([](Opened& set) {
-                 auto metadata = nlohmann::ordered_json::parse(set.metadata);
-                 metadata["schema_version"] = 2;
-                 set.metadata = metadata.dump();
-               }),
-               DataError);
-  EXPECT_THROW(damaged([](Opened& set) {
-                 auto metadata = nlohmann::ordered_json::parse(set.metadata);
-                 metadata["request"]["samples"] = std::int64_t{1} << 40;
-                 set.metadata = metadata.dump();
-               }),
-               DataError);
+  const auto described = [&](const std::function<void(nlohmann::ordered_json&)>& damage) {
+    damaged([&](Opened& set) { set.describe(damage); });
+  };
+  EXPECT_THROW(described([](auto& json) { json["schema_version"] = 2; }), DataError);
+  EXPECT_THROW(described([](auto& json) { json["request"]["samples"] = std::int64_t{1} << 40; }), DataError);
 }
 
 // Not the problem's, should the two differ.

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/domain.hpp"
-#include "core/error.hpp"
 #include "core/explainer.hpp"
 #include "core/scenario.hpp"
 #include "estimators/diagonal.hpp"
@@ -22,20 +21,11 @@
 #include "games/cell_mask_game.hpp"
 #include "games/partition_of_unity.hpp"
 #include "support/for_all.hpp"
+#include "support/text.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
-
-/// What an error says, "" for no error.
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 Axis random_axis(Rng& rng) {
   const int points = 2 * (1 + static_cast<int>(rng.below(12)));
@@ -161,8 +151,7 @@ double total_volume(const Domain& domain) {
 }
 
 TEST(Domains, TheVolumesOfThePointsAddUpToTheDomain) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = rng.below(2) == 0 ? random_grid(rng) : random_mesh(rng);
     RC_TAG(domain.is_grid() ? "grid" : "mesh");
     // Volumes of up to 9, up to 24² of them, and a few roundings each in coordinates of size 4.
@@ -172,8 +161,7 @@ TEST(Domains, TheVolumesOfThePointsAddUpToTheDomain) {
 }
 
 TEST(Domains, ATriangulationIntegratesLinearFunctionsExactly) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = random_triangulation(rng);
     const double a = rng.normal(), b = rng.normal(), c = rng.normal();
     double integral = 0;
@@ -189,8 +177,7 @@ TEST(Domains, ATriangulationIntegratesLinearFunctionsExactly) {
 }
 
 TEST(Domains, AStrideKeepsTheCoordinatesOfItsPoints) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const auto kind = rng.below(3);
     const int points = 4 * (1 + static_cast<int>(rng.below(8)));
     const Axis fine = kind == 0   ? Axis::ring(points, 2, -1)
@@ -241,8 +228,7 @@ TEST(Domains, CellCentresAndEndsAreWhereTheyAreDefined) {
 }
 
 TEST(Domains, ThePositionNamesItsPoint) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = rng.below(2) == 0 ? random_grid(rng) : random_mesh(rng);
     const auto point = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(domain.points())));
     RC_ASSERT(domain.nearest(domain.position(point)) == point);
@@ -313,8 +299,7 @@ TEST(PointClouds, EachPointOwnsWhatIsNearerToItThanToAnyOther) {
 }
 
 TEST(PointClouds, TheNodesOfAGridHaveTheWeightsOfTheTrapezoidalRule) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const auto axis = [&] {
       const int points = 2 + static_cast<int>(rng.below(7));
       const double extent = rng.uniform(0.5, 3), origin = rng.uniform(-1, 1);
@@ -377,7 +362,7 @@ TEST(Domains, ImpossibleOnesAreRefused) {
   EXPECT_NE("", refusal([] { Mesh::of_cells(2, {0, 0, 1, 0, 0, 1}, {0, 1, 3}); })) << "a corner that is not there";
   EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, std::nan("")}, {1, 1}); }));
   EXPECT_NE("", refusal([] { Mesh::of_points(1, {0, 1}, {1, 0}); }));
-  EXPECT_NE(std::string::npos, refusal([] { Mesh::of_points(2, {0, 1, 2, 0, -0.0, 1}, {1, 1, 1}); }).find("point=2"));
+  EXPECT_TRUE(has(refusal([] { Mesh::of_points(2, {0, 1, 2, 0, -0.0, 1}, {1, 1, 1}); }), "point=2"));
   EXPECT_NE("", refusal([] { point_cloud(2, {0, 1, 1, 1}); })) << "two points on a line share out no area";
   EXPECT_NE("", refusal([] { point_cloud(1, {0}); }));
   const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 1}, {1, 2}));
@@ -387,8 +372,7 @@ TEST(Domains, ImpossibleOnesAreRefused) {
 }
 
 TEST(Meshes, CellValuesAddUpAndAreTheIntegralsOfAnEfficientDensity) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = random_mesh(rng);
     const Partition partition = random_groups(domain, rng);
     std::vector<double> density(static_cast<std::size_t>(domain.points()));
@@ -416,8 +400,7 @@ TEST(Meshes, CellValuesAddUpAndAreTheIntegralsOfAnEfficientDensity) {
 }
 
 TEST(Meshes, BlocksAreThoseOfTheBoundingBoxThatHoldPoints) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = random_mesh(rng);
     const int per_axis = 1 + static_cast<int>(rng.below(6)),
               blocks = domain.dimension() == 1 ? per_axis : per_axis * per_axis;
@@ -462,8 +445,7 @@ TEST(Meshes, EmptyBlocksDoNotPlay) {
 }
 
 TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = rng.below(4) == 0 ? random_grid(rng) : random_mesh(rng);
     const SquaredIntegral op(domain.dimension());
     const FieldBatch input = random_field(domain, 2, rng);
@@ -472,10 +454,9 @@ TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {
     const auto game = games::cell_mask_game(op, {input, FieldBatch::zeros(domain, 1, 2), groups, query});
     std::vector<double> own(static_cast<std::size_t>(groups.players), 0.0);
     const auto points = static_cast<std::size_t>(domain.points());
-    for (std::size_t i = 0; i < 2 * points; ++i) {
+    for (std::size_t i = 0; i < 2 * points; ++i)
       own[static_cast<std::size_t>(groups.player_of[i % points])] +=
           SquaredIntegral::weight(i / points) * input.values[i] * domain.volume(static_cast<std::int64_t>(i % points));
-    }
     const double whole = std::accumulate(own.begin(), own.end(), 0.0);
     const double factor = SquaredIntegral::factor(domain, query.point);
     double scale = 0;
@@ -491,8 +472,7 @@ TEST(Meshes, GamesHaveTheirClosedFormShapleyValues) {
 }
 
 TEST(Meshes, FixedMasksAreSharedOutByVolume) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain domain = random_mesh(rng);
     const SquaredIntegral op(domain.dimension());
     const FieldBatch input = random_field(domain, 2, rng);
@@ -506,13 +486,11 @@ TEST(Meshes, FixedMasksAreSharedOutByVolume) {
     const auto partition = games::PartitionOfUnity::from_values(domain, masks);
     const games::SparseRows shares = partition.shares(groups);
     std::vector<double> expected(2 * static_cast<std::size_t>(groups.players), 0.0), found(expected.size(), 0.0);
-    for (std::size_t mask = 0; mask < 2; ++mask) {
-      for (std::size_t point = 0; point < points; ++point) {
+    for (std::size_t mask = 0; mask < 2; ++mask)
+      for (std::size_t point = 0; point < points; ++point)
         expected[static_cast<std::size_t>(groups.player_of[point]) * 2 + mask] +=
             masks[mask * points + point] * domain.volume(static_cast<std::int64_t>(point)) /
             partition.integrals()[mask];
-      }
-    }
     for (std::size_t player = 0; player < static_cast<std::size_t>(groups.players); ++player)
       shares.add_to(std::span(found).subspan(2 * player, 2), player);
     RC_ASSERT(mismatch(expected, found, rounding(16.0 * static_cast<double>(points), 1)) == "");
@@ -581,16 +559,15 @@ TEST(Scenarios, RulesThatDoNotFitAreRefusedByName) {
   const FieldBatch field = counting_field(Domain::unit({6}), 2);
   const auto says = [&](const ScenarioRule& rule) { return refusal([&] { make_scenario(rule, field); }); };
   EXPECT_EQ("", says({.players = ScenarioRule::Players::blocks, .blocks = 4})) << "blocks of one point and of two";
-  EXPECT_NE(std::string::npos, says({.players = ScenarioRule::Players::blocks, .blocks = 12}).find("players=12"));
-  EXPECT_NE(std::string::npos, says({.players = ScenarioRule::Players::labels, .labels = {0, 1, 2}}).find("labels=3"));
-  EXPECT_NE(std::string::npos, says({.baseline = ScenarioRule::Hidden::mean, .means = {0}}).find("means=1"));
-  EXPECT_NE(std::string::npos, says({.masked = {2}}).find("channel=2"));
-  EXPECT_NE(std::string::npos, says({.query = ScenarioRule::Where::index, .index = {6}}).find("index=6"));
-  EXPECT_NE(std::string::npos,
-            says({.query = ScenarioRule::Where::position, .position = {1.5}}).find("coordinate=1.5"));
+  EXPECT_TRUE(has(says({.players = ScenarioRule::Players::blocks, .blocks = 12}), "players=12"));
+  EXPECT_TRUE(has(says({.players = ScenarioRule::Players::labels, .labels = {0, 1, 2}}), "labels=3"));
+  EXPECT_TRUE(has(says({.baseline = ScenarioRule::Hidden::mean, .means = {0}}), "means=1"));
+  EXPECT_TRUE(has(says({.masked = {2}}), "channel=2"));
+  EXPECT_TRUE(has(says({.query = ScenarioRule::Where::index, .index = {6}}), "index=6"));
+  EXPECT_TRUE(has(says({.query = ScenarioRule::Where::position, .position = {1.5}}), "coordinate=1.5"));
   ScenarioRule other{.baseline = ScenarioRule::Hidden::field};
   other.hidden = counting_field(Domain::unit({3}), 2);
-  EXPECT_NE(std::string::npos, says(other).find("baseline=2 channels of 3 points"));
+  EXPECT_TRUE(has(says(other), "baseline=2 channels of 3 points"));
   EXPECT_NE("", refusal([&] { make_scenario({}, FieldBatch::zeros(Domain::unit({4}), 2, 1)); }));
 }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/error.hpp"
@@ -19,10 +18,13 @@
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/oracles.hpp"
+#include "support/replicates.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
+
+using namespace estimators;
 
 /// A game of all interactions with v(∅) ≠ 0, its values and its Shapley values.
 struct Solved {
@@ -37,7 +39,7 @@ struct Solved {
     return of(players, std::move(table));
   }
   static Solved of(int players, std::vector<double> table) {
-    return {table, games::table_game(players, table), estimators::shapley_values_of_table(table)};
+    return {table, games::table_game(players, table), shapley_values_of_table(table)};
   }
   double gain(std::size_t mask) const { return table[mask] - table.front(); }
   double share() const { return (table.back() - table.front()) / static_cast<double>(shapley.size()); }
@@ -46,16 +48,16 @@ struct Solved {
 /// An estimator that is a mean over independent draws.
 struct DrawMean {
   const char* name;
-  estimators::SizeMass mass;
-  estimators::Pairing pairing;
+  SizeMass mass;
+  Pairing pairing;
   bool centred;
 };
 
 constexpr DrawMean draw_means[] = {
-    {"kernel_shap_unbiased", estimators::SizeMass::shapley_kernel, estimators::Pairing::none, false},
-    {"kernel_shap_unbiased_centred", estimators::SizeMass::shapley_kernel, estimators::Pairing::none, true},
-    {"kernel_shap_unbiased_paired", estimators::SizeMass::shapley_kernel, estimators::Pairing::complements, false},
-    {"msr", estimators::SizeMass::square_root, estimators::Pairing::none, false},
+    {"kernel_shap_unbiased", SizeMass::shapley_kernel, Pairing::none, false},
+    {"kernel_shap_unbiased_centred", SizeMass::shapley_kernel, Pairing::none, true},
+    {"kernel_shap_unbiased_paired", SizeMass::shapley_kernel, Pairing::complements, false},
+    {"msr", SizeMass::square_root, Pairing::none, false},
 };
 
 /// Which coalition was evaluated, other than ∅ and N; of a pair the smaller mask.
@@ -84,8 +86,8 @@ TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
     for (const int players : {2, 3, 4, 6}) {
       const Solved solved = Solved::random(players);
       const LastSeen game(*solved.game);
-      const estimators::SizeLaw law(studied.mass, players);
-      const bool paired = studied.pairing == estimators::Pairing::complements;
+      const SizeLaw law(studied.mass, players);
+      const bool paired = studied.pairing == Pairing::complements;
       const std::size_t units = ((std::size_t{1} << players) - 2) / (paired ? 2 : 1);
       std::map<std::uint64_t, std::vector<double>> estimates;
       if (paired && players == 2) continue;  // the one pair is all there is
@@ -111,24 +113,22 @@ TEST(DrawMeans, TheMeanOverAllDrawsIsTheShapleyValue) {
 TEST(DrawMeans, EveryLawOfSizesGivesTheShapleyValueInTheMean) {
   constexpr int players = 7;
   const Solved solved = Solved::random(players);
-  for (const estimators::SizeMass mass :
-       {estimators::SizeMass::shapley_kernel, estimators::SizeMass::uniform, estimators::SizeMass::square_root}) {
-    const estimators::SizeLaw law(mass, players);
+  for (const SizeMass mass : {SizeMass::shapley_kernel, SizeMass::uniform, SizeMass::square_root}) {
+    const SizeLaw law(mass, players);
     std::vector<double> weight_of_size(players, 0.0);
     Rng rng(31, "one draw");
     for (int draw = 0; draw < 1000; ++draw) {
-      const estimators::CoalitionSample one =
-          estimators::sample_coalitions(estimators::Sampler::iid, law, 1, estimators::Pairing::none, rng);
+      const auto one = sample_coalitions(Sampler::iid, law, 1, Pairing::none, rng);
       weight_of_size[static_cast<std::size_t>(one.coalitions.cardinality(0))] = one.weights[0];
     }
     std::vector<double> mean(players, solved.share());
     for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
-      estimators::CoalitionSample one(players);
+      CoalitionSample one(players);
       one.coalitions.append_empty();
       one.coalitions.row(0)[0] = mask;
       const int size = std::popcount(mask);
       one.weights = {weight_of_size[static_cast<std::size_t>(size)]};
-      const std::vector<double> target = {solved.gain(mask)}, values = estimators::reuse_sample(one, target);
+      const std::vector<double> target = {solved.gain(mask)}, values = reuse_sample(one, target);
       for (std::size_t i = 0; i < mean.size(); ++i)
         mean[i] += law.probability(size) / binomial(players, size) * values[i];
     }
@@ -153,41 +153,26 @@ TEST(DrawMeans, WorkForThousandsOfPlayers) {
 
 TEST(DrawMeans, StandardErrorsAreThoseOfTheMeanOverDraws) {
   constexpr int players = 5;
-  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
     Rng rng(34, "errors");
-    const estimators::CoalitionSample sample = estimators::sample_coalitions(
-        estimators::Sampler::iid, estimators::SizeLaw(estimators::SizeMass::square_root, players), 20, pairing, rng);
+    const CoalitionSample sample =
+        sample_coalitions(Sampler::iid, SizeLaw(SizeMass::square_root, players), 20, pairing, rng);
     std::vector<double> targets;
     for (std::size_t row = 0; row < sample.weights.size(); ++row) targets.push_back(3 + rng.normal());
     const auto draws = static_cast<double>(sample.draws.size());
     std::vector<double> expected;
     for (int player = 0; player < players; ++player) {
-      double sum = 0, squares = 0;
+      Replicates alone;
       for (const auto& draw : sample.draws) {
         const double share = sample.coalitions.cardinality(draw.row) / static_cast<double>(players);
-        const double alone =
-            draws * players * draw.weight * targets[draw.row] * (sample.coalitions.contains(draw.row, player) - share);
-        sum += alone;
-        squares += alone * alone;
+        alone.add(draws * players * draw.weight * targets[draw.row] *
+                  (sample.coalitions.contains(draw.row, player) - share));
       }
-      expected.push_back(std::sqrt((squares - sum * sum / draws) / (draws - 1) / draws));
+      expected.push_back(alone.error());
     }
-    EXPECT_EQ("",
-              mismatch(expected, estimators::reuse_errors(sample, targets).value(), rounding(1e4, largest(expected))));
+    EXPECT_EQ("", mismatch(expected, reuse_errors(sample, targets).value(), rounding(1e4, largest(expected))));
   }
 }
-
-/// The mean over replicates, and its standard error.
-struct Mean {
-  double count = 0, sum = 0, squares = 0;
-  void add(double value) {
-    ++count;
-    sum += value;
-    squares += value * value;
-  }
-  double value() const { return sum / count; }
-  double error() const { return std::sqrt((squares / count - value() * value()) / (count - 1)); }
-};
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -205,8 +190,8 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
   double harmonic = 0;
   for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
   for (const DrawMean& studied : draw_means) {
-    const estimators::SizeLaw law(studied.mass, players);
-    const bool paired = studied.pairing == estimators::Pairing::complements;
+    const SizeLaw law(studied.mass, players);
+    const bool paired = studied.pairing == Pairing::complements;
     double second_moment = 0, kernel_moment = 0;
     for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
       const int size = std::popcount(mask);
@@ -218,22 +203,21 @@ TEST(DrawMeans, TheVarianceIsWhatTheLawOfSizesMakesIt) {
       second_moment += probability * std::pow(players * weight * r, 2) * length;
       kernel_moment += probability * r * r * length;
     }
-    if (studied.mass == estimators::SizeMass::shapley_kernel) {
+    if (studied.mass == SizeMass::shapley_kernel) {
       EXPECT_EQ("", mismatch(4 * harmonic * harmonic * kernel_moment, second_moment, rounding(4096, second_moment)));
     }
     const std::vector<double> equal(players, solved.share());
     const double expected = second_moment - squared_distance(solved.shapley, equal);
-    Mean found, promised;
+    Replicates found, promised;
     for (std::uint64_t seed = 0; seed < replicates; ++seed) {
-      const Attribution one =
-          attribute(estimators::find(studied.name), *solved.game, {2 + draws * (paired ? 2 : 1)}, seed);
+      const auto one = attribute(estimators::find(studied.name), *solved.game, {2 + draws * (paired ? 2 : 1)}, seed);
       const double error = squared_distance(one.values, solved.shapley);
       found.add(static_cast<double>(draws) * error);
       // The squares of the standard errors have the variance as their mean, exactly.
       promised.add(error - squared_distance(*one.standard_errors, std::vector<double>(players, 0.0)));
     }
-    EXPECT_EQ("", mismatch(expected, found.value(), sampling(found.error()))) << studied.name;
-    EXPECT_EQ("", mismatch(0, promised.value(), sampling(promised.error()))) << studied.name;
+    EXPECT_EQ("", mismatch(expected, found.mean(), sampling(found.error()))) << studied.name;
+    EXPECT_EQ("", mismatch(0, promised.mean(), sampling(promised.error()))) << studied.name;
   }
 }
 
@@ -243,7 +227,7 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
   constexpr int players = 8, replicates = 600;
   constexpr std::int64_t draws = 3000;
   const Solved solved = Solved::random(players);
-  const estimators::SizeLaw law(estimators::SizeMass::shapley_kernel, players);
+  const SizeLaw law(SizeMass::shapley_kernel, players);
   double harmonic = 0, moment = 0;
   for (int k = 1; k < players; ++k) harmonic += 1.0 / k;
   for (std::size_t mask = 1; mask + 1 < solved.table.size(); ++mask) {
@@ -252,18 +236,16 @@ TEST(DrawMeans, RegressionOnKernelDrawsHasTheVarianceOfItsResiduals) {
     for (std::size_t i = 0; i < players; ++i) r -= (mask >> i & 1) != 0 ? solved.shapley[i] : 0;
     moment += law.probability(size) / binomial(players, size) * r * r * size * (players - size) / players;
   }
-  Mean found;
+  Replicates found;
   for (std::uint64_t replicate = 0; replicate < replicates; ++replicate) {
     Rng rng(32, "regression", 0, replicate);
     CountedGame game(*solved.game, {256});
-    const Attribution one = estimators::fit_sample(
-        game, estimators::sample_coalitions(estimators::Sampler::iid, law, draws, estimators::Pairing::none, rng),
-        "test");
+    const Attribution one = fit_sample(game, sample_coalitions(Sampler::iid, law, draws, Pairing::none, rng), "test");
     found.add(static_cast<double>(draws) * squared_distance(one.values, solved.shapley));
   }
   // Next order: a few times n/m, here 1 %.
   const double expected = 4 * harmonic * harmonic * moment;
-  EXPECT_EQ("", mismatch(expected, found.value(),
+  EXPECT_EQ("", mismatch(expected, found.mean(),
                          Tolerance{sampling(found.error()).bound + 4.0 * players / draws * expected, "sampling"}));
 }
 
@@ -276,7 +258,7 @@ TEST(StratifiedMeans, StandardErrorsAreAsLargeAsTheErrors) {
     std::int64_t budget;
   };
   for (const Case& studied : {Case{"stratified", 20 + 2 * 63 * 2}, Case{"svarm", 500}}) {
-    Mean difference;
+    Replicates difference;
     for (std::uint64_t seed = 0; seed < replicates; ++seed) {
       const Attribution one = attribute(estimators::find(studied.name), *solved.game, {studied.budget}, seed);
       EXPECT_LE(one.distinct, studied.budget);
@@ -284,8 +266,8 @@ TEST(StratifiedMeans, StandardErrorsAreAsLargeAsTheErrors) {
       difference.add(squared_distance(one.values, solved.shapley) -
                      squared_distance(*one.standard_errors, std::vector<double>(players, 0.0)));
     }
-    EXPECT_GE(difference.count, 0.99 * replicates) << studied.name << ": errors are left out at random";
-    EXPECT_EQ("", mismatch(0, difference.value(), sampling(difference.error()))) << studied.name;
+    EXPECT_GE(difference.count(), 0.99 * replicates) << studied.name << ": errors are left out at random";
+    EXPECT_EQ("", mismatch(0, difference.mean(), sampling(difference.error()))) << studied.name;
   }
 }
 
@@ -343,13 +325,12 @@ Solved biased_game() {
 /// n·(1[0 ∈ S] − s/n)·target, averaged over the coalitions of each size: what a row of that size adds to player 0 for a
 /// weight of 1, when the players are relabelled at random. The law of the sample does not change under relabelling, so
 /// the mean stays and most of the noise goes.
-std::vector<double> relabelled_pulls(const Solved& solved, estimators::Pairing pairing) {
+std::vector<double> relabelled_pulls(const Solved& solved, Pairing pairing) {
   std::vector<double> pulls(5, 0.0);
   for (std::size_t mask = 1; mask < 31; ++mask) {
     const int size = std::popcount(mask);
-    const double target = pairing == estimators::Pairing::complements
-                              ? (solved.table[mask] - solved.table[31 - mask]) / 2
-                              : solved.gain(mask);
+    const double target =
+        pairing == Pairing::complements ? (solved.table[mask] - solved.table[31 - mask]) / 2 : solved.gain(mask);
     pulls[static_cast<std::size_t>(size)] += (5.0 * static_cast<double>(mask & 1) - size) * target / binomial(5, size);
   }
   return pulls;
@@ -360,32 +341,30 @@ std::vector<double> relabelled_pulls(const Solved& solved, estimators::Pairing p
 TEST(DrawMeans, StoppingAtANumberOfDistinctCoalitionsBiasesThem) {
   const Solved solved = biased_game();
   EXPECT_EQ("", mismatch(6.5, solved.shapley[0], rounding(64, 16)));
-  const estimators::SizeLaw law(estimators::SizeMass::shapley_kernel, 5);
+  const SizeLaw law(SizeMass::shapley_kernel, 5);
   struct Case {
-    estimators::Sampler sampler;
-    estimators::Pairing pairing;
+    Sampler sampler;
+    Pairing pairing;
     double bias;
   };
-  for (const Case& known : {Case{estimators::Sampler::shapiq_compatible, estimators::Pairing::none, 0.007519},
-                            Case{estimators::Sampler::shapiq_compatible, estimators::Pairing::complements, 0.011128},
-                            Case{estimators::Sampler::iid, estimators::Pairing::none, 0},
-                            Case{estimators::Sampler::iid, estimators::Pairing::complements, 0}}) {
+  for (const Case& known : {Case{Sampler::shapiq_compatible, Pairing::none, 0.007519},
+                            Case{Sampler::shapiq_compatible, Pairing::complements, 0.011128},
+                            Case{Sampler::iid, Pairing::none, 0}, Case{Sampler::iid, Pairing::complements, 0}}) {
     const std::vector<double> pulls = relabelled_pulls(solved, known.pairing);
     // The standard error is then below a sixth of the bias.
     const int replicates = known.bias > 0 ? 300000 : 50000;
-    Mean bias;
+    Replicates bias;
     Rng rng(33, "biased");
     for (int replicate = 0; replicate < replicates; ++replicate) {
-      const estimators::CoalitionSample sample =
-          estimators::sample_coalitions(known.sampler, law, 6, known.pairing, rng);
+      const auto sample = sample_coalitions(known.sampler, law, 6, known.pairing, rng);
       double value = solved.share() - solved.shapley[0];
       for (std::size_t row = 0; row < sample.weights.size(); ++row)
         value += sample.weights[row] * pulls[static_cast<std::size_t>(sample.coalitions.cardinality(row))];
       bias.add(value);
     }
-    EXPECT_EQ("", mismatch(known.bias, bias.value(), sampling(bias.error())));
+    EXPECT_EQ("", mismatch(known.bias, bias.mean(), sampling(bias.error())));
     if (known.bias > 0) {
-      EXPECT_GT(bias.value(), 5 * bias.error()) << "the bias does not show";
+      EXPECT_GT(bias.mean(), 5 * bias.error()) << "the bias does not show";
     }
   }
 }

@@ -26,11 +26,14 @@
 #include "support/generators.hpp"
 #include "support/guessed_slopes.hpp"
 #include "support/oracles.hpp"
+#include "support/replicates.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
+
+using namespace estimators;
 
 std::vector<std::vector<int>> all_orderings(int players) {
   std::vector<int> ordering(static_cast<std::size_t>(players));
@@ -44,8 +47,7 @@ std::vector<std::vector<int>> all_orderings(int players) {
 
 // The mean over all n! equally likely units, without any statistics.
 TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
-  for (const estimators::OrderingUnit unit :
-       {estimators::OrderingUnit::single, estimators::OrderingUnit::with_reverse}) {
+  for (const OrderingUnit unit : {OrderingUnit::single, OrderingUnit::with_reverse}) {
     for_all([unit] {
       const Table table = *rc::gen::suchThat(any_game(6), [](const Table& any) { return any.players >= 2; });
       const auto orderings = all_orderings(table.players);
@@ -54,8 +56,8 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllOrderingsIsTheShapleyValue) {
       const auto listed = [&](std::int64_t index, std::span<int> ordering) {
         std::ranges::copy(orderings[static_cast<std::size_t>(index)], ordering.begin());
       };
-      const Attribution found =
-          estimators::mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
+      const auto found =
+          mean_marginal_contributions(counted, unit, static_cast<std::int64_t>(orderings.size()), listed);
       RC_ASSERT(mismatch(textbook_shapley_values(table), found.values,
                          rounding(static_cast<double>(orderings.size()), table.scale())) == "");
     });
@@ -71,12 +73,10 @@ TEST(EstimatorUnbiasedness, OneOrderingGivesItsMarginalContributions) {
     ordering[1] = 0;
     ordering[2] = 1;
   };
-  const Attribution forward =
-      estimators::mean_marginal_contributions(counted, estimators::OrderingUnit::single, 1, listed);
+  const auto forward = mean_marginal_contributions(counted, OrderingUnit::single, 1, listed);
   EXPECT_EQ((std::vector<double>{16, 96, 15}), forward.values);
   EXPECT_FALSE(forward.standard_errors.has_value()) << "one unit has no spread";
-  const Attribution both =
-      estimators::mean_marginal_contributions(counted, estimators::OrderingUnit::with_reverse, 1, listed);
+  const auto both = mean_marginal_contributions(counted, OrderingUnit::with_reverse, 1, listed);
   EXPECT_EQ((std::vector<double>{(16 + 4) / 2.0, (96 + 3) / 2.0, (15 + 120) / 2.0}), both.values);
 }
 
@@ -84,26 +84,17 @@ TEST(EstimatorUnbiasedness, OneOrderingGivesItsMarginalContributions) {
 TEST(EstimatorUnbiasedness, StandardErrorsAreThoseOfTheMeanOverUnits) {
   Rng rng(4);
   const auto game = games::random_unanimity_sum(5, rng);
-  for (const estimators::OrderingUnit unit :
-       {estimators::OrderingUnit::single, estimators::OrderingUnit::with_reverse}) {
+  for (const OrderingUnit unit : {OrderingUnit::single, OrderingUnit::with_reverse}) {
     constexpr std::int64_t units = 7;
     CountedGame counted(*game, {32});
-    const Attribution together =
-        estimators::mean_marginal_contributions(counted, unit, units, estimators::random_orderings(rng));
-    std::vector<double> sum(5, 0.0), squares(5, 0.0);
+    const auto together = mean_marginal_contributions(counted, unit, units, random_orderings(rng));
+    Replicates alone;
     for (std::int64_t chosen = 0; chosen < units; ++chosen) {
-      const auto one = [&](std::int64_t, std::span<int> ordering) {
-        estimators::random_orderings(rng)(chosen, ordering);
-      };
-      const Attribution alone = estimators::mean_marginal_contributions(counted, unit, 1, one);
-      for (std::size_t i = 0; i < 5; ++i) {
-        sum[i] += alone.values[i];
-        squares[i] += alone.values[i] * alone.values[i];
-      }
+      const auto one = [&](std::int64_t, std::span<int> ordering) { random_orderings(rng)(chosen, ordering); };
+      alone.add(mean_marginal_contributions(counted, unit, 1, one).values);
     }
     std::vector<double> expected;
-    for (std::size_t i = 0; i < 5; ++i)
-      expected.push_back(std::sqrt((squares[i] - sum[i] * sum[i] / units) / (units - 1) / units));
+    for (std::size_t i = 0; i < 5; ++i) expected.push_back(alone.error(i));
     ASSERT_TRUE(together.standard_errors.has_value());
     EXPECT_EQ("", mismatch(expected, *together.standard_errors, rounding(1e4, 10)));
   }
@@ -112,7 +103,7 @@ TEST(EstimatorUnbiasedness, StandardErrorsAreThoseOfTheMeanOverUnits) {
 TEST(EstimatorUnbiasedness, OrderingsAreUniform) {
   constexpr int draws = 24000;
   std::map<std::vector<int>, int> times;
-  const estimators::OrderingSource source = estimators::random_orderings(Rng(6, "uniform"));
+  const OrderingSource source = random_orderings(Rng(6, "uniform"));
   std::vector<int> ordering(4);
   for (int draw = 0; draw < draws; ++draw) {
     source(draw, ordering);
@@ -127,8 +118,8 @@ TEST(EstimatorUnbiasedness, OrderingsAreUniform) {
 TEST(EstimatorUnbiasedness, ALargerSampleOfOrderingsBeginsWithTheSmallerOne) {
   const Rng rng(8, "prefix");
   std::vector<int> alone(10), after_others(10);
-  estimators::random_orderings(rng)(5, alone);
-  const estimators::OrderingSource source = estimators::random_orderings(rng);
+  random_orderings(rng)(5, alone);
+  const OrderingSource source = random_orderings(rng);
   for (std::int64_t index = 0; index <= 5; ++index) source(index, after_others);
   EXPECT_EQ(alone, after_others);
 }
@@ -140,7 +131,7 @@ class EveryOutcome {
   /// Only these choices of a run vary, the others are always the first thing there is.
   explicit EveryOutcome(std::set<std::size_t> varying) : varying_(std::move(varying)) {}
 
-  estimators::UniformChoices choices(int players) {
+  UniformChoices choices(int players) {
     return {.below = [this](std::uint64_t bound) { return choose(bound); },
             .ordering =
                 [this](std::span<int> ordering) {
@@ -150,9 +141,8 @@ class EveryOutcome {
             .members =
                 [this, players](int size, std::span<std::uint64_t> row) {
                   std::vector<std::uint64_t> all;
-                  for (std::uint64_t mask = 0; mask < std::uint64_t{1} << players; ++mask) {
+                  for (std::uint64_t mask = 0; mask < std::uint64_t{1} << players; ++mask)
                     if (std::popcount(mask) == size) all.push_back(mask);
-                  }
                   row[0] = all[choose(all.size())];
                 }};
   }
@@ -212,7 +202,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllStratifiedSamplesIsTheShapleyValue) {
     CountedGame counted(*game, {std::int64_t{1} << known.players});
     EveryOutcome every;
     const std::vector<double> mean = every.mean(static_cast<std::size_t>(known.players), [&] {
-      return estimators::stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
+      return stratified_means(counted, known.draws, every.choices(known.players - 1)).values;
     });
     EXPECT_EQ(known.outcomes, every.outcomes);
     const Table table = as_table(*game);
@@ -233,7 +223,7 @@ TEST(EstimatorUnbiasedness, TheMeanOverAllSamplesOfSvarmIsTheShapleyValue) {
     const std::vector<std::int64_t> counts = {0, 0, draws, 0, 0};
     EveryOutcome every;
     const std::vector<double> mean =
-        every.mean(4, [&] { return estimators::svarm_means(counted, counts, every.choices(4)).values; });
+        every.mean(4, [&] { return svarm_means(counted, counts, every.choices(4)).values; });
     EXPECT_EQ(static_cast<std::size_t>(24 * 24 * std::pow(6, draws)), every.outcomes);
     EXPECT_EQ("", mismatch(textbook_shapley_values(table), mean,
                            rounding(static_cast<double>(every.outcomes), table.scale())))
@@ -255,7 +245,7 @@ TEST(EstimatorUnbiasedness, GroupsThatAreFilledUpDoNotBiasSvarm) {
   const auto add = [&](double times, const std::set<std::size_t>& varying, std::size_t outcomes) {
     EveryOutcome every(varying);
     const std::vector<double> part =
-        every.mean(5, [&] { return estimators::svarm_means(counted, counts, every.choices(5)).values; });
+        every.mean(5, [&] { return svarm_means(counted, counts, every.choices(5)).values; });
     EXPECT_EQ(outcomes, every.outcomes);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += times * part[i];
   };
@@ -276,25 +266,13 @@ class EstimatorMean : public testing::TestWithParam<std::string> {
  protected:
   const Estimator& estimator() const { return estimators::find(GetParam()); }
 
-  /// Means over replicates, and the spread of one of them; both [n].
-  struct Replicated {
-    std::vector<double> mean, spread;
-  };
-  Replicated replicated(const Game& game, std::int64_t budget, int replicates) const {
-    std::vector<double> sum(static_cast<std::size_t>(game.players()), 0.0), squares = sum;
-    for (int seed = 0; seed < replicates; ++seed) {
-      const Attribution found =
-          attribute_every_sample(estimator(), game, {budget}, test_seed() * 1000 + static_cast<std::uint64_t>(seed));
-      for (std::size_t i = 0; i < sum.size(); ++i) {
-        sum[i] += found.values[i];
-        squares[i] += found.values[i] * found.values[i];
-      }
-    }
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      sum[i] /= replicates;
-      squares[i] = std::sqrt(squares[i] / replicates - sum[i] * sum[i]);
-    }
-    return {.mean = std::move(sum), .spread = std::move(squares)};
+  Replicates replicated(const Game& game, std::int64_t budget, int replicates) const {
+    Replicates found;
+    for (int seed = 0; seed < replicates; ++seed)
+      found.add(
+          attribute_every_sample(estimator(), game, {budget}, test_seed() * 1000 + static_cast<std::uint64_t>(seed))
+              .values);
+    return found;
   }
 };
 
@@ -310,12 +288,10 @@ TEST_P(EstimatorMean, IsTheShapleyValueWhereItIsUnbiased) {
     Rng rng(2, "unbiased", 0, static_cast<std::uint64_t>(players));
     const auto table = games::random_table_game(players, rng);
     const std::vector<double> exact = textbook_shapley_values(as_table(*table));
-    const Replicated found = replicated(GuessedSlopes(*table, 1), budget, replicates);
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const double error = found.spread[i] / std::sqrt(replicates - 1);
-      EXPECT_EQ("", mismatch(exact[i], found.mean[i], sampling(error, promise.learns ? 7 : 6)))
+    const Replicates found = replicated(GuessedSlopes(*table, 1), budget, replicates);
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      EXPECT_EQ("", mismatch(exact[i], found.mean(i), sampling(found.error(i), promise.learns ? 7 : 6)))
           << "n=" << players << " player " << i << "; " << replay();
-    }
   }
 }
 
@@ -328,48 +304,14 @@ TEST_P(EstimatorMean, IsNearTheShapleyValueWhereItsBiasVanishes) {
   const auto game = games::random_table_game(10, rng);
   const std::vector<double> exact = textbook_shapley_values(as_table(*game));
   const int replicates = promise.learns ? 100 : 400;
-  const Replicated found = replicated(*game, promise.learns ? 400 : 100, replicates);
+  const Replicates found = replicated(*game, promise.learns ? 400 : 100, replicates);
   for (std::size_t i = 0; i < exact.size(); ++i)
-    EXPECT_EQ(
-        "", mismatch(exact[i], found.mean[i], sampling(found.spread[i] / std::sqrt(replicates) + found.spread[i] / 25)))
+    EXPECT_EQ("", mismatch(exact[i], found.mean(i), sampling(found.error(i) + found.spread(i) / 25)))
         << "player " << i << "; " << replay();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EstimatorMean, testing::ValuesIn(estimators::names()),
                          [](const auto& info) { return info.param; });
-
-// Sizes of the kernel law, and uniform subsets of each size.
-TEST(EstimatorUnbiasedness, KernelDrawsFollowTheirLaw) {
-  constexpr int players = 8, draws = 100000;
-  const KernelLaw law(players);
-  Rng rng(3, "law");
-  std::vector<double> sizes(players, 0.0);
-  std::map<std::uint64_t, double> triples;
-  double drawn_triples = 0;
-  for (int draw = 0; draw < draws; ++draw) {
-    const int size = law.draw_size(rng);
-    std::uint64_t row = 0;
-    law.draw_subset(rng, size, {&row, 1});
-    ASSERT_EQ(size, std::popcount(row));
-    ++sizes[static_cast<std::size_t>(size)];
-    if (size != 3) continue;
-    ++triples[row];
-    ++drawn_triples;
-  }
-  double chi_squared = 0, normaliser = 0;
-  for (int size = 1; size < players; ++size) normaliser += 1.0 / (size * (players - size));
-  for (int size = 1; size < players; ++size) {
-    const double expected = draws / (size * (players - size) * normaliser);
-    EXPECT_EQ("", mismatch(expected / draws, law.probability(size), rounding(64, 1)));
-    chi_squared += std::pow(sizes[static_cast<std::size_t>(size)] - expected, 2) / expected;
-  }
-  EXPECT_LT(chi_squared, 38.3) << "the 1 - 1e-6 quantile of chi-squared with 6 degrees of freedom";
-  ASSERT_EQ(56u, triples.size());
-  chi_squared = 0;
-  for (const auto& [row, count] : triples)
-    chi_squared += std::pow(count - drawn_triples / 56, 2) / (drawn_triples / 56);
-  EXPECT_LT(chi_squared, 121.7) << "the 1 - 1e-6 quantile of chi-squared with 55 degrees of freedom";
-}
 
 }  // namespace
 }  // namespace opshap

@@ -1,11 +1,16 @@
-// Evaluations have a row for everything, and resume.
+// Evaluations have a row for everything, and resume. Held-out inputs: their errors are those of the definition, their
+// references are computed once, and drift is what depends on the grid. Who changes anything in a game, and how far what
+// hides players is from the data.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <numbers>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/explainer.hpp"
@@ -13,7 +18,11 @@
 #include "core/operator.hpp"
 #include "core/rng.hpp"
 #include "evaluation/evaluate.hpp"
+#include "evaluation/held_out.hpp"
+#include "games/cell_mask_game.hpp"
+#include "metrics/registry.hpp"
 #include "runs/results.hpp"
+#include "support/run_folder.hpp"
 #include "support/stopping_operator.hpp"
 #include "support/weighted_mean_operator.hpp"
 
@@ -55,20 +64,21 @@ evaluation::EvaluationSettings small_settings() {
   return settings;
 }
 
-class EvaluateTest : public ::testing::Test {
+class EvaluateTest : public RunFolder {
  protected:
-  void SetUp() override { fs::create_directories(run_); }
-  void TearDown() override { fs::remove_all(run_); }
-  void run() const {
-    evaluation::evaluate({.backbone = backbone_,
+  void run(const evaluation::EvaluationSettings& settings = small_settings()) const { run(backbone_, settings); }
+  void run(const Operator& backbone, const evaluation::EvaluationSettings& settings = small_settings(),
+           std::uint64_t seed = 5, const std::string& identity = "") const {
+    evaluation::evaluate({.backbone = backbone,
                           .explainers = {explainer_method_},
                           .data = data_,
-                          .settings = small_settings(),
-                          .seed = 5},
+                          .settings = settings,
+                          .seed = seed,
+                          .identity = identity},
                          run_);
   }
 
-  fs::path run_ = fs::temp_directory_path() / ("opshap_evaluate_" + std::to_string(getpid()));
+  const fs::path& run_ = folder_;
   WeightedMeanOperator backbone_{0.5};
   std::shared_ptr<const methods::Method> explainer_method_ = methods::of_explainer(std::make_unique<InputAsDensity>());
   data::Dataset data_ = small_data();
@@ -134,7 +144,7 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.resolutions = {8};
   settings.methods = {"permutation", lazy, ends};
-  evaluation::evaluate({.backbone = backbone_, .explainers = {}, .data = data_, .settings = settings, .seed = 5}, run_);
+  evaluation::evaluate({.backbone = backbone_, .data = data_, .settings = settings, .seed = 5}, run_);
   std::vector<std::string> ends_reasons;
   int lazy_rows = 0;
   for (const runs::AttributionRow& row : runs::read_results(run_).attributions) {
@@ -156,9 +166,7 @@ TEST_F(EvaluateTest, GivesProgramsRowsAndSaysWhyTheyDidNotFinish) {
 TEST_F(EvaluateTest, ScoresExplainersOnGridsThatNoTrainingInputHad) {
   evaluation::EvaluationSettings settings = small_settings();
   settings.unseen = {12};
-  evaluation::evaluate(
-      {.backbone = backbone_, .explainers = {explainer_method_}, .data = data_, .settings = settings, .seed = 5},
-      run_);
+  run(settings);
   const runs::Results results = runs::read_results(run_);
   int unseen = 0;
   for (const runs::AttributionRow& row : results.attributions) {
@@ -202,13 +210,7 @@ TEST(Drift, IsTheDistanceAtCommonPointsButTheQuerys) {
 TEST_F(EvaluateTest, DoesNotTakeOverUnitsOfAnotherIdentity) {
   const StoppingOperator stopping(70);
   const auto evaluate_with = [&](const Operator& backbone, std::uint64_t seed) {
-    evaluation::evaluate({.backbone = backbone,
-                          .explainers = {explainer_method_},
-                          .data = data_,
-                          .settings = small_settings(),
-                          .seed = seed,
-                          .identity = std::to_string(seed)},
-                         run_);
+    run(backbone, small_settings(), seed, std::to_string(seed));
   };
   EXPECT_THROW(evaluate_with(stopping, 6), Stopped);
   evaluate_with(backbone_, 5);
@@ -225,13 +227,7 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
 
   // The first two units (n = 8) need few calls; the third is stopped in the middle.
   const StoppingOperator stopping(70);
-  EXPECT_THROW(evaluation::evaluate({.backbone = stopping,
-                                     .explainers = {explainer_method_},
-                                     .data = data_,
-                                     .settings = small_settings(),
-                                     .seed = 5},
-                                    run_),
-               Stopped);
+  EXPECT_THROW(run(stopping), Stopped);
   // What is finished so far is whole resolutions: both inputs at n = 8, nothing at n = 32.
   const runs::Results finished = runs::read_results(run_);
   EXPECT_EQ(2u * 5u + 4u, finished.attributions.size());
@@ -240,6 +236,192 @@ TEST_F(EvaluateTest, GivesTheSameAttributionsAfterAnInterruption) {
   run();
   EXPECT_EQ(whole, read_file(run_ / "attributions.jsonl"));
   EXPECT_FALSE(fs::exists(run_ / "units"));
+}
+
+/// A density from the field's value, the position and the number of points.
+class DensityOf final : public Explainer {
+ public:
+  using Function = std::function<double(double value, double x, double query, int points)>;
+  explicit DensityOf(Function function) : function_(std::move(function)) {}
+  std::string describe() const override { return "a function"; }
+  bool any_query() const override { return true; }
+  FieldBatch densities(const FieldBatch& inputs, const Readout& readout) const override {
+    FieldBatch densities = inputs;
+    const int points = inputs.domain.shape()[0];
+    for (std::int64_t point = 0; point < points; ++point) {
+      double& value = densities.values[static_cast<std::size_t>(point)];
+      value =
+          function_(value, inputs.domain.position(point)[0], inputs.domain.position(readout.query().point)[0], points);
+    }
+    return densities;
+  }
+
+ private:
+  Function function_;
+};
+
+/// Of the linear operator below: a cell's value is its share of the mean.
+double true_density(double value, double x, double query, int) {
+  return value * (1 + std::cos(2 * std::numbers::pi * (x - query)));
+}
+
+std::unique_ptr<methods::Method> method(DensityOf::Function function) {
+  return methods::of_explainer(std::make_unique<DensityOf>(std::move(function)));
+}
+
+evaluation::HeldOutPlan plan(const Operator& op, bool any_query) {
+  FieldBatch inputs = FieldBatch::zeros(Domain::unit({32}), 5, 1);
+  Rng rng(3, "held-out test");
+  for (double& value : inputs.values) value = rng.normal();
+  return {.op = op, .inputs = inputs, .resolutions = {4, 8}, .any_query = any_query};
+}
+
+TEST(HeldOut, GivesTheTrueDensityNoErrorAtAnyQuery) {
+  const WeightedMeanOperator linear(0);
+  const evaluation::HeldOut held_out(plan(linear, true));
+  for (std::size_t place = 0; place < 2; ++place) {
+    const auto errors = held_out.errors_at(place, *method(true_density));
+    ASSERT_TRUE(errors);
+    EXPECT_EQ(place == 0 ? 4 : 8, errors->players);
+    ASSERT_EQ(5u, errors->nrmse.size());
+    for (const double error : errors->nrmse) EXPECT_LT(error, 1e-12) << "roundings of sums of 32 terms";
+  }
+  EXPECT_GT(held_out.errors_at(0, *method([](double value, double, double, int) { return value; }))->median(), 0.01)
+      << "the input itself is not the answer";
+}
+
+TEST(HeldOut, HasTheErrorsOfTheDefinition) {
+  const WeightedMeanOperator cubic(0.5);
+  const evaluation::HeldOutPlan asked = plan(cubic, false);
+  const evaluation::HeldOut held_out(asked);
+  const auto explainer = method(true_density);
+  const auto errors = held_out.errors_at(0, *explainer);
+  ASSERT_TRUE(errors);
+  for (std::int64_t sample = 0; sample < 5; ++sample) {
+    const Scenario scenario = make_scenario({}, asked.inputs.one(sample), {4});
+    const auto game = games::cell_mask_game(cubic, scenario);
+    const auto exact = attribute(estimators::find("exact"), *game, {}, 0).values;
+    const auto found = explainer->attribute({*game, &scenario, {}, 0}).values;
+    EXPECT_DOUBLE_EQ(*metrics::nrmse(exact, found).value, errors->nrmse[static_cast<std::size_t>(sample)]);
+  }
+  const statistics::Interval interval = errors->interval(1);
+  EXPECT_LE(interval.low, errors->median());
+  EXPECT_GE(interval.high, errors->median());
+  EXPECT_EQ(2u, held_out.errors_at(0, *explainer, {}, 2)->nrmse.size());
+  EXPECT_FALSE(held_out.errors_at(0, *methods::resolve("permutation"), {3})) << "too small a budget";
+}
+
+TEST(HeldOut, KnowsTheShareOfTheQuerysOwnPlayer) {
+  const WeightedMeanOperator linear(0);
+  evaluation::HeldOutPlan asked = plan(linear, false);
+  for (std::int64_t point = 0; point < 32; ++point) asked.inputs.values[static_cast<std::size_t>(point)] = 0;
+  const evaluation::HeldOut held_out(asked);
+  const evaluation::HeldOutErrors missed = held_out.own_player_missed(1);
+  EXPECT_EQ((std::vector<int>{8}), missed.shape);
+  EXPECT_EQ(8, missed.players);
+  ASSERT_EQ(4u, missed.nrmse.size()) << "the first input is 0, and so are its values";
+  ASSERT_EQ(4u, missed.reference_errors.size());
+  for (std::int64_t sample = 1; sample < 5; ++sample) {
+    const Scenario scenario = make_scenario({}, asked.inputs.one(sample), {8});
+    double squares = 0, own = 0;
+    for (std::int64_t point = 0; point < 8; ++point) {
+      const auto position = [&](std::int64_t at) { return scenario.input.domain.position(at)[0]; };
+      const double value = true_density(scenario.input.values[static_cast<std::size_t>(point)], position(point),
+                                        position(scenario.readout.query().point), 8);
+      squares += value * value;
+      if (point == scenario.readout.query().point) own = std::abs(value);
+    }
+    EXPECT_NEAR(own / std::sqrt(squares), missed.nrmse[static_cast<std::size_t>(sample - 1)], 1e-12)
+        << "roundings of sums of 32 terms";
+  }
+  std::ranges::fill(asked.inputs.values, 0.0);
+  EXPECT_THROW(evaluation::HeldOut{asked}.own_player_missed(0), DataError);
+}
+
+TEST_F(EvaluateTest, OfHeldOutInputsComputesItsReferencesOnce) {
+  const WeightedMeanOperator cubic(0.5);
+  runs::Units units(folder_ / "units", "test", "held out");
+  const evaluation::HeldOut first(plan(cubic, false), &units);
+  const StoppingOperator stopping(0);
+  EXPECT_THROW(evaluation::HeldOut{plan(stopping, false)}, Stopped);
+  const evaluation::HeldOut second(plan(stopping, false), &units);
+  EXPECT_EQ(4, second.players(0));
+}
+
+TEST(HeldOut, KnowsHowFarAnExplainerDrifts) {
+  const WeightedMeanOperator linear(0);
+  evaluation::HeldOutPlan asked = plan(linear, false);
+  asked.inputs = FieldBatch::zeros(Domain::unit({256}), 2, 1);
+  for (double& value : asked.inputs.values) value = 1;
+  asked.resolutions = {8};
+  const evaluation::HeldOut held_out(asked);
+  const DensityOf same(true_density);
+  EXPECT_NEAR(0, held_out.drift(same, 32, 256), 1e-14);
+  const DensityOf shifted([](double value, double x, double query, int points) {
+    return true_density(value, x, query, points) + 1.0 / points;
+  });
+  EXPECT_NEAR(0, held_out.drift(shifted, 32, 256), 1e-14) << "a constant is not drift";
+  constexpr double grows = 0.5;
+  const DensityOf drifting([](double, double x, double, int points) {
+    return std::cos(2 * std::numbers::pi * x) + grows / points * std::sin(2 * std::numbers::pi * x);
+  });
+  // The query's point, one of 32, is left out of both sums.
+  EXPECT_NEAR(grows * (1.0 / 32 - 1.0 / 256), held_out.drift(drifting, 32, 256), grows / 32 * 2.0 / 32);
+}
+
+TEST(HeldOut, LeavesOutWhatNothingCanBeScoredOn) {
+  const WeightedMeanOperator linear(0);
+  evaluation::HeldOutPlan none = plan(linear, false);
+  none.inputs = FieldBatch::zeros(Domain::unit({32}), 0, 1);
+  EXPECT_THROW(evaluation::HeldOut{none}, InvalidArgument);
+  evaluation::HeldOutPlan zeros = plan(linear, false);
+  std::ranges::fill(zeros.inputs.values, 0.0);
+  const evaluation::HeldOut held_out(zeros);
+  const auto nothing = held_out.errors_at(0, *method([](double, double x, double, int) { return x; }));
+  ASSERT_TRUE(nothing.has_value());
+  EXPECT_TRUE(nothing->nrmse.empty()) << "no error is relative to values that are all 0";
+  EXPECT_EQ(zeros.inputs.batch, nothing->left_out);
+  EXPECT_THROW(held_out.own_player_missed(0), DataError);
+}
+
+using evaluation::active_players;
+using evaluation::baseline_distances;
+
+Scenario scenario(std::vector<double> input, std::vector<double> baseline, int channels, int players) {
+  const Domain line = Domain::grid({Axis::ring(static_cast<int>(input.size()) / channels)});
+  const auto field = [&](std::vector<double> values) {
+    FieldBatch batch = FieldBatch::zeros(line, 1, channels);
+    batch.values = std::move(values);
+    return batch;
+  };
+  return {.input = field(std::move(input)),
+          .baseline = field(std::move(baseline)),
+          .partition = Partition::blocks(line, players),
+          .readout = Query{}};
+}
+
+TEST(ActivePlayers, AreThoseWhoseCellsDifferFromTheBaseline) {
+  EXPECT_EQ(4, active_players(scenario({1, 2, 3, 4}, {0, 0, 0, 0}, 1, 4)));
+  EXPECT_EQ(2, active_players(scenario({1, 0, 3, 0}, {0, 0, 0, 0}, 1, 4)));
+  EXPECT_EQ(1, active_players(scenario({1, 5, 3, 3}, {0, 0, 3, 3 * (1 + 1e-12)}, 1, 2))) << "rounding is no difference";
+  EXPECT_EQ(1, active_players(scenario({1, 1, 1, 1, 0, 0, 7, 0}, {1, 1, 1, 1, 0, 0, 0, 0}, 2, 4)))
+      << "any channel will do";
+  EXPECT_EQ(0, active_players(scenario({0, 0}, {0, 0}, 1, 2)));
+}
+
+TEST(BaselineDistances, AreInStandardDeviationsOfEachChannel) {
+  // Channel 0 has the mean 3 and the deviation 2; channel 1 does not vary.
+  const std::vector<Scenario> scenarios = {scenario({1, 1, 5, 5}, {0, 0, 5, 5}, 2, 2),
+                                           scenario({5, 5, 5, 5}, {0, 0, 5, 5}, 2, 2)};
+  const std::vector<double> found = baseline_distances(scenarios);
+  ASSERT_EQ(2u, found.size());
+  EXPECT_DOUBLE_EQ(1.5, found[0]);
+  EXPECT_EQ(0, found[1]);
+  // A point that shows the input hides nothing, however far it is.
+  const std::vector<Scenario> shown = {scenario({1, 5}, {100, 5}, 1, 2), scenario({1, 5}, {1, 5}, 1, 2)};
+  EXPECT_DOUBLE_EQ((100 - 3) / 2.0, baseline_distances(shown)[0]);
+  EXPECT_EQ(0, baseline_distances(std::vector{shown[1]})[0]);
+  EXPECT_THROW(baseline_distances({}), InvalidArgument);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A file is written whole or not at all, in its place or not; reading ends.
+// A file is written whole or not at all, in its place or not; reading ends. One reader of keys for settings in TOML and
+// in JSON: what it takes, and what it says of the rest.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
@@ -19,35 +25,35 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
+#include "core/strict_json.hpp"
+#include "core/toml_text.hpp"
+#include "support/run_folder.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Files : public ::testing::Test {
+class Files : public RunFolder {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("opshap_file_test_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::set<std::string> listing() const {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) names.insert(entry.path().filename());
     return names;
   }
-  /// What is said of a refusal.
-  template <typename E, typename Work>
-  static std::string refusal(const Work& work) {
+  static void expect_reason(const std::string& said) { EXPECT_TRUE(said != "" && !has(said, "Success")) << said; }
+  /// 4 for an unfit environment that is told with these words, 1 for other words, 2 for another error of ours.
+  template <typename Work>
+  static int failure(const Work& work, const char* words = "") {
     try {
       work();
-    } catch (const E& error) {
-      return error.what();
+    } catch (const EnvironmentError& error) {
+      return has(error.what(), words) ? 4 : 1;
+    } catch (const Error&) {
+      return 2;
     }
-    ADD_FAILURE() << "nothing was refused";
-    return "";
+    return 0;
   }
   /// The exit code of a process of its own that does the work.
   template <typename Work>
@@ -58,8 +64,6 @@ class Files : public ::testing::Test {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Files, WritingReplacesInOneStepAndLeavesNoTemporaryFile) {
@@ -81,9 +85,9 @@ TEST_F(Files, AMissingFolderIsTheCallersMistake) {
   EXPECT_THROW(write_file(folder_, "x"), InvalidArgument);
   write_file(folder_ / "a", "x");
   for (const fs::path& place : {folder_ / "a" / "b", folder_ / std::string(300, 'x') / "b", fs::path("")})
-    EXPECT_EQ(std::string::npos, refusal<InvalidArgument>([&] { write_file(place, "x"); }).find("Success")) << place;
-  EXPECT_EQ(std::string::npos, refusal<InvalidArgument>([&] { make_folder(folder_ / "a"); }).find("Success"));
-  EXPECT_NE(std::string::npos, refusal<InvalidArgument>([] { make_folder("/proc/1"); }).find("folder: path="));
+    expect_reason(refusal<InvalidArgument>([&] { write_file(place, "x"); }));
+  expect_reason(refusal<InvalidArgument>([&] { make_folder(folder_ / "a"); }));
+  EXPECT_TRUE(has(refusal<InvalidArgument>([] { make_folder("/proc/1"); }), "folder: path="));
   EXPECT_EQ(std::set<std::string>{"a"}, listing());
 }
 
@@ -97,7 +101,7 @@ TEST_F(Files, ADeviceIsWrittenIntoAndStays) {
   mknod((folder_ / "full").c_str(), S_IFCHR | 0666, makedev(1, 7));
   EXPECT_THROW(write_file(folder_ / "full", "x"), EnvironmentError);
   EXPECT_TRUE(fs::is_character_file(folder_ / "full"));
-  EXPECT_NE(std::string::npos, refusal<DataError>([&] { read_file(folder_ / "full"); }).find("has no end"));
+  EXPECT_TRUE(has(refusal<DataError>([&] { read_file(folder_ / "full"); }), "has no end"));
 }
 
 TEST_F(Files, APipeIsWrittenInto) {
@@ -182,14 +186,7 @@ TEST_F(Files, AFileThatMayNotGrowIsAnEnvironmentError) {
     start_process();
     const rlimit small{100, 100};
     setrlimit(RLIMIT_FSIZE, &small);
-    try {
-      write_file(folder_ / "file", std::string(1000, 'x'));
-    } catch (const EnvironmentError&) {
-      return 4;
-    } catch (const Error&) {
-      return 2;
-    }
-    return 0;
+    return failure([&] { write_file(folder_ / "file", std::string(1000, 'x')); });
   });
   EXPECT_EQ(4, code);
   EXPECT_EQ("old", read_file(folder_ / "file"));
@@ -200,21 +197,14 @@ TEST_F(Files, WhatTheSystemHasNoMoreOfIsNamed) {
   const int code = in_child([&] {
     const rlimit few{3, 3};
     setrlimit(RLIMIT_NOFILE, &few);
-    try {
-      write_file(folder_ / "file", "x");
-    } catch (const EnvironmentError& error) {
-      return std::string(error.what()).find("ulimit -n") == std::string::npos ? 1 : 4;
-    } catch (const Error&) {
-      return 2;
-    }
-    return 0;
+    return failure([&] { write_file(folder_ / "file", "x"); }, "ulimit -n");
   });
   EXPECT_EQ(4, code);
 }
 
 TEST_F(Files, AReadErrorIsADataError) {
   // Nothing is mapped at the first address of a process, so this read fails as that of a dying disk does: EIO.
-  EXPECT_NE(std::string::npos, refusal<DataError>([] { read_file("/proc/self/mem"); }).find("reading failed"));
+  EXPECT_TRUE(has(refusal<DataError>([] { read_file("/proc/self/mem"); }), "reading failed"));
 }
 
 TEST_F(Files, ClosedDescriptorsAreHeldAndStillFail) {
@@ -330,6 +320,105 @@ TEST_F(Files, OfCsvAreRefusedWithFileLineAndColumn) {
     EXPECT_EQ(
         message("csv: path=a.csv:2, column=number, value=", bad, " (is not a whole number). Make the file again."),
         refused(message("name,number\na,", bad, "\n")));
+}
+
+using Json = nlohmann::ordered_json;
+
+/// A TOML text with its reader.
+struct Text {
+  explicit Text(const std::string& toml) {
+    std::map<std::string, int, std::less<>> lines;
+    object = parse_toml(toml, "test", "mine.toml", lines);
+    for (const auto& [key, line] : lines) voice.places.emplace(key, message("mine.toml, line ", line));
+  }
+  StrictObject reader() const { return {object, voice}; }
+
+  Json object;
+  StrictObject::Voice voice{.who = "test: "};
+};
+
+/// What reading says; empty where it says nothing.
+std::string complaint(const std::string& toml, const std::function<void(StrictObject&)>& read) {
+  const Text text(toml);
+  return refusal<InvalidArgument>([&] {
+    StrictObject reader = text.reader();
+    read(reader);
+    reader.finish();
+  });
+}
+
+TEST(StrictObjects, NameKeyValueAndPlace) {
+  const auto count = [](StrictObject& object) { object.whole("count", 2, 9); };
+  EXPECT_EQ("", complaint("count = 9", count));
+  EXPECT_EQ("", complaint("count = 2e0", count));
+  EXPECT_EQ("test: count=10 (needs 2 to 9). Correct count at mine.toml, line 2.", complaint("\ncount = 10", count));
+  EXPECT_EQ("test: count=2.5 (needs a whole number). Correct count at mine.toml, line 1.",
+            complaint("count = 2.5", count));
+  EXPECT_EQ("test: count=true (needs a whole number). Correct count at mine.toml, line 1.",
+            complaint("count = true", count));
+  EXPECT_EQ("test: count (is missing). Add it.", complaint("other = 1", count));
+  EXPECT_EQ("test: cuont (mine.toml, line 2; no such setting). Did you mean count?",
+            complaint("count = 3\ncuont = 3", count));
+}
+
+TEST(StrictObjects, NoNumberIsCast) {
+  // The first numbers that do not fit, and the last that do.
+  for (const auto& [value, fits] : std::map<std::int64_t, bool>{{std::int64_t{1} << 32, false},
+                                                                {std::int64_t{1} << 31, false},
+                                                                {std::numeric_limits<int>::max(), true},
+                                                                {0, false}}) {
+    const std::string said = complaint(message("count = ", value), [](StrictObject& object) { object.whole("count"); });
+    EXPECT_EQ(fits, said.empty()) << value << ": " << said;
+  }
+  const Json huge = {{"count", std::numeric_limits<std::uint64_t>::max()}};
+  StrictObject reader(huge, {.who = "test: "});
+  EXPECT_THROW(reader.whole<std::int64_t>("count"), InvalidArgument);
+  for (const char* number : {"inf", "nan", "-1.0", "0.0"})
+    EXPECT_NE("", complaint(message("rate = ", number), [](StrictObject& object) { object.positive("rate"); }))
+        << number;
+}
+
+TEST(StrictObjects, ReadTablesAndListsOfTables) {
+  const std::string toml = "[outer]\nword = \"a\"\n[[outer.list]]\nsize = 1\n[[outer.list]]\nsize = 0\n";
+  EXPECT_EQ("test: outer.list[1].size=0 (needs 1 to 2147483647). Correct outer.list[1].size at mine.toml, line 6.",
+            complaint(toml, [](StrictObject& object) {
+              StrictObject outer = object.object("outer");
+              EXPECT_EQ("a", outer.word("word", {"a", "b"}));
+              for (StrictObject& entry : outer.objects("list")) entry.whole("size");
+            }));
+  EXPECT_EQ("test: outer (is not an object). Correct outer at mine.toml, line 1.",
+            complaint("outer = 3", [](StrictObject& object) { object.object("outer"); }));
+  EXPECT_EQ("test: word=c (not one of a, b). Correct word at mine.toml, line 1.",
+            complaint("word = 'c'", [](StrictObject& object) {
+              object.word("word", {"a", "b"});
+            }));
+}
+
+TEST(StrictObjects, OfAFileAreRefusedAsData) {
+  const Json object = {{"count", "three"}};
+  StrictObject reader(object, {.who = "game: key=", .advice = "Correct it.", .of_a_file = true});
+  EXPECT_EQ("game: key=count=three (needs a whole number). Correct it.",
+            refusal<DataError>([&] { reader.whole("count"); }));
+}
+
+TEST(TomlTexts, AreReadBackAsTheyWereWritten) {
+  const Json object = {{"b", 1.0 / 3},
+                       {"a", {1, 2, 3}},
+                       {"table", {{"word", "x \"y\""}, {"yes", true}}},
+                       {"curves", {{{"n", 4}, {"m", {1, 2}}}}},
+                       {"inner", {{"p", 2}}}};
+  const std::string text = toml_text(object, {"inner"});
+  EXPECT_TRUE(has(text, "inner = { p = 2 }"));
+  std::map<std::string, int, std::less<>> lines;
+  const Json read = parse_toml(text, "test", "written", lines);
+  EXPECT_EQ(nlohmann::json::parse(object.dump()), nlohmann::json::parse(read.dump())) << text;
+  EXPECT_EQ(1, lines.at("a"));
+}
+
+TEST(TomlTexts, LayOneOverAnother) {
+  Json below = {{"kept", 1}, {"table", {{"kept", 2}, {"changed", 3}}}, {"list", {1, 2}}};
+  lay_over(below, {{"table", {{"changed", 4}, {"new", 5}}}, {"list", {9}}});
+  EXPECT_EQ(Json({{"kept", 1}, {"table", {{"kept", 2}, {"changed", 4}, {"new", 5}}}, {"list", {9}}}), below);
 }
 
 }  // namespace

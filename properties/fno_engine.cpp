@@ -18,6 +18,7 @@
 #include "engines/fno_reference.hpp"
 #include "support/random_fno.hpp"
 #include "support/test_seed.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 
@@ -101,10 +102,8 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
                     .weights = random_weights(of, seed),
                     .input = random_field(of, 0, 2, seed + 1),
                     .baseline = random_field(of, -1, 0, seed + 2),
-                    .player_of = {},
-                    .coalitions = random_coalitions(players, count, seed),
-                    .readout = {},
-                    .exact = {}};
+
+                    .coalitions = random_coalitions(players, count, seed)};
   Rng rng(seed, "fno engine question");
   const auto points = static_cast<std::size_t>(question.input.domain.points());
   for (std::size_t p = 0; p < points; ++p)
@@ -123,9 +122,8 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
   std::vector<std::vector<double>> moved(roundings);
   for (std::size_t i = 0; i < count; ++i) {
     FieldBatch masked = question.baseline;
-    for (std::size_t j = 0; j < masked.values.size(); ++j) {
+    for (std::size_t j = 0; j < masked.values.size(); ++j)
       if (question.coalitions.contains(i, question.player_of[j % points])) masked.values[j] = question.input.values[j];
-    }
     const auto value = [&](const engines::FnoWeights& weights) {
       return question.readout.of(engines::fno_reference(weights, masked), static_cast<std::int64_t>(points));
     };
@@ -142,6 +140,14 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
 /// each of its dozen layers rounds its sums anew.
 double tolerance(const Question& question) { return 2e-5 + 16 * question.rounding; }
 
+void expect_agreement(const Question& question, const std::string& where = "") {
+  for (const std::string& set : kernels::instruction_sets()) {
+    const engines::FnoEngine engine(question.weights, question.of.shape, kernels::kernels_for(set));
+    EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
+        << set << ": " << describe(question.of) << where;
+  }
+}
+
 }  // namespace
 
 TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
@@ -151,7 +157,7 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
   for (int trial = 0; trial < 60; ++trial) {
     const bool plane = trial % 2 == 1;
     Case of{.shape = {},
-            .modes = {},
+
             .width = 2 + up_to(38),
             .layers = up_to(4),
             .in_channels = up_to(2),
@@ -165,13 +171,9 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
     }
     int points = 1;
     for (const int size : of.shape) points *= size;
-    const Question question =
-        random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial));
-    for (const std::string& set : kernels::instruction_sets()) {
-      const engines::FnoEngine engine(question.weights, of.shape, kernels::kernels_for(set));
-      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
-          << set << ", trial " << trial << ": " << describe(of) << replay();
-    }
+    expect_agreement(
+        random_question(of, std::min(points, 2 + up_to(40)), 12, seed + 17 * static_cast<std::uint64_t>(trial)),
+        message(", trial ", trial, replay()));
   }
 }
 
@@ -187,12 +189,7 @@ TEST(FnoEngine, AgreesOnOddFirstAxesThatAreShiftedOnceMore) {
     shifted.width = 6;
     shifted.layers = 3;
     shifted.inverse_fftshift = true;
-    const Question question = random_question(shifted, 6, 8, 11);
-    for (const std::string& set : kernels::instruction_sets()) {
-      const engines::FnoEngine engine(question.weights, shifted.shape, kernels::kernels_for(set));
-      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
-          << set << ": " << describe(shifted);
-    }
+    expect_agreement(random_question(shifted, 6, 8, 11));
   }
 }
 
@@ -202,12 +199,7 @@ TEST(FnoEngine, AgreesOnTheGridsOfThePaper) {
         Case{.shape = {4, 4}, .modes = {16, 16}, .width = 32}, Case{.shape = {8, 8}, .modes = {16, 16}, .width = 16}}) {
     int points = 1;
     for (const int size : of.shape) points *= size;
-    const Question question = random_question(of, points, 6, 3);
-    for (const std::string& set : kernels::instruction_sets()) {
-      const engines::FnoEngine engine(question.weights, of.shape, kernels::kernels_for(set));
-      EXPECT_LT(relative_error(question.values(engine), question.exact), tolerance(question))
-          << set << ": " << describe(of);
-    }
+    expect_agreement(random_question(of, points, 6, 3));
   }
 }
 
@@ -298,34 +290,24 @@ TEST(FnoEngine, HasTheSlopesOfTheLayersWrittenOut) {
 TEST(FnoEngine, NamesTheTensorOrThePointThatIsNotFinite) {
   const Case of{.shape = {8}, .modes = {4}, .width = 8};
   const engines::FnoWeights good = random_weights(of, 1);
-  const auto message_of = [](const auto& work) {
-    try {
-      work();
-    } catch (const DataError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
   engines::FnoWeights broken = good;
   broken.layers[2].mlp1.weight[5] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_NE(message_of([&] { engines::FnoEngine(broken, of.shape); }).find("channel_mlp.2.fcs.1.weight[5]"),
-            std::string::npos);
+  EXPECT_TRUE(has(refusal<DataError>([&] { engines::FnoEngine(broken, of.shape); }), "channel_mlp.2.fcs.1.weight[5]"));
   broken = good;
   broken.layers[0].spectral[7] = {0, std::numeric_limits<float>::infinity()};
-  EXPECT_NE(message_of([&] { engines::FnoEngines{broken}; }).find("convs.0.weight[7]"), std::string::npos);
+  EXPECT_TRUE(has(refusal<DataError>([&] { engines::FnoEngines{broken}; }), "convs.0.weight[7]"));
   broken = good;
   broken.lifting0.bias.pop_back();
-  EXPECT_NE(message_of([&] { engines::FnoEngines{broken}; }).find("lifting.fcs.0.bias"), std::string::npos);
+  EXPECT_TRUE(has(refusal<DataError>([&] { engines::FnoEngines{broken}; }), "lifting.fcs.0.bias"));
 
   const engines::FnoEngines engines(good);
   FieldBatch field = random_field(of, 0, 2, 2);
   const Partition cells = Partition::one_player_per_point(field.domain);
-  EXPECT_EQ(message_of([&] { engines.coalition_engine(field, field, cells, Query{.point = 3}); }), "no error");
+  EXPECT_EQ(refusal<DataError>([&] { engines.coalition_engine(field, field, cells, Query{.point = 3}); }), "");
   field.values[6] = std::numeric_limits<double>::infinity();
-  EXPECT_NE(message_of([&] {
-              engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, Query{.point = 3});
-            }).find("6"),
-            std::string::npos);
+  EXPECT_TRUE(has(
+      refusal<DataError>([&] { engines.coalition_engine(field, random_field(of, 0, 2, 3), cells, Query{.point = 3}); }),
+      "6"));
   EXPECT_THROW(engines::FnoEngine(good, of.shape).heads(Query{.point = 8}), InvalidArgument);
   EXPECT_THROW(engines::FnoEngine(good, of.shape).heads(Query{.point = 0, .channel = 1}), InvalidArgument);
   EXPECT_THROW(engines::FnoEngine(good, {4, 4}), InvalidArgument);

@@ -19,6 +19,8 @@
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/tolerance.hpp"
+#include "support/two_layer_operator.hpp"
+#include "support/weighted_mean_operator.hpp"
 
 namespace opshap {
 namespace {
@@ -26,9 +28,8 @@ namespace {
 Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
   Coalitions coalitions(players, count);
   for (std::size_t row = 0; row < count; ++row) {
-    for (int player = 0; player < players; ++player) {
+    for (int player = 0; player < players; ++player)
       if (rng.bits32() & 1) coalitions.insert(row, player);
-    }
   }
   return coalitions;
 }
@@ -61,9 +62,8 @@ TEST(Games, AUnanimitySumAddsTheTermsThatACoalitionContains) {
     std::vector<games::UnanimityTerm> terms;
     for (int index = 0; index < 40; ++index) {
       games::UnanimityTerm term{.coalition = {}, .coefficient = static_cast<double>(rng.below(64)) / 8};
-      for (int player = 0; player < players; ++player) {
+      for (int player = 0; player < players; ++player)
         if (rng.below(static_cast<std::uint64_t>(players)) < 3) term.coalition.push_back(player);
-      }
       terms.push_back(std::move(term));
     }
     const auto game = games::unanimity_sum(players, terms, 5);
@@ -129,57 +129,16 @@ TEST(Games, RefuseWhatIsNotAGame) {
   EXPECT_NO_THROW(games::unanimity_sum(Coalitions::max_players, {}));
 }
 
-/// G(u)(x) = L + c·L³ with L = Σ_{channels, y} w(channel, x − y)·u(y): a linear operator with a cubic nonlinearity.
-class CubicOperator final : public Operator {
+/// Counts how many fields it is given at once.
+class Batches final : public WeightedMeanOperator {
  public:
-  CubicOperator(int dimension, int channels, double cubic)
-      : dimension_(dimension), channels_(channels), cubic_(cubic) {}
-  std::string describe() const override { return "cubic functional of a convolution"; }
-  int dimension() const override { return dimension_; }
-  int input_channels() const override { return channels_; }
-  int output_channels() const override { return 2; }
+  Batches() : WeightedMeanOperator(0.3) {}
   std::int64_t preferred_batch(const Domain&) const override { return 3; }
-
-  double weight(std::size_t entry, std::int64_t point) const {
-    return std::cos(static_cast<double>(entry) - static_cast<double>(point)) / 4;
-  }
-
   FieldBatch apply(const FieldBatch& inputs) const override {
-    largest_batch = std::max(largest_batch, inputs.batch);
-    FieldBatch outputs = FieldBatch::zeros(inputs.domain, inputs.batch, 2);
-    const std::int64_t points = inputs.domain.points();
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      for (std::int64_t point = 0; point < points; ++point) {
-        const double linear = linear_part(inputs.field(b), point);
-        outputs.field(b)[static_cast<std::size_t>(point)] = linear + cubic_ * linear * linear * linear;
-        outputs.field(b)[static_cast<std::size_t>(points + point)] = linear;
-      }
-    }
-    return outputs;
+    largest = std::max(largest, inputs.batch);
+    return WeightedMeanOperator::apply(inputs);
   }
-  Gradient gradient_at(const FieldBatch& inputs, const Readout& readout) const override {
-    if (!readout.is_query()) return by_queries(readout, [&](Query each) { return gradient_at(inputs, each); });
-    const Query query = readout.query();
-    largest_batch = std::max(largest_batch, inputs.batch);
-    Gradient result{.values = values_at(inputs, query), .gradient = inputs};
-    for (std::int64_t b = 0; b < inputs.batch; ++b) {
-      const double linear = linear_part(inputs.field(b), query.point);
-      const double slope = query.channel == 0 ? 1 + 3 * cubic_ * linear * linear : 1;
-      for (std::size_t entry = 0; entry < inputs.field_size(); ++entry)
-        result.gradient.field(b)[entry] = slope * weight(entry, query.point);
-    }
-    return result;
-  }
-  mutable std::int64_t largest_batch = 0;
-
- private:
-  double linear_part(std::span<const double> field, std::int64_t point) const {
-    double sum = 0;
-    for (std::size_t entry = 0; entry < field.size(); ++entry) sum += weight(entry, point) * field[entry];
-    return sum;
-  }
-  int dimension_, channels_;
-  double cubic_;
+  mutable std::int64_t largest = 0;
 };
 
 FieldBatch random_field(const Domain& domain, int channels, std::uint64_t seed) {
@@ -191,7 +150,7 @@ FieldBatch random_field(const Domain& domain, int channels, std::uint64_t seed) 
 
 TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
   const Domain domain = Domain::unit({4, 4});
-  const CubicOperator op(2, 2, 0.3);
+  const TwoLayerOperator op(2, 2);
   const FieldBatch input = random_field(domain, 2, 1), baseline = random_field(domain, 2, 2);
   const Partition partition = Partition::blocks(domain, 4);
   const Query query{.point = 6, .channel = 0};
@@ -201,33 +160,37 @@ TEST(CellMaskGame, ShowsTheInputInsideACoalitionAndTheBaselineOutside) {
   std::vector<double> expected;
   for (std::size_t mask = 0; mask < 16; ++mask) {
     FieldBatch masked = baseline;
-    for (std::size_t entry = 0; entry < masked.values.size(); ++entry) {
+    for (std::size_t entry = 0; entry < masked.values.size(); ++entry)
       if (mask >> partition.player_of[entry % 16] & 1) masked.values[entry] = input.values[entry];
-    }
     expected.push_back(op.values_at(masked, query).front());
   }
-  op.largest_batch = 0;
   EXPECT_EQ(expected, game->values(all));
-  EXPECT_EQ(3, op.largest_batch) << "masked fields are made a batch at a time";
   EXPECT_EQ(op.values_at(baseline, query).front(), game->values(all)[0]);
   EXPECT_EQ(op.values_at(input, query).front(), game->values(all)[15]);
+}
+
+TEST(CellMaskGame, MakesItsMaskedFieldsABatchAtATime) {
+  const Batches op;
+  const FieldBatch input = random_field(Domain::unit({8}), 1, 1), baseline = random_field(Domain::unit({8}), 1, 2);
+  const auto game = games::cell_mask_game(op, {input, baseline, Partition::blocks(input.domain, 4), {}});
+  game->values(Coalitions::enumerate(4, 0, 16));
+  EXPECT_EQ(3, op.largest);
 }
 
 // A linear operator makes an additive game: player k is worth Σ_{its cells} w·(u − u_b).
 TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
   const Domain domain = Domain::unit({16});
-  const CubicOperator op(1, 1, 0);
+  const WeightedMeanOperator op(0);
   const FieldBatch input = random_field(domain, 1, 3), baseline = random_field(domain, 1, 4);
   const Partition partition = Partition::blocks(domain, 8);
   const Query query{.point = 5};
   std::vector<double> expected(8, 0.0);
-  for (std::size_t point = 0; point < 16; ++point) {
+  for (std::size_t point = 0; point < 16; ++point)
     expected[static_cast<std::size_t>(partition.player_of[point])] +=
-        op.weight(point, 5) * (input.values[point] - baseline.values[point]);
-  }
+        op.weight(5, static_cast<int>(point), 16) * (input.values[point] - baseline.values[point]);
   const auto game = games::cell_mask_game(op, {input, baseline, partition, query});
   for (const auto& estimator : estimators::all()) {
-    if (!estimator->guarantees().exact_on_additive || estimator->name() == "mean_field") continue;  // no closure here
+    if (!estimator->guarantees().exact_on_additive) continue;
     const Budget budget{std::max<std::int64_t>(200, estimator->minimum(8).coalitions)};
     const Attribution found = attribute(*estimator, *game, budget, 1);
     EXPECT_EQ("", mismatch(expected, found.values, rounding(1e4, 4))) << estimator->name();
@@ -239,12 +202,13 @@ TEST(CellMaskGame, OfALinearOperatorIsAdditive) {
 TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
   constexpr double cubic = 0.3;
   const Domain domain = Domain::unit({12});
-  const CubicOperator op(1, 1, cubic);
+  const WeightedMeanOperator op(cubic);
   const FieldBatch input = random_field(domain, 1, 5);
   const auto game = games::cell_mask_game(
       op, {input, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), Query{.point = 2}});
   std::vector<double> part;
-  for (std::size_t point = 0; point < 12; ++point) part.push_back(op.weight(point, 2) * input.values[point]);
+  for (int point = 0; point < 12; ++point)
+    part.push_back(op.weight(2, point, 12) * input.values[static_cast<std::size_t>(point)]);
   const double total = std::accumulate(part.begin(), part.end(), 0.0);
   const double squares = std::inner_product(part.begin(), part.end(), part.begin(), 0.0);
   std::vector<double> aumann_shapley, shapley;
@@ -264,29 +228,29 @@ TEST(CellMaskGame, OfACubicOperatorHasItsClosedForms) {
 
 TEST(CellMaskGame, RefusesWhatDoesNotFit) {
   const Domain domain = Domain::unit({8});
-  const CubicOperator op(1, 1, 0);
+  const WeightedMeanOperator op(0);
   const FieldBatch field = FieldBatch::zeros(domain, 1, 1);
   const Partition partition = Partition::blocks(domain, 4);
-  EXPECT_NO_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 7}}));
-  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 8}}), InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, {field, field, partition, Query{.point = 0, .channel = 2}}), InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, {FieldBatch::zeros(domain, 2, 1), field, partition, {}}), InvalidArgument);
-  EXPECT_THROW(
-      games::cell_mask_game(op, {FieldBatch::zeros(domain, 1, 2), FieldBatch::zeros(domain, 1, 2), partition, {}}),
-      InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, {field, FieldBatch::zeros(Domain::unit({4}), 1, 1), partition, {}}),
-               InvalidArgument);
-  EXPECT_THROW(games::cell_mask_game(op, {field, field, Partition::blocks(Domain::unit({16}), 4), {}}),
-               InvalidArgument);
+  const auto game = [&](const FieldBatch& input, const FieldBatch& baseline, const Partition& cells = {},
+                        Query query = {}) {
+    games::cell_mask_game(op, {input, baseline, cells.players > 0 ? cells : partition, query});
+  };
+  const auto zeros = [](const Domain& on, std::int64_t batch, int channels) {
+    return FieldBatch::zeros(on, batch, channels);
+  };
   const Domain square = Domain::unit({4, 4});
-  EXPECT_THROW(
-      games::cell_mask_game(
-          op, {FieldBatch::zeros(square, 1, 1), FieldBatch::zeros(square, 1, 1), Partition::blocks(square, 4), {}}),
-      InvalidArgument);
+  EXPECT_NO_THROW(game(field, field, partition, {.point = 7}));
+  EXPECT_THROW(game(field, field, partition, {.point = 8}), InvalidArgument);
+  EXPECT_THROW(game(field, field, partition, {.point = 0, .channel = 2}), InvalidArgument);
+  EXPECT_THROW(game(zeros(domain, 2, 1), field), InvalidArgument);
+  EXPECT_THROW(game(zeros(domain, 1, 2), zeros(domain, 1, 2)), InvalidArgument);
+  EXPECT_THROW(game(field, zeros(Domain::unit({4}), 1, 1)), InvalidArgument);
+  EXPECT_THROW(game(field, field, Partition::blocks(Domain::unit({16}), 4)), InvalidArgument);
+  EXPECT_THROW(game(zeros(square, 1, 1), zeros(square, 1, 1), Partition::blocks(square, 4)), InvalidArgument);
   FieldBatch broken = field;
   broken.values[3] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(games::cell_mask_game(op, {broken, field, partition, {}}), DataError);
-  EXPECT_THROW(games::cell_mask_game(op, {field, broken, partition, {}}), DataError);
+  EXPECT_THROW(game(broken, field), DataError);
+  EXPECT_THROW(game(field, broken), DataError);
 }
 
 }  // namespace

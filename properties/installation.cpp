@@ -8,6 +8,7 @@
 
 #include "data/npy.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -38,7 +39,7 @@ TEST_F(Installation, ServesAProjectWithAnEstimatorOfItsOwn) {
 
   outcome = shell(installed + "/bin/opshap list estimators");
   EXPECT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.out.find("kernel_shap_paired"));
+  EXPECT_TRUE(has(outcome.out, "kernel_shap_paired"));
   for (const char* page : {"opshap.1", "opshap-attribute.1", "opshap-data-import-npy.1"})
     EXPECT_TRUE(is_file(installed + "/share/man/man1/" + page)) << page;
 #ifdef OPSHAP_WITH_NETWORKS
@@ -75,8 +76,7 @@ TEST_F(Installation, MayBeMovedAndItsThreeFilesToo) {
   const auto refused = [&](const std::string& why) {
     const Outcome outcome = shell(flat + "/opshap" + asked);
     EXPECT_EQ(4, outcome.code) << outcome.out;
-    EXPECT_NE(std::string::npos, outcome.err.find(why)) << outcome.err;
-    EXPECT_NE(std::string::npos, outcome.err.find("opshap: library=" + library + " (")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, {why, "opshap: library=" + library + " ("}));
   };
   refused("is of another build, 0123456789ab, not ");
   write_file(library, "no library");
@@ -94,8 +94,7 @@ TEST(Readme, ShowsTheLinesOfTheConsumer) {
   ASSERT_NE(std::string::npos, from);
   std::istringstream lines(page.substr(from + 9, page.find("```", from + 9) - from - 9));
   int shown = 0;
-  for (std::string line; std::getline(lines, line); ++shown)
-    EXPECT_NE(std::string::npos, project.find(line + "\n")) << line;
+  for (std::string line; std::getline(lines, line); ++shown) EXPECT_TRUE(has(project, line + "\n")) << line;
   EXPECT_EQ(3, shown);
 }
 
@@ -109,7 +108,7 @@ TEST_F(Installation, RefusesAFolderThatIsNotThere) {
   const Outcome outcome =
       shell("cmake -S " + path("asker") + " -B " + path("asker/build") + " -G Ninja -DCMAKE_PREFIX_PATH=" + installed);
   EXPECT_NE(0, outcome.code);
-  EXPECT_NE(std::string::npos, outcome.err.find("COMPONENTS estimator (installed are:")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "COMPONENTS estimator (installed are:"));
 }
 
 }  // namespace

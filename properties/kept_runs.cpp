@@ -1,23 +1,33 @@
-// What a repository keeps of a run has the report of the run, and every damage to it is named.
+// What a repository keeps of a run has the report of the run, and every damage to it is named. What the repository says
+// of its runs is what today's program says of the rows that are kept with them.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
+#include "reporting/claims.hpp"
+#include "reporting/comparison.hpp"
 #include "reporting/report.hpp"
+#include "reporting/report_tables.hpp"
 #include "reporting/study_evidence.hpp"
+#include "reporting/table.hpp"
 #include "runs/manifest.hpp"
 #include "runs/merge_parts.hpp"
 #include "runs/row_files.hpp"
@@ -30,18 +40,8 @@ namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-/// The message of a DataError or InvalidArgument; "no error" when there is none.
-template <typename Act>
-std::string refusal(const Act& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using Json = nlohmann::json;
+using Ordered = nlohmann::ordered_json;
 
 std::string random_text(std::size_t bytes) {
   Rng rng(11, "gzip");
@@ -70,8 +70,7 @@ TEST(Gzip, WhatIsCutShortDamagedOrTooLargeIsNamed) {
   const std::string text = random_text(2000), packed = runs::gzip(text);
   for (std::size_t length = 0; length < packed.size(); ++length) {
     const std::string found = refusal([&] { runs::gunzip(packed.substr(0, length), "test: path=rows.gz"); });
-    EXPECT_NE(std::string::npos, found.find("test: path=rows.gz (is a gzip file that was cut short)"))
-        << length << found;
+    EXPECT_TRUE(has(found, "test: path=rows.gz (is a gzip file that was cut short)")) << length << found;
   }
   int unseen = 0;
   for (std::size_t bit = 0; bit < 8 * packed.size(); ++bit) {
@@ -84,18 +83,16 @@ TEST(Gzip, WhatIsCutShortDamagedOrTooLargeIsNamed) {
     }
   }
   EXPECT_LE(unseen, 8 * 7) << "flag, time, level and system of the header do not touch the text";
-  EXPECT_NE(std::string::npos, refusal([&] { runs::gunzip(packed + "x", "test"); }).find("test ("));
-  EXPECT_NE(std::string::npos, refusal([&] { runs::gunzip(text, "test"); }).find("is no gzip file"));
+  EXPECT_TRUE(has(refusal([&] { runs::gunzip(packed + "x", "test"); }), "test ("));
+  EXPECT_TRUE(has(refusal([&] { runs::gunzip(text, "test"); }), "is no gzip file"));
   const std::string zeros = runs::gzip(std::string(10'000'000, '\0'));
   EXPECT_LT(zeros.size(), 20'000u);
-  EXPECT_NE(std::string::npos,
-            refusal([&] { runs::gunzip(zeros, "test", 1'000'000); }).find("unpacks to more than 1000000 bytes"));
+  EXPECT_TRUE(has(refusal([&] { runs::gunzip(zeros, "test", 1'000'000); }), "unpacks to more than 1000000 bytes"));
 }
 
 TEST(Float32, IsTheShortestNumberThatGivesTheFloatBack) {
   Rng rng(7, "float32");
-  runs::ValuesRow row{.values = {0.1, 1.0 / 3, -2e-5, 16777217, 0, 1e-300, -1e300, FLT_MAX, DBL_MAX},
-                      .standard_errors = {}};
+  runs::ValuesRow row{.values = {0.1, 1.0 / 3, -2e-5, 16777217, 0, 1e-300, -1e300, FLT_MAX, DBL_MAX}};
   for (int i = 0; i < 20'000; ++i)
     row.values.push_back(rng.normal() * std::ldexp(1.0, static_cast<int>(rng.below(200)) - 100));
   row.standard_errors = row.values;
@@ -124,7 +121,7 @@ class KeptRun : public RunFolder {
  protected:
   void SetUp() override {
     RunFolder::SetUp();
-    Json manifest = SyntheticRun().manifest();
+    Ordered manifest = SyntheticRun().manifest();
     write_run(run_, SyntheticRun().results(), manifest);
     manifest["rows"] = runs::sums_of_rows(run_);
     write_file(run_ / "manifest.json", manifest.dump(2));
@@ -136,9 +133,8 @@ class KeptRun : public RunFolder {
 
   static std::map<std::string, std::string> files(const fs::path& folder) {
     std::map<std::string, std::string> found;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
       if (entry.is_regular_file()) found[entry.path().lexically_relative(folder)] = read_file(entry.path());
-    }
     return found;
   }
 
@@ -177,7 +173,8 @@ TEST_F(KeptRun, HoldsRowsAndReferencesPackedAndNoWeights) {
         << name;
   }
   EXPECT_EQ(read_file(run_ / "results.jsonl"), runs::read_rows_file(kept_ / "results.jsonl.gz"));
-  const Json before = Json::parse(read_file(run_ / "manifest.json")), now = Json::parse(kept.at("manifest.json"));
+  const Ordered before = Ordered::parse(read_file(run_ / "manifest.json")),
+                now = Ordered::parse(kept.at("manifest.json"));
   EXPECT_EQ(before["rows"]["results.jsonl"], now["rows"]["results.jsonl"]) << "sums are those of the unpacked rows";
   EXPECT_TRUE(now["rows"].contains("references.jsonl"));
   EXPECT_EQ((std::vector<std::string>{"attributions.jsonl", "fields.jsonl"}), runs::read_run(kept_).left_out);
@@ -199,38 +196,38 @@ TEST_F(KeptRun, EveryChangedByteOfItsRowsIsFound) {
       const std::size_t place = 10 + rng.below(changed.size() - 10);  // behind the header
       changed[place] = static_cast<char>(changed[place] ^ (1 << rng.below(8)));
       write_file(file, changed);
-      EXPECT_NE(std::string::npos, refusal([&] { runs::read_run(kept_); }).find(name)) << place;
+      EXPECT_TRUE(has(refusal([&] { runs::read_run(kept_); }), name)) << place;
     }
     std::string text = runs::gunzip(packed, "test");
     text.erase(0, text.find('\n') + 1);  // a row is missing, and the rest is whole
     write_file(file, runs::gzip(text));
-    EXPECT_NE(std::string::npos, refusal([&] { runs::read_run(kept_); }).find(std::string(name) + " (has ")) << name;
+    EXPECT_TRUE(has(refusal([&] { runs::read_run(kept_); }), std::string(name) + " (has ")) << name;
     write_file(file, packed);
   }
-  EXPECT_EQ("no error", refusal([&] { runs::read_run(kept_); }));
+  EXPECT_EQ("", refusal([&] { runs::read_run(kept_); }));
   fs::remove(kept_ / "references.jsonl.gz");
-  EXPECT_NE(std::string::npos, refusal([&] { runs::read_run(kept_); }).find("references.jsonl (is missing"));
+  EXPECT_TRUE(has(refusal([&] { runs::read_run(kept_); }), "references.jsonl (is missing"));
 }
 
 TEST_F(KeptRun, RowsThatAreThereTwiceAreRefused) {
   reporting::keep_report(run_, kept_);
   write_file(kept_ / "results.jsonl", read_file(run_ / "results.jsonl"));
   const std::string found = refusal([&] { reporting::write_report(kept_); });
-  EXPECT_NE(std::string::npos, found.find("results.jsonl.gz (results.jsonl is there too")) << found;
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::keep_report(run_, kept_); }).find("Remove it.")) << found;
+  EXPECT_TRUE(has(found, "results.jsonl.gz (results.jsonl is there too"));
+  EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, kept_); }), "Remove it.")) << found;
 }
 
 TEST_F(KeptRun, AFolderOfSomethingElseIsLeftAlone) {
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::keep_report(run_, run_); }).find("is that of the run itself"));
+  EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, run_); }), "is that of the run itself"));
   write_file(folder_ / "mine" / "notes.txt", std::string_view("notes"));
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::keep_report(run_, folder_ / "mine"); }).find("holds files"));
+  EXPECT_TRUE(has(refusal([&] { reporting::keep_report(run_, folder_ / "mine"); }), "holds files"));
   reporting::keep_report(run_, kept_);
   const auto before = files(kept_);
-  Json other = Json::parse(read_file(run_ / "manifest.json"));
+  Ordered other = Ordered::parse(read_file(run_ / "manifest.json"));
   other["seed"] = 43;
   write_file(run_ / "manifest.json", other.dump());
   const std::string found = refusal([&] { reporting::keep_report(run_, kept_); });
-  EXPECT_NE(std::string::npos, found.find("holds another run: its seed")) << found;
+  EXPECT_TRUE(has(found, "holds another run: its seed"));
   EXPECT_EQ(before, files(kept_));
 }
 
@@ -239,19 +236,16 @@ TEST_F(KeptRun, NoCommandGoesOnWithIt) {
   const auto before = files(kept_);
   const runs::Beginning beginning{.who = "test",
                                   .schema = "opshap.manifest/1",
-                                  .command = {},
+
                                   .seed = 42,
-                                  .commit = {},
-                                  .dirty = false,
-                                  .environment = {},
-                                  .subject = {}};
-  const auto any_settings = [](const Json&) { return std::string(); };
+
+                                  .dirty = false};
+  const auto any_settings = [](const Ordered&) { return std::string(); };
   const std::string resumed = refusal([&] { runs::Manifest(kept_, beginning, any_settings); });
-  EXPECT_NE(std::string::npos, resumed.find("results.jsonl.gz (is packed")) << resumed;
-  EXPECT_NE(std::string::npos, resumed.find("Unpack it with gunzip")) << resumed;
-  EXPECT_NE(std::string::npos, refusal([&] { runs::merge_parts(kept_); }).find("gunzip"));
+  EXPECT_TRUE(has(resumed, {"results.jsonl.gz (is packed", "Unpack it with gunzip"}));
+  EXPECT_TRUE(has(refusal([&] { runs::merge_parts(kept_); }), "gunzip"));
   const std::string part = refusal([&] { runs::Manifest(kept_, {.index = 0, .of = 2}, beginning, any_settings); });
-  EXPECT_NE(std::string::npos, part.find("results.jsonl (")) << part;
+  EXPECT_TRUE(has(part, "results.jsonl ("));
   EXPECT_EQ(before, files(kept_));
 }
 
@@ -259,12 +253,8 @@ TEST_F(KeptRun, OfSeveralProblemsHasOnePageOverAll) {
   const fs::path all = folder_ / "all";
   for (const char* pde : {"burgers1d", "heat1d"}) {
     runs::Results results = SyntheticRun().results();
-    for (auto& row : results.attributions) row.pde = pde;
-    for (auto& row : results.values) row.pde = pde;
-    for (auto& row : results.operators) row.pde = pde;
-    for (auto& row : results.training) row.pde = pde;
-    for (auto& row : results.fields) row.pde = pde;
-    Json manifest = SyntheticRun().manifest();
+    set_pde(results, pde);
+    Ordered manifest = SyntheticRun().manifest();
     manifest["pde"] = pde;
     write_run(all / pde, results, manifest);
   }
@@ -301,13 +291,12 @@ TEST(ReferenceAgreement, NamesTheInputsThatDifferAndByHowMuch) {
       Measured::of(*row_of(4)->scores["nrmse"].value * (1 + 1e-5));  // no digit that a report shows
   row_of(5)->reference_error = Measured::undefined("zero");
   std::vector<std::int64_t> differing;
-  for (const reporting::ReferenceAgreement& input : reporting::agreement_of_references(then, now)) {
+  for (const reporting::ReferenceAgreement& input : reporting::agreement_of_references(then, now))
     if (!input.agrees()) differing.push_back(input.sample);
-  }
   EXPECT_EQ((std::vector<std::int64_t>{1, 2, 3, 5}), differing);
   const reporting::Evidence evidence =
       reporting::evidence_of_references(reporting::agreement_of_references(then, now), 0.001, "a run");
-  EXPECT_NE(std::string::npos, evidence.finding.find("20 of 24 references agree")) << evidence.finding;
+  EXPECT_TRUE(has(evidence.finding, "20 of 24 references agree"));
   ASSERT_EQ(2u, evidence.tables.size());
   ASSERT_EQ(4u, evidence.tables[1].rows.size());
   EXPECT_EQ("0.25", evidence.tables[1].rows[1][6]);
@@ -315,8 +304,8 @@ TEST(ReferenceAgreement, NamesTheInputsThatDifferAndByHowMuch) {
   EXPECT_EQ("defined in one of the two", evidence.tables[1].rows[3][6]);
 
   now.attributions.erase(row_of(7));
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::agreement_of_references(then, now); }).find("n = 32, input 7"));
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::agreement_of_references(now, then); }).find("n = 32, input 7"));
+  EXPECT_TRUE(has(refusal([&] { reporting::agreement_of_references(then, now); }), "n = 32, input 7"));
+  EXPECT_TRUE(has(refusal([&] { reporting::agreement_of_references(now, then); }), "n = 32, input 7"));
 }
 
 TEST(ReferenceAgreement, TellsAnotherBackbone) {
@@ -326,7 +315,130 @@ TEST(ReferenceAgreement, TellsAnotherBackbone) {
   now[1].relative_errors[3] = Measured::of(*then[1].relative_errors[3].value * 1.5);
   EXPECT_NEAR(0.5, reporting::largest_difference_of_backbones(then, now), 4 * DBL_EPSILON);  // two roundings
   now[1].relative_errors.pop_back();
-  EXPECT_NE(std::string::npos, refusal([&] { reporting::largest_difference_of_backbones(then, now); }).find("n = 32"));
+  EXPECT_TRUE(has(refusal([&] { reporting::largest_difference_of_backbones(then, now); }), "n = 32"));
+}
+
+const fs::path reports = fs::path(OPSHAP_SOURCE_DIR) / "reports";
+
+/// The folders with the claims of a run, from reports/. Others have a manifest of a training alone.
+std::vector<std::string> committed_runs() {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(reports)) {
+    if (entry.path().filename() != "manifest.json" || !is_there(entry.path().parent_path() / "claims.json")) continue;
+    if (Json::parse(read_file(entry.path())).at("schema") == runs::manifest_schema)
+      found.push_back(fs::relative(entry.path().parent_path(), reports).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Where two files of claims say different things, in words.
+std::vector<std::string> differences(const Json& committed, const Json& rebuilt) {
+  std::vector<std::string> found;
+  for (const char* list : {"claims", "checks"}) {
+    const Json &then = committed.at(list), &now = rebuilt.at(list);
+    if (then.size() != now.size()) found.push_back(std::string(list) + ": another number");
+    for (std::size_t i = 0; i < std::min(then.size(), now.size()); ++i) {
+      for (const auto& [key, value] : now[i].items())
+        if (!then[i].contains(key) || then[i][key] != value)
+          found.push_back(now[i].at("id").get<std::string>() + ": " + key);
+    }
+  }
+  return found;
+}
+
+class CommittedRun : public ::testing::TestWithParam<std::string> {
+ protected:
+  const fs::path folder_ = reports / GetParam();
+  const runs::Run run_ = runs::read_run(folder_);
+  const reporting::Scoreboard scores_{run_};
+};
+
+TEST_P(CommittedRun, HasTheClaimsOfTodaysProgram) {
+  const Json committed = Json::parse(read_file(folder_ / "claims.json")),
+             rebuilt = Json::parse(reporting::claims_json(reporting::judge(scores_), run_));
+  EXPECT_EQ(std::vector<std::string>{}, differences(committed, rebuilt))
+      << "opshap report --keep writes them again, see reports/README.md";
+  EXPECT_EQ(committed.at("commit"), rebuilt.at("commit"));
+}
+
+TEST_P(CommittedRun, HasTheTablesOfTodaysProgram) {
+  using namespace reporting::tables;
+  for (const reporting::Table& table :
+       {methods(scores_), backbone(scores_), outliers(scores_), reporting::tables::reference(scores_),
+        net_of_the_reference(scores_), drift(scores_), cost(scores_), training(scores_), quality(scores_),
+        paper_comparison(reporting::compare_with_paper(scores_))})
+    EXPECT_EQ(read_file(folder_ / "tables" / (table.name + ".csv")), table.csv()) << table.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reports, CommittedRun, ::testing::ValuesIn(committed_runs()), [](const auto& instance) {
+  std::string name = instance.param;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+  return name;
+});
+
+TEST(CommittedStudies, HaveTheClaimsOfTodaysProgram) {
+  const fs::path folder = reports / "convergence";
+  EXPECT_EQ(std::vector<std::string>{},
+            differences(Json::parse(read_file(folder / "claims.json")),
+                        Json::parse(reporting::study_claims_json(reporting::judge_studies(folder)))));
+}
+
+TEST(CommittedClaims, ThatWereChangedByHandAreFound) {
+  const Json claims = Json::parse(read_file(reports / "paper" / "claims.json"));
+  EXPECT_EQ(std::vector<std::string>{}, differences(claims, claims));
+  Json changed = claims;
+  changed["claims"][0]["verdict"] = "reproduced by hand";
+  changed["claims"][1]["value"] = 0.123;
+  changed["claims"][2].erase("interval");
+  changed["checks"].erase(0);
+  const auto id = [&claims](std::size_t i) { return claims["claims"][i]["id"].get<std::string>(); };
+  const std::vector<std::string> found = differences(changed, claims);
+  for (const std::string& expected :
+       {id(0) + ": verdict", id(1) + ": value", id(2) + ": interval", std::string("checks: another number")})
+    EXPECT_NE(found.end(), std::find(found.begin(), found.end(), expected)) << expected;
+}
+
+// A copy of the texts with the tables that they are filled from.
+class FilledResults : public RunFolder {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_ / "tools");
+    fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "tools" / "fill_results", folder_ / "tools" / "fill_results");
+    fs::copy_file(fs::path(OPSHAP_SOURCE_DIR) / "README.md", folder_ / "README.md");
+    for (const auto& entry : fs::recursive_directory_iterator(reports)) {
+      const std::string ending = entry.path().extension();
+      if (ending != ".md" && ending != ".csv" && entry.path().filename() != "claims.json") continue;
+      const fs::path to = folder_ / "reports" / fs::relative(entry.path(), reports);
+      fs::create_directories(to.parent_path());
+      fs::copy_file(entry.path(), to);
+    }
+  }
+
+  int check() const {
+    return std::system(
+        ("PATH=/usr/bin:$PATH python3 " + (folder_ / "tools" / "fill_results").string() + " --check 2> /dev/null")
+            .c_str());
+  }
+};
+
+TEST_F(FilledResults, AreThoseOfTheTablesAndADigitByHandIsFound) {
+  EXPECT_EQ(0, check()) << "run tools/fill_results";
+  for (const char* name : {"README.md", "reports/paper/README.md"}) {
+    const std::string text = read_file(folder_ / name);
+    const std::size_t mark = text.find("<!--result "), end = text.find("<!--end-->", mark);
+    ASSERT_NE(std::string::npos, end) << name;
+    const std::size_t digit = text.find_first_of("0123456789", text.find("-->", mark));
+    ASSERT_LT(digit, end) << name;
+    std::string changed = text;
+    changed[digit] = changed[digit] == '9' ? '8' : static_cast<char>(changed[digit] + 1);
+    write_file(folder_ / name, changed);
+    EXPECT_EQ(1, WEXITSTATUS(check())) << name;
+    write_file(folder_ / name, text);
+  }
+  write_file(folder_ / "README.md", "<!--result nothing--><!--end-->");
+  EXPECT_EQ(3, WEXITSTATUS(check()));
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 // The regression behind KernelSHAP: its identities, its sample, its rank, and its agreement with a dense least-squares
-// solution.
+// solution. Samples that do not determine the values are refused, or on request answered with the solution of least
+// norm.
 
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
@@ -16,26 +19,29 @@
 #include "estimators/least_squares.hpp"
 #include "estimators/registry.hpp"
 #include "games/registry.hpp"
+#include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"
 #include "support/generators.hpp"
 #include "support/oracles.hpp"
+#include "support/replicates.hpp"
+#include "support/text.hpp"
 #include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
 
-estimators::CoalitionSample sample_kernel(int players, std::int64_t interior, estimators::Pairing pairing, Rng& rng) {
-  return estimators::sample_coalitions(estimators::Sampler::shapiq_compatible,
-                                       estimators::SizeLaw(estimators::SizeMass::shapley_kernel, players), interior,
-                                       pairing, rng);
+using namespace estimators;
+
+CoalitionSample sample_kernel(int players, std::int64_t interior, Pairing pairing, Rng& rng) {
+  return sample_coalitions(Sampler::shapiq_compatible, SizeLaw(SizeMass::shapley_kernel, players), interior, pairing,
+                           rng);
 }
 
 /// Every coalition between ∅ and N once, with its kernel weight, ordered by size.
-estimators::CoalitionSample whole_kernel(int players) {
+CoalitionSample whole_kernel(int players) {
   Rng rng(1);
-  estimators::CoalitionSample sample =
-      sample_kernel(players, (std::int64_t{1} << players) - 2, estimators::Pairing::none, rng);
+  CoalitionSample sample = sample_kernel(players, (std::int64_t{1} << players) - 2, Pairing::none, rng);
   EXPECT_TRUE(sample.draws.empty());
   EXPECT_EQ((std::size_t{1} << players) - 2, sample.weights.size());
   return sample;
@@ -51,6 +57,31 @@ std::vector<double> centred_gains(const Table& table, const Coalitions& coalitio
   return targets;
 }
 
+/// The rows √w_S (1_S − s/n), [m, n]: their pseudoinverse gives the solution, since they are orthogonal to 1.
+Eigen::MatrixXd dense_rows(const CoalitionSample& sample) {
+  const int players = sample.coalitions.players();
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(sample.weights.size()), players);
+  for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+    const auto index = static_cast<std::size_t>(row);
+    const double share = static_cast<double>(sample.coalitions.cardinality(index)) / players;
+    for (int i = 0; i < players; ++i)
+      rows(row, i) = std::sqrt(sample.weights[index]) * (sample.coalitions.contains(index, i) - share);
+  }
+  return rows;
+}
+
+/// Normal numbers for the rows of a sample, and the same times √w_S.
+struct Targets {
+  Targets(const CoalitionSample& sample, Rng& rng) : right(static_cast<Eigen::Index>(sample.weights.size())) {
+    for (Eigen::Index row = 0; row < right.size(); ++row) {
+      values.push_back(rng.normal());
+      right[row] = std::sqrt(sample.weights[static_cast<std::size_t>(row)]) * values.back();
+    }
+  }
+  std::vector<double> values;
+  Eigen::VectorXd right;
+};
+
 double harmonic(int n) {
   double sum = 0;
   for (int k = 1; k <= n; ++k) sum += 1.0 / k;
@@ -62,8 +93,8 @@ double harmonic(int n) {
 TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
   for_all([] {
     const Table table = *rc::gen::suchThat(any_game(10), [](const Table& any) { return any.players >= 2; });
-    const estimators::CoalitionSample sample = whole_kernel(table.players);
-    const estimators::KernelRegression regression(sample.coalitions, sample.weights, "test");
+    const CoalitionSample sample = whole_kernel(table.players);
+    const KernelRegression regression(sample.coalitions, sample.weights, "test");
     std::vector<double> found = regression.fit(centred_gains(table, sample.coalitions));
     for (double& value : found) value += table.gain() / table.players;
     RC_ASSERT(mismatch(textbook_shapley_values(table), found, rounding(1e4, table.scale())) == "");
@@ -74,14 +105,13 @@ TEST(KernelShap, RegressionOnAllCoalitionsIsTheShapleyValue) {
 // conditioned.
 TEST(KernelShap, TheProjectedKernelMatrixIsAMultipleOfTheIdentity) {
   for (int players = 2; players <= 12; ++players) {
-    const estimators::CoalitionSample sample = whole_kernel(players);
-    const std::vector<double> gram = estimators::weighted_gram(sample.coalitions, sample.weights);
+    const CoalitionSample sample = whole_kernel(players);
+    const std::vector<double> gram = weighted_gram(sample.coalitions, sample.weights);
     const auto n = static_cast<std::size_t>(players);
     const double diagonal = gram[0], beside = gram[1];
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j)
         EXPECT_EQ("", mismatch(i == j ? diagonal : beside, gram[i * n + j], rounding(4096, diagonal)));
-    }
     // P(aI + b11ᵀ)P = aP with a = diagonal − beside.
     EXPECT_EQ("", mismatch(1.0 / players, diagonal - beside, rounding(4096, diagonal))) << players;
   }
@@ -125,26 +155,14 @@ TEST(KernelShap, ExcessLossMeasuresTheDistanceToTheShapleyValue) {
 }
 
 TEST(KernelShap, AgreesWithADenseCompleteOrthogonalDecomposition) {
-  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
+  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
     for (const int players : {2, 3, 5, 16, 65, 130}) {
       Rng rng(11, "dense", 0, static_cast<std::uint64_t>(players));
       const std::int64_t interior = std::min<std::int64_t>(8 * players, (std::int64_t{1} << std::min(players, 40)) - 2);
-      const estimators::CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
-      const auto rows = static_cast<Eigen::Index>(sample.weights.size());
-      Eigen::MatrixXd matrix(rows, players);
-      Eigen::VectorXd right(rows);
-      std::vector<double> targets;
-      for (Eigen::Index row = 0; row < rows; ++row) {
-        const auto index = static_cast<std::size_t>(row);
-        targets.push_back(rng.normal());
-        const double root = std::sqrt(sample.weights[index]);
-        const double share = static_cast<double>(sample.coalitions.cardinality(index)) / players;
-        for (int i = 0; i < players; ++i) matrix(row, i) = root * (sample.coalitions.contains(index, i) - share);
-        right[row] = root * targets.back();
-      }
-      const Eigen::VectorXd expected = matrix.completeOrthogonalDecomposition().solve(right);
-      const std::vector<double> found =
-          estimators::KernelRegression(sample.coalitions, sample.weights, "test").fit(targets);
+      const CoalitionSample sample = sample_kernel(players, interior, pairing, rng);
+      const Targets targets(sample, rng);
+      const Eigen::VectorXd expected = dense_rows(sample).completeOrthogonalDecomposition().solve(targets.right);
+      const std::vector<double> found = KernelRegression(sample.coalitions, sample.weights, "test").fit(targets.values);
       // Condition numbers of these designs are below 1e3.
       EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), found,
                              rounding(1e4, expected.cwiseAbs().maxCoeff())))
@@ -165,17 +183,15 @@ TEST(KernelShap, GramMatrixAgreesWithItsDefinitionForAllSizesAndWeights) {
     for (int row = 0; row < rows; ++row) {
       const auto index = static_cast<std::size_t>(row);
       weights.push_back(1 + row / 300);
-      for (int i = 0; i < players; ++i) {
+      for (int i = 0; i < players; ++i)
         if (rng.bits32() & 1) coalitions.insert(index, i);
-      }
       for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t j = 0; j < n; ++j)
           if (coalitions.contains(index, static_cast<int>(i)) && coalitions.contains(index, static_cast<int>(j)))
             expected[i * n + j] += weights.back();
-        }
       }
     }
-    RC_ASSERT(estimators::weighted_gram(coalitions, weights) == expected);  // integers
+    RC_ASSERT(weighted_gram(coalitions, weights) == expected);  // integers
   });
 }
 
@@ -190,9 +206,7 @@ TEST(KernelShap, WholeSizesAreTakenAsTheBorderTrickSays) {
   for (const Case& known :
        {Case{8, 62, {1, 7}}, Case{16, 1022, {1, 2, 14, 15}}, Case{32, 1022, {1, 31}}, Case{64, 1022, {1, 63}},
         Case{128, 1022, {}}, Case{1024, 2046, {}}, Case{1024, 299998, {1, 1023}}, Case{2, 1, {}}, Case{3, 6, {1, 2}}}) {
-    EXPECT_EQ(known.sizes,
-              estimators::enumerated_sizes(estimators::SizeLaw(estimators::SizeMass::shapley_kernel, known.players),
-                                           known.interior))
+    EXPECT_EQ(known.sizes, enumerated_sizes(SizeLaw(SizeMass::shapley_kernel, known.players), known.interior))
         << known.players;
   }
 }
@@ -204,8 +218,7 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
     const std::int64_t interior = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, all + 1));
     const bool paired = *rc::gen::arbitrary<bool>();
     Rng rng(static_cast<std::uint64_t>(interior));
-    const estimators::CoalitionSample sample =
-        sample_kernel(players, interior, paired ? estimators::Pairing::complements : estimators::Pairing::none, rng);
+    const auto sample = sample_kernel(players, interior, paired ? Pairing::complements : Pairing::none, rng);
     std::set<std::uint64_t> seen;
     for (std::size_t row = 0; row < sample.coalitions.size(); ++row) {
       const std::uint64_t mask = sample.coalitions.row(row)[0];
@@ -229,33 +242,29 @@ TEST(KernelShap, SamplesAreDistinctWithinTheBudgetAndPairedWhenAsked) {
 // A size's rows together weigh 1/(s(n−s)) when enumerated, and have that as their mean when drawn.
 TEST(KernelShap, WeightsOfEachSizeAddUpToTheKernelLawOnAverage) {
   constexpr int players = 12, replicates = 400;
-  for (const estimators::Pairing pairing : {estimators::Pairing::none, estimators::Pairing::complements}) {
-    std::vector<double> mean(players, 0.0), squares(players, 0.0);
+  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+    Replicates weights;
     for (int replicate = 0; replicate < replicates; ++replicate) {
       Rng rng(5, "weights", 0, static_cast<std::uint64_t>(replicate));
-      const estimators::CoalitionSample sample = sample_kernel(players, 300, pairing, rng);
+      const CoalitionSample sample = sample_kernel(players, 300, pairing, rng);
       std::vector<double> weight(players, 0.0);
       for (std::size_t row = 0; row < sample.weights.size(); ++row) {
         const auto size = static_cast<std::size_t>(sample.coalitions.cardinality(row));
         // A pair's row stands for both its sizes.
-        if (pairing == estimators::Pairing::complements) {
+        if (pairing == Pairing::complements) {
           weight[size] += sample.weights[row] / 2;
           weight[players - size] += sample.weights[row] / 2;
         } else {
           weight[size] += sample.weights[row];
         }
       }
-      for (std::size_t size = 1; size < players; ++size) {
-        mean[size] += weight[size] / replicates;
-        squares[size] += weight[size] * weight[size] / replicates;
-      }
+      weights.add(weight);
     }
     for (std::size_t size = 1; size < players; ++size) {
       const double expected = 1.0 / static_cast<double>(size * (players - size));
-      const double error = std::sqrt(std::max(0.0, squares[size] - mean[size] * mean[size]) / replicates);
       // Stopping at a number of distinct coalitions biases the weights by O(1/budget), here 1 %.
-      EXPECT_EQ("", mismatch(expected, mean[size], Tolerance{sampling(error).bound + 0.01 * expected, "sampling"}))
-          << "size " << size;
+      const Tolerance tolerance{sampling(weights.error(size)).bound + 0.01 * expected, "sampling"};
+      EXPECT_EQ("", mismatch(expected, weights.mean(size), tolerance)) << "size " << size;
     }
   }
 }
@@ -264,27 +273,18 @@ TEST(KernelShap, ASampleThatDoesNotTellThePlayersApartIsRefusedWithItsRank) {
   Rng rng(1);
   const auto game = games::random_unanimity_sum(64, rng);
   // One row too few for certain: of 63 pairs some are equal up to the complement or depend on each other.
-  try {
-    attribute(estimators::find("kernel_shap_paired"), *game, {128}, 42);
-    FAIL() << "63 random pairs had rank 63";
-  } catch (const InvalidArgument& error) {
-    const std::string text = error.what();
-    EXPECT_NE(std::string::npos, text.find("kernel_shap_paired: rank=")) << text;
-    EXPECT_NE(std::string::npos, text.find("needs 63 ")) << text;
-    EXPECT_NE(std::string::npos, text.find("Raise the budget")) << text;
-  }
+  const std::string text =
+      refusal<InvalidArgument>([&] { attribute(estimators::find("kernel_shap_paired"), *game, {128}, 42); });
+  EXPECT_TRUE(has(text, {"kernel_shap_paired: rank=", "needs 63 ", "Raise the budget"}));
   // A player that is in every coalition cannot be told from the constant; nor can two that always go together.
   Coalitions together(4);
   for (const auto& members : {std::vector<int>{0, 1}, {2}, {3}, {2, 3}, {0, 1, 2}}) {
     together.append_empty();
     for (const int player : members) together.insert(together.size() - 1, player);
   }
-  try {
-    const estimators::KernelRegression regression(together, std::vector<double>(5, 1.0), "test");
-    FAIL() << "rank 2 of 3 was accepted";
-  } catch (const InvalidArgument& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("rank=2 (needs 3 ")) << error.what();
-  }
+  EXPECT_TRUE(has(refusal<InvalidArgument>(
+                      [&] { const KernelRegression regression(together, std::vector<double>(5, 1.0), "test"); }),
+                  "rank=2 (needs 3 "));
 }
 
 TEST(KernelShap, HandlesMoreThanAThousandPlayers) {
@@ -351,6 +351,173 @@ TEST(KernelShap, StandardErrorsAreAsLargeAsTheErrors) {
     EXPECT_EQ("", mismatch(0.95, covered / static_cast<double>(all), discretisation(0.03, 1, 1)))
         << studied.name << " n=" << studied.players;
   }
+}
+
+CoalitionSample sample_of(int players, std::int64_t interior, Pairing pairing, std::uint64_t item) {
+  Rng rng(41, "minimum norm", static_cast<std::uint32_t>(players), item);
+  return sample_coalitions(Sampler::iid, SizeLaw(SizeMass::shapley_kernel, players), interior, pairing, rng);
+}
+
+std::vector<const LeastSquares*> least_squares_methods() {
+  std::vector<const LeastSquares*> methods;
+  for (const auto& estimator : estimators::all())
+    if (const auto* solves = dynamic_cast<const LeastSquares*>(estimator.get())) methods.push_back(solves);
+  return methods;
+}
+
+std::string refused(const Estimator& estimator, const Game& game, Budget budget, std::uint64_t seed) {
+  return refusal<InvalidArgument>([&] { attribute(estimator, game, budget, seed); });
+}
+
+TEST(MinimumNorm, AgreesWithADensePseudoinverseAndItsRank) {
+  int deficient = 0;
+  for (const Pairing pairing : {Pairing::none, Pairing::complements}) {
+    for (const int players : {3, 5, 16, 65}) {
+      for (const std::int64_t interior : {2, players / 2, players - 1, 2 * players, 4 * players}) {
+        const CoalitionSample sample = sample_of(players, std::max<std::int64_t>(interior, 2), pairing, 0);
+        const Eigen::MatrixXd rows = dense_rows(sample);
+        Rng rng(42, "targets");
+        const Targets targets(sample, rng);
+        // Singular values of such designs that are not 0 are above 1e-3 of the largest one.
+        Eigen::JacobiSVD<Eigen::MatrixXd> dense(rows, Eigen::ComputeThinU | Eigen::ComputeThinV);
+        dense.setThreshold(1e-6);
+        const Eigen::VectorXd expected = dense.solve(targets.right);
+        const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
+        EXPECT_EQ("", mismatch(std::vector<double>(expected.begin(), expected.end()), regression.fit(targets.values),
+                               rounding(1e5, expected.cwiseAbs().maxCoeff())))
+            << "n=" << players << " m=" << rows.rows() << " rank=" << dense.rank();
+        const int rank = static_cast<int>(dense.rank());
+        if (rank == players - 1) {
+          EXPECT_FALSE(regression.deficient_rank().has_value());
+          continue;
+        }
+        ++deficient;
+        EXPECT_EQ((MatrixRank{.found = rank, .needed = players - 1}), regression.deficient_rank());
+        EXPECT_TRUE(has(refusal<InvalidArgument>(
+                            [&] { const KernelRegression refused(sample.coalitions, sample.weights, "test"); }),
+                        "rank=" + std::to_string(rank) + " "));
+      }
+    }
+  }
+  EXPECT_GE(deficient, 20);
+}
+
+// Of an additive game every sample is consistent: its equations hold, and what solves them too differs by a direction
+// that is orthogonal to the solution.
+TEST(MinimumNorm, SolvesTheSampledEquationsAndIsOrthogonalToWhatTheyLeaveOpen) {
+  constexpr int players = 12;
+  const CoalitionSample sample = sample_of(players, 9, Pairing::none, 1);
+  Rng rng(43, "weights");
+  std::vector<double> weights(players), targets(sample.weights.size(), 0.0);
+  double mean = 0;
+  for (double& weight : weights) mean += (weight = rng.normal()) / players;
+  for (double& weight : weights) weight -= mean;
+  for (std::size_t row = 0; row < targets.size(); ++row)
+    for (int player = 0; player < players; ++player)
+      targets[row] += sample.coalitions.contains(row, player) ? weights[static_cast<std::size_t>(player)] : 0;
+  const KernelRegression regression(sample.coalitions, sample.weights, "test", Deficiency::minimum_norm);
+  ASSERT_TRUE(regression.deficient_rank().has_value());
+  const std::vector<double> found = regression.fit(targets);
+  EXPECT_EQ("", mismatch(std::vector<double>(targets.size(), 0.0), regression.residuals(targets, found),
+                         rounding(1e5, largest(targets))));
+  const Eigen::JacobiSVD<Eigen::MatrixXd> dense(dense_rows(sample), Eigen::ComputeFullV);
+  const Eigen::Map<const Eigen::VectorXd> solution(found.data(), players);
+  const Eigen::Index open = players - regression.deficient_rank()->found;
+  const Eigen::VectorXd along = dense.matrixV().rightCols(open).transpose() * solution;
+  EXPECT_EQ("", mismatch(std::vector<double>(static_cast<std::size_t>(open), 0.0),
+                         std::vector<double>(along.begin(), along.end()), rounding(1e5, solution.norm())));
+  const Eigen::Map<const Eigen::VectorXd> other(weights.data(), players);
+  EXPECT_GT(other.norm(), solution.norm()) << "the game's own weights solve the equations as well";
+}
+
+TEST(MinimumNorm, IsGivenOnRequestOnlyAndSaysSo) {
+  Rng rng(44);
+  const auto game = games::random_unanimity_sum(16, rng);
+  for (const LeastSquares* method : least_squares_methods()) {
+    const auto variant = method->with_minimum_norm();
+    EXPECT_EQ(method->name(), variant->name());
+    int refusals = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const Budget budget = method->minimum(16);
+      const std::string text = refused(*method, *game, budget, seed);
+      const Attribution found = attribute(*variant, *game, budget, seed);
+      EXPECT_EQ(text != "", found.minimum_norm.has_value()) << method->name() << " seed " << seed;
+      if (!found.minimum_norm) continue;
+      ++refusals;
+      // Of several folds the lowest rank is told, but the first one is refused.
+      const int named = std::stoi(text.substr(text.find("rank=") + 5));
+      EXPECT_LE(found.minimum_norm->found, named) << text;
+      EXPECT_LT(named, found.minimum_norm->needed) << text;
+      EXPECT_TRUE(has(text, "--minimum-norm"));
+      EXPECT_LT(found.minimum_norm->found, found.minimum_norm->needed);
+      EXPECT_FALSE(found.standard_errors.has_value());
+      EXPECT_EQ("", mismatch(0, found.efficiency_gap(), rounding(1e3, largest(found.values) + 10)));
+    }
+    EXPECT_GT(refusals, 0) << method->name();
+  }
+}
+
+TEST(MinimumNorm, IsTheOrdinarySolutionWhereThatIsDetermined) {
+  Rng rng(45);
+  const auto game = games::random_unanimity_sum(10, rng);
+  for (const LeastSquares* method : least_squares_methods()) {
+    const Budget budget{method->minimum(10).coalitions + 300};
+    const Attribution ordinary = attribute(*method, *game, budget, 3),
+                      found = attribute(*method->with_minimum_norm(), *game, budget, 3);
+    EXPECT_FALSE(found.minimum_norm.has_value()) << method->name();
+    EXPECT_EQ(ordinary.values, found.values) << method->name();
+    EXPECT_EQ(ordinary.standard_errors, found.standard_errors) << method->name();
+  }
+}
+
+// Five regressions on independent draws, which repeat themselves.
+TEST(MinimumNorm, IsSeldomNeededByRegressionMsrFromItsMinimumOn) {
+  constexpr int seeds = 200;
+  const Estimator& estimator = estimators::find("regression_msr_linear");
+  for (const int players : {6, 7, 8, 10, 12, 16, 20, 40}) {
+    Rng rng(48, "seldom", 0, static_cast<std::uint64_t>(players));
+    const auto game = games::random_unanimity_sum(players, rng);
+    int refusals = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed)
+      refusals += refused(estimator, *game, estimator.minimum(players), seed) != "" ? 1 : 0;
+    EXPECT_LT(refusals, seeds / 10) << "n=" << players;
+  }
+}
+
+// Far below the number of players, where nothing is determined.
+TEST(MinimumNorm, WorksFromItsSmallestBudgetOn) {
+  for (const LeastSquares* method : least_squares_methods()) {
+    const auto variant = method->with_minimum_norm();
+    for (const int players : {1, 2, 3, 4, 7, 12, 40}) {
+      Rng rng(46, "smallest", 0, static_cast<std::uint64_t>(players));
+      const auto game = games::random_unanimity_sum(players, rng);
+      const std::int64_t all = CountedGame(*game, {}).all_coalitions();
+      const std::int64_t least = std::min(variant->minimum(players).coalitions, all);
+      EXPECT_LE(least, method->minimum(players).coalitions);
+      for (std::int64_t budget = least; budget < least + 8; ++budget) {
+        const Attribution found = attribute(*variant, *game, {budget}, 5);
+        EXPECT_EQ("", mismatch(0, found.efficiency_gap(), rounding(1e4, largest(found.values) + 10)))
+            << method->name() << " n=" << players << " budget=" << budget;
+      }
+    }
+  }
+}
+
+// Whatever the proxies, their residuals on held-out folds take out the bias.
+TEST(MinimumNorm, ProxiesOfLeastNormLeaveRegressionMsrUnbiased) {
+  constexpr int players = 6, replicates = 1000;
+  Rng rng(47);
+  const auto game = games::random_table_game(players, rng);
+  const std::vector<double> exact = textbook_shapley_values(as_table(*game));
+  const auto method = dynamic_cast<const LeastSquares&>(estimators::find("regression_msr_linear")).with_minimum_norm();
+  Replicates values;
+  for (std::uint64_t seed = 0; seed < replicates; ++seed) {
+    const Attribution found = attribute(*method, *game, method->minimum(players), seed);
+    EXPECT_TRUE(found.minimum_norm.has_value());
+    values.add(found.values);
+  }
+  for (std::size_t i = 0; i < players; ++i)
+    EXPECT_EQ("", mismatch(exact[i], values.mean(i), sampling(values.error(i)))) << "player " << i;
 }
 
 }  // namespace

@@ -60,11 +60,10 @@ TEST(Kernels, GiveQuickGeluAndItsSlopeToTheirAbsoluteErrorsForAllFloats) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto [value, exact_slope] = exact_gelu(x[i]);
       const double rounding = std::max(0.0, static_cast<double>(x[i])) * 0x1p-24;  // half a unit in the last place
-      if (x[i] == infinity) {
+      if (x[i] == infinity)
         ASSERT_EQ(y[i], infinity) << set;
-      } else {
+      else
         ASSERT_NEAR(y[i], value, 2.2e-7 + rounding) << set << " at " << x[i];
-      }
       ASSERT_NEAR(slope[i], exact_slope, 5e-7) << set << " at " << x[i];
     }
     EXPECT_TRUE(std::signbit(y[1])) << set << " at -0";

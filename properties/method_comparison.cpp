@@ -19,6 +19,7 @@
 #include "games/table_game.hpp"
 #include "games/unanimity.hpp"
 #include "support/for_all.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -37,32 +38,31 @@ TEST(BudgetList, HasFormsForNumbersPowersMultiplesAndRanges) {
 }
 
 TEST(BudgetList, RefusesEverythingElse) {
-  for (const char* text : {"",
-                           ",",
-                           "128,",
-                           "x",
-                           "2^",
-                           "^7",
-                           "2^^7",
-                           "2^7...2^9",
-                           "..",
-                           "2^7..",
-                           "1e-3",
-                           "-5",
-                           "0",
-                           "2^63",
-                           "n2",
-                           "3.5n",
-                           "2^9..2^7",
-                           "0n",
-                           "99999999999999999999",
-                           "2^7..2^8..2^9",
-                           "-1n",
-                           "2^-3",
-                           "0^3",
-                           "+5"}) {
-    EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;
-  }
+  static const char* const texts[] = {"",
+                                      ",",
+                                      "128,",
+                                      "x",
+                                      "2^",
+                                      "^7",
+                                      "2^^7",
+                                      "2^7...2^9",
+                                      "..",
+                                      "2^7..",
+                                      "1e-3",
+                                      "-5",
+                                      "0",
+                                      "2^63",
+                                      "n2",
+                                      "3.5n",
+                                      "2^9..2^7",
+                                      "0n",
+                                      "99999999999999999999",
+                                      "2^7..2^8..2^9",
+                                      "-1n",
+                                      "2^-3",
+                                      "0^3",
+                                      "+5"};
+  for (const char* text : texts) EXPECT_THROW(evaluation::parse_budgets(text, 10), InvalidArgument) << text;
 }
 
 TEST(BudgetList, ReadsBackWhatIsWritten) {
@@ -227,12 +227,12 @@ TEST(MethodComparison, SaysWhyAMethodHasNoScore) {
                                                    .budgets = {30, 64},
                                                    .repeats = 2}),
                                           1);
-  EXPECT_NE(std::string::npos, cell(found, "permutation_antithetic", 30).undefined.find("needs at least 40"));
+  EXPECT_TRUE(has(cell(found, "permutation_antithetic", 30).undefined, "needs at least 40"));
   EXPECT_EQ("", cell(found, "permutation", 30).undefined);
   EXPECT_EQ(2u, cell(found, "permutation_antithetic", 30).rows.size());
   EXPECT_EQ((Budgets{64}), found.common_budgets());  // at 30 one of the two is missing
   const std::string words = found.markdown();
-  EXPECT_NE(std::string::npos, words.find("undefined: permutation_antithetic: budget=30 (needs at least 40"));
+  EXPECT_TRUE(has(words, "undefined: permutation_antithetic: budget=30 (needs at least 40"));
 }
 
 // The names have the same letters, so that nothing but the figure as a whole can tell their looks apart.
@@ -256,7 +256,7 @@ TEST(MethodComparison, TwoProgramsInOneFigureLookDifferent) {
   EXPECT_NE(one.marker, other.marker);
   EXPECT_NE(looks.at("Permutation").color, one.color);
   for (const reporting::LegendEntry* entry : {&one, &other})
-    EXPECT_NE(std::string::npos, figure.panels.front().script.find("lc rgb '" + entry->color + "'")) << "is drawn so";
+    EXPECT_TRUE(has(figure.panels.front().script, "lc rgb '" + entry->color + "'")) << "is drawn so";
   EXPECT_EQ(one.color, reporting::style_of("peer:ab").color) << "the first keeps the look of its name";
 }
 

@@ -1,5 +1,5 @@
 // The three games of an operator: hard masks of cells, fixed smooth masks held by shares, and smooth masks that are the
-// players.
+// players. How the game of cells asks the operator's engine.
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,12 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/operator.hpp"
+#include "core/scenario.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
@@ -88,10 +91,7 @@ Question random_question(Rng& rng) {
 /// A question for each case of a property, from a seed that is printed when it fails.
 template <typename Property>
 void for_all_questions(const Property& property) {
-  for_all([&property] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
-    property(random_question(rng), rng);
-  });
+  for_all_streams([&property](Rng& rng) { property(random_question(rng), rng); });
 }
 
 std::vector<double> shapley_values(const Game& game) {
@@ -123,15 +123,13 @@ TEST(SmoothOperatorGame, IsAFunctionOfTheSharesThatACoalitionHolds) {
 // The masks repeat after half of the line; a relabelling swaps some points with those half a line away. The input does
 // not repeat.
 TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
-  for_all([] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([](Rng& rng) {
     const Domain half = Domain::unit({12}), domain = Domain::unit({24});
     const games::PartitionOfUnity of_half = random_partition_of_unity(half, rng);
     std::vector<double> values;
     for (std::size_t i = 0; i < of_half.values().size(); i += 12) {
-      for (int copy = 0; copy < 2; ++copy) {
+      for (int copy = 0; copy < 2; ++copy)
         for (std::size_t point = 0; point < 12; ++point) values.push_back(of_half.values()[i + point]);
-      }
     }
     const Question question{.domain = domain,
                             .op = TwoLayerOperator(1, 1),
@@ -141,9 +139,8 @@ TEST(SmoothOperatorGame, DoesNotSeeARelabellingThatKeepsTheShares) {
                             .query = {.point = 5}};
     const Partition cells = random_cells(domain, 5, rng);
     Partition relabelled = cells;
-    for (std::size_t point = 0; point < 12; ++point) {
+    for (std::size_t point = 0; point < 12; ++point)
       if (rng.below(2) == 0) std::swap(relabelled.player_of[point], relabelled.player_of[point + 12]);
-    }
     const auto game = question.smooth(cells), other = question.smooth(relabelled);
     RC_ASSERT(mismatch(as_table(*game).values, as_table(*other).values, rounded) == "");
     RC_ASSERT(mismatch(shapley_values(*game), shapley_values(*other), rounded) == "");
@@ -196,13 +193,11 @@ TEST(SmoothOperatorGame, HasTheDiagonalFormulaAsItsIntegratedGradients) {
       for (std::size_t i = 0; i < field.values.size(); ++i)
         field.values[i] += path.nodes[q] * (question.input.values[i] - question.baseline.values[i]);
       const FieldBatch gradient = question.op.gradient_at(field, question.query).gradient;
-      for (std::size_t mask = 0; mask < along.size(); ++mask) {
-        for (std::size_t i = 0; i < field.values.size(); ++i) {
+      for (std::size_t mask = 0; mask < along.size(); ++mask)
+        for (std::size_t i = 0; i < field.values.size(); ++i)
           along[mask] += path.weights[q] * gradient.values[i] *
                          masks[mask * question.points() + i % question.points()] *
                          (question.input.values[i] - question.baseline.values[i]);
-        }
-      }
     }
     std::vector<double> expected;
     for (int player = 0; player < cells.players; ++player) {
@@ -275,8 +270,7 @@ TEST(SmoothOperatorGame, OfACubicOperatorHasItsClosedForms) {
   constexpr double cubic = 0.7;
   const WeightedMeanOperator op(cubic);
   const Domain domain = Domain::unit({32});
-  for_all([&] {
-    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  for_all_streams([&](Rng& rng) {
     const FieldBatch input = random_field(domain, 1, rng);
     const games::PartitionOfUnity masks = random_partition_of_unity(domain, rng);
     const Partition cells = Partition::graded(domain, 8, 3);
@@ -470,6 +464,41 @@ TEST(OperatorGames, RefuseWhatDoesNotFit) {
   EXPECT_THROW(games::masked_attributions(op, field, field, {}, ones, half, heavy), InvalidArgument);
   EXPECT_THROW(games::masked_attributions(op, field, field, {}, ones, {}, {}), InvalidArgument);
   EXPECT_TRUE(games::masked_attributions(op, field, field, {}, {}, half, one).empty());
+}
+
+/// Counts the engines that are asked for.
+class OperatorWithEngines final : public WeightedMeanOperator {
+ public:
+  OperatorWithEngines() : WeightedMeanOperator(1) {}
+
+  std::unique_ptr<CoalitionEngine> coalition_engine(const FieldBatch&, const FieldBatch&, const Partition&,
+                                                    const Readout&) const override {
+    ++engines;
+    return std::make_unique<Sizes>();
+  }
+
+  mutable int engines = 0;
+
+ private:
+  class Sizes final : public CoalitionEngine {
+   public:
+    void values(const Coalitions& coalitions, std::size_t first, std::span<double> values) const override {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = coalitions.cardinality(first + i);
+    }
+    std::size_t batch() const override { return 2; }
+  };
+};
+
+TEST(CellMaskGame, PreparesItsEngineOnceAndOnlyWhenItIsAsked) {
+  const OperatorWithEngines op;
+  const FieldBatch field = FieldBatch::zeros(Domain::unit({5}), 1, 1);
+  const auto game = games::cell_mask_game(op, make_scenario({}, field, {5}));
+  EXPECT_EQ(5, game->players());
+  EXPECT_EQ(op.coalition_path(), game->path());
+  EXPECT_EQ(0, op.engines);
+  EXPECT_EQ((std::vector<double>{0, 1, 1, 2, 1}), game->values(Coalitions::enumerate(5, 0, 5)));
+  game->values(Coalitions::enumerate(5, 0, 32));
+  EXPECT_EQ(1, op.engines);
 }
 
 }  // namespace

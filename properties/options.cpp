@@ -16,6 +16,7 @@
 #include "data/npy.hpp"
 #include "evaluation/contest.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -48,37 +49,37 @@ TEST_F(Options, TheTableHasEveryCommandOnce) {
   // What --help lists, and what its groups list.
   const std::string help = opshap("--help").out;
   for (const char* group : {"data", "peer", "pde", "operator", "train", "study"}) {
-    EXPECT_NE(std::string::npos, help.find(group)) << group;
+    EXPECT_TRUE(has(help, group));
     EXPECT_FALSE(commands.contains(group)) << group << " is no command by itself";
   }
-  for (const char* command : {"doctor",
-                              "list",
-                              "attribute",
-                              "reference",
-                              "compare",
-                              "evaluate",
-                              "reproduce",
-                              "merge",
-                              "report",
-                              "data generate",
-                              "data info",
-                              "data verify",
-                              "data merge",
-                              "data preview",
-                              "data import pdebench",
-                              "data import npy",
-                              "pde solve",
-                              "train backbone",
-                              "train explainer",
-                              "operator golden",
-                              "operator run",
-                              "operator inspect",
-                              "operator import",
-                              "study amortisation",
-                              "study queries",
-                              "peer new",
-                              "peer check"})
-    EXPECT_TRUE(commands.contains(command)) << command;
+  static const char* const known[] = {"doctor",
+                                      "list",
+                                      "attribute",
+                                      "reference",
+                                      "compare",
+                                      "evaluate",
+                                      "reproduce",
+                                      "merge",
+                                      "report",
+                                      "data generate",
+                                      "data info",
+                                      "data verify",
+                                      "data merge",
+                                      "data preview",
+                                      "data import pdebench",
+                                      "data import npy",
+                                      "pde solve",
+                                      "train backbone",
+                                      "train explainer",
+                                      "operator golden",
+                                      "operator run",
+                                      "operator inspect",
+                                      "operator import",
+                                      "study amortisation",
+                                      "study queries",
+                                      "peer new",
+                                      "peer check"};
+  for (const char* command : known) EXPECT_TRUE(commands.contains(command)) << command;
 }
 
 TEST_F(Options, ABudgetThatAMethodCannotKeepIsRefused) {
@@ -91,10 +92,9 @@ TEST_F(Options, ABudgetThatAMethodCannotKeepIsRefused) {
 
 TEST_F(Options, BudgetsAreNumbersPowersAndMultiplesOfThePlayers) {
   const auto distinct = [&](const std::string& budget) {
-    const Outcome run =
-        opshap("attribute --game unanimity_sum --players 20 --method permutation --json --budget " + budget);
-    EXPECT_EQ(0, run.code) << run.err;
-    return json::parse(run.out).at("distinct").get<int>();
+    const std::string run =
+        output("attribute --game unanimity_sum --players 20 --method permutation --json --budget " + budget);
+    return json::parse(run).at("distinct").get<int>();
   };
   const int eighty = distinct("160");
   EXPECT_EQ(eighty, distinct("8n"));
@@ -138,9 +138,8 @@ TEST(WholeNumbers, AreReadAsPeopleWriteThem) {
 TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
   const std::string ask = "attribute --game " + game() + " --method permutation --budget 12 --json --out ";
   const auto run = [&](const std::string& name) {
-    const Outcome outcome = opshap(ask + path(name));
-    EXPECT_EQ(0, outcome.code) << outcome.err;
-    return json::parse(outcome.out);
+    const std::string outcome = output(ask + path(name));
+    return json::parse(outcome);
   };
   const json found = run("v.npy");
   const auto values = found.at("values").get<std::vector<double>>();
@@ -161,21 +160,17 @@ TEST_F(Options, OutWritesTheFormatThatTheNameSays) {
 }
 
 TEST_F(Options, WithoutAMethodThereIsAnAnswerAndWhatChoseIt) {
-  const Outcome few = opshap("attribute --game " + game() + " --json");
-  ASSERT_EQ(0, few.code) << few.err;
-  const json exact = json::parse(few.out);
+  const json exact = answer("attribute --game " + game() + " --json");
   EXPECT_EQ("exact", exact.at("method"));
   EXPECT_EQ(0, exact.at("error_bar"));
   EXPECT_EQ("exact", exact.at("steps").at(0).at("method"));
-  const Outcome many = opshap("attribute --game glove_market --players 20 --json");
-  ASSERT_EQ(0, many.code) << many.err;
-  const json sampled = json::parse(many.out);
+  const json sampled = answer("attribute --game glove_market --players 20 --json");
   EXPECT_EQ("permutation_antithetic", sampled.at("method"));
   EXPECT_GT(sampled.at("error_bar").get<double>(), 0);
   EXPECT_LE(sampled.at("distinct"), 16 * 20);
   expect_refusal("attribute --game " + game() + " --budget 8", 2, "--method");
   const Outcome words = opshap("attribute --game unanimity_sum --players 20 --sort");
-  EXPECT_NE(std::string::npos, words.out.find("chosen by opshap")) << words.out;
+  EXPECT_TRUE(has(words.out, "chosen by opshap"));
 }
 
 TEST_F(Options, HelpFitsTheTerminalAndHasSharedOptionsAndExamples) {
@@ -187,9 +182,9 @@ TEST_F(Options, HelpFitsTheTerminalAndHasSharedOptionsAndExamples) {
       EXPECT_LE(line.size(), 80u) << line;  // examples are to be pasted whole
     }
   for (const char* part : {"--seed", "--out", "Examples:", "opshap attribute --game game.json"})
-    EXPECT_NE(std::string::npos, help.out.find(part)) << part;
-  EXPECT_NE(std::string::npos, opshap("--version").out.find("commit"));
-  EXPECT_NE(std::string::npos, opshap("list").out.find("estimators\n"));
+    EXPECT_TRUE(has(help.out, part));
+  EXPECT_TRUE(has(opshap("--version").out, "commit"));
+  EXPECT_TRUE(has(opshap("list").out, "estimators\n"));
 }
 
 TEST(Names, AreSuggestedOnlyWhereOneIsNear) {

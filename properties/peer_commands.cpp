@@ -1,18 +1,21 @@
 // `opshap peer`, and programs as methods of the commands, as their users meet them. The Python parts need numpy.
+// `opshap serve`, the process that the Python package keeps, from the side of its pipes.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "peers/frame.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -39,14 +42,17 @@ class PeerCommands : public Program {
       done)",
                   more);
   }
+  /// A folder with a copy of the package and a program that is a game or an operator.
+  void python_program(const std::string& name, const std::string& role, const std::string& text) const {
+    ASSERT_EQ(0, opshap("peer new " + path(name)).code);
+    file(name + "/plugin.toml", "name = '" + name + "'\nrole = '" + role + "'\ncommand = ['python3', 'program.py']\n");
+    file(name + "/program.py", text);
+  }
   std::string game() const { return file("game.json", R"({"players":3,"values":[1,2,3,4,5,6,7,9]})"); }
 };
 
 TEST_F(PeerCommands, AttributeAsksAProgram) {
-  const Outcome outcome =
-      opshap("attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8 --json");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = json::parse(outcome.out);
+  const json found = answer("attribute --game " + game() + " --method peer:" + lazy("lazy") + " --budget 8 --json");
   EXPECT_EQ("peer:lazy", found["method"]);
   EXPECT_EQ((std::vector<double>{0, 0, 0}), found["values"].get<std::vector<double>>());
   EXPECT_EQ(1, found["empty"]);
@@ -69,7 +75,7 @@ TEST_F(PeerCommands, CompareRanksAProgramThatDoesNotFinishLast) {
   const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + ends + ",peer:" + good +
                                  " --budgets 6 --repeats 5 --json -q");
   EXPECT_EQ(5, outcome.code) << outcome.err;  // three failures in a row
-  EXPECT_NE(std::string::npos, outcome.err.find("peer:ends=skipped")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "peer:ends=skipped"));
   const json found = json::parse(outcome.out);
   ASSERT_EQ(3u, found["ranks"].size());
   EXPECT_EQ("permutation", found["ranks"][0]["method"]);
@@ -80,19 +86,16 @@ TEST_F(PeerCommands, CompareRanksAProgramThatDoesNotFinishLast) {
   EXPECT_TRUE(found["undefined"].empty());
   EXPECT_EQ(2u, found["peers"].size());
   std::vector<std::string> failures;
-  for (const json& row : found["rows"]) {
+  for (const json& row : found["rows"])
     if (row["method"] == "peer:ends") failures.push_back(row["failure"]);
-  }
   EXPECT_EQ((std::vector<std::string>{"crash", "crash", "crash", "skipped", "skipped"}), failures);
 }
 
 TEST_F(PeerCommands, CompareHasNoRanksWhereNobodyAnswers) {
-  const Outcome outcome =
-      opshap("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
+  const std::string outcome =
+      output("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
              " --budgets 3,6 --repeats 1 -q");
-  EXPECT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.out.find("| peer:ends | 2.0 | DNF | 2.0 |")) << outcome.out;
-  EXPECT_NE(std::string::npos, outcome.out.find("| permutation | 1.0 | undefined | 1.0 |")) << outcome.out;
+  EXPECT_TRUE(has(outcome, {"| peer:ends | 2.0 | DNF | 2.0 |", "| permutation | 1.0 | undefined | 1.0 |"}));
 }
 
 TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
@@ -103,31 +106,28 @@ TEST_F(PeerCommands, ARefusalOfABudgetIsNoFailure) {
         id=${task#*id\":}; id=${id%%,*}
         echo "{\"type\":\"fail\",\"id\":$id,\"reason\":\"needs 100 coalitions\",\"refused\":true}" >&4
       done)");
-  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + refuses +
-                                 " --budgets 6 --repeats 5 --json -q");
-  EXPECT_EQ(0, outcome.code) << outcome.err;
-  const json found = json::parse(outcome.out);
+  const json found = answer("compare --game " + game() + " --methods permutation,peer:" + refuses +
+                            " --budgets 6 --repeats 5 --json -q");
   EXPECT_TRUE(found["failures"].empty());
   ASSERT_EQ(1u, found["undefined"].size());
-  EXPECT_NE(std::string::npos, found["undefined"][0].dump().find("needs 100 coalitions")) << found["undefined"];
+  EXPECT_TRUE(has(found["undefined"][0].dump(), "needs 100 coalitions"));
   expect_refusal("attribute --game " + game() + " --budget 6 --method peer:" + refuses, 5, "refused");
 }
 
 TEST_F(PeerCommands, CompareSaysInItsTablesWhoDidNotFinish) {
-  const Outcome outcome =
-      opshap("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
+  const std::string outcome =
+      output("compare --game " + game() + " --methods permutation,peer:" + puppet("ends", "exit 3") +
              " --budgets 6 --repeats 2 -q");
-  EXPECT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_NE(std::string::npos, outcome.out.find("DNF (crash) 2 of 2")) << outcome.out;
+  EXPECT_TRUE(has(outcome, "DNF (crash) 2 of 2"));
 }
 
 TEST_F(PeerCommands, CompareFindsABrokenPromise) {
   // Its values are 0, and these are not.
   const std::string claims = "[claims]\nexact_on_additive = true\n";
-  const Outcome outcome = opshap("compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) +
-                                 " --budgets 6 --repeats 2 --json -q");
-  EXPECT_EQ(1, outcome.code) << outcome.err;
-  EXPECT_EQ(1u, json::parse(outcome.out)["less_exact_than_declared"].size());
+  const std::string outcome = output("compare --game additive_game --players 4 --methods peer:" + lazy("liar", claims) +
+                                         " --budgets 6 --repeats 2 --json -q",
+                                     1);
+  EXPECT_EQ(1u, json::parse(outcome)["less_exact_than_declared"].size());
 }
 
 TEST_F(PeerCommands, CompareGoesOnWhereItWasStoppedUnlessTheProgramHasChanged) {
@@ -167,7 +167,7 @@ TEST_F(PeerCommands, CheckFindsWhatAProgramOnlyClaims) {
   EXPECT_EQ("not claimed", outcomes["gives a null player exactly 0"]);
   EXPECT_EQ("not claimed", outcomes["gives other values for another seed"]);
   const std::string table = opshap("peer check " + path("liar")).out;
-  EXPECT_NE(std::string::npos, table.find("not claimed: zero_for_null_player = true")) << table;
+  EXPECT_TRUE(has(table, "not claimed: zero_for_null_player = true"));
 }
 
 TEST_F(PeerCommands, CheckOfAProgramThatDoesNotStartHasOneRow) {
@@ -200,20 +200,16 @@ TEST_F(PeerCommands, NewRefusesWhatCannotWork) {
 TEST_F(PeerCommands, NewSaysWhatItMade) {
   const Outcome plain = opshap("peer new --lang c++ " + path("plain"));
   EXPECT_EQ(path("plain") + "\n", plain.out) << plain.err;
-  const Outcome outcome = opshap("peer new --lang c++ --json " + path("made"));
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  EXPECT_EQ((json{{"folder", path("made")}, {"language", "c++"}}), json::parse(outcome.out));
+  const std::string outcome = output("peer new --lang c++ --json " + path("made"));
+  EXPECT_EQ((json{{"folder", path("made")}, {"language", "c++"}}), json::parse(outcome));
 }
 
 TEST_F(PeerCommands, WhatNewWritesPassesItsChecksAndIsCompared) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
   ASSERT_EQ(0, opshap("peer new " + path("my-shap")).code);
-  const Outcome checked = opshap("peer check " + path("my-shap"));
-  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
-  const Outcome outcome = opshap("compare --game " + game() + " --methods permutation,peer:" + path("my-shap") +
-                                 " --budgets 4,6 --repeats 5 --json -q");
-  ASSERT_EQ(0, outcome.code) << outcome.err;
-  const json found = json::parse(outcome.out);
+  output("peer check " + path("my-shap"));
+  const json found = answer("compare --game " + game() + " --methods permutation,peer:" + path("my-shap") +
+                            " --budgets 4,6 --repeats 5 --json -q");
   EXPECT_TRUE(found["failures"].empty());
   EXPECT_EQ(2u, found["ranks"].size());
   const Outcome attributed =
@@ -234,10 +230,9 @@ TEST_F(PeerCommands, CheckFindsStandardErrorsThatAreWrong) {
   const auto outcome_of = [&](const std::string& claimed) {
     file("mine/estimator.py", std::string(right).replace(at, errors.size(), claimed));
     const json checked = json::parse(opshap("peer check --json " + path("mine")).out);
-    for (const json& check : checked.at("checks")) {
+    for (const json& check : checked.at("checks"))
       if (check.at("law") == "has the standard errors that its values have")
         return check.at("outcome").get<std::string>();
-    }
     return std::string("no such check");
   };
   EXPECT_EQ("pass", outcome_of(errors));
@@ -247,17 +242,12 @@ TEST_F(PeerCommands, CheckFindsStandardErrorsThatAreWrong) {
 
 TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
-  ASSERT_EQ(0, opshap("peer new " + path("weights")).code);  // for its copy of the package
-  file("weights/plugin.toml", "name = 'weights'\nrole = 'game'\ncommand = ['python3', 'game.py']\n");
-  file("weights/game.py",
-       "from opshap_peer import game\nimport numpy as np\n"
-       "weights = np.array([1.0, -2, 4, 0.5])\n"
-       "game(4, gradients=lambda t: np.tile(weights, (len(t), 1)))(lambda masks: masks @ weights).serve()\n");
+  python_program("weights", "game",
+                 "from opshap_peer import game\nimport numpy as np\n"
+                 "weights = np.array([1.0, -2, 4, 0.5])\n"
+                 "game(4, gradients=lambda t: np.tile(weights, (len(t), 1)))(lambda masks: masks @ weights).serve()\n");
   for (const char* method : {"exact", "permutation --budget 9", "integrated_gradients"}) {
-    const Outcome outcome =
-        opshap("attribute --game peer:" + path("weights") + " --json --method " + std::string(method));
-    ASSERT_EQ(0, outcome.code) << outcome.err;
-    const json found = json::parse(outcome.out);
+    const json found = answer("attribute --game peer:" + path("weights") + " --json --method " + std::string(method));
     EXPECT_EQ("peer:weights", found["path"]);
     EXPECT_TRUE(found["noise"].is_null());
     const auto values = found["values"].get<std::vector<double>>();
@@ -273,11 +263,9 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAGame) {
 // Another value at each call: an enumeration of it is no exact result, and no method is to blame.
 TEST_F(PeerCommands, AGameWithNoiseIsFoundOutAndNothingIsCalledExact) {
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
-  ASSERT_EQ(0, opshap("peer new " + path("noisy")).code);  // for its copy of the package
-  file("noisy/plugin.toml", "name = 'noisy'\nrole = 'game'\ncommand = ['python3', 'game.py']\n");
-  file("noisy/game.py",
-       "from opshap_peer import game\nimport numpy as np\nrng = np.random.default_rng(1)\n"
-       "game(4)(lambda masks: masks.sum(1) + 0.1 * rng.normal(size=len(masks))).serve()\n");
+  python_program("noisy", "game",
+                 "from opshap_peer import game\nimport numpy as np\nrng = np.random.default_rng(1)\n"
+                 "game(4)(lambda masks: masks.sum(1) + 0.1 * rng.normal(size=len(masks))).serve()\n");
   const std::string game = " --game peer:" + path("noisy") + " --json";
   const Outcome attributed = opshap("attribute --method exact" + game);
   ASSERT_EQ(0, attributed.code) << attributed.err;
@@ -286,14 +274,13 @@ TEST_F(PeerCommands, AGameWithNoiseIsFoundOutAndNothingIsCalledExact) {
   EXPECT_EQ(16, exact.at("evaluations"));
   EXPECT_EQ(1, exact.at("repeated")) << "outside of the evaluations";
   EXPECT_GT(exact.at("noise").at("relative"), 1e-6);
-  EXPECT_NE(std::string::npos, attributed.err.find("attribute: noise=")) << attributed.err;
-  const Outcome reference = opshap("reference" + game);
-  EXPECT_EQ(1, reference.code) << reference.err;
-  EXPECT_EQ("noisy", json::parse(reference.out).at("method"));
+  EXPECT_TRUE(has(attributed.err, "attribute: noise="));
+  const std::string reference = output("reference" + game, 1);
+  EXPECT_EQ("noisy", json::parse(reference).at("method"));
   const Outcome compared = opshap("compare --methods exact,permutation --budgets 8 --repeats 2" + game);
   EXPECT_EQ(0, compared.code) << compared.err;
   EXPECT_EQ("noisy", json::parse(compared.out).at("truth").at("method"));
-  EXPECT_EQ(std::string::npos, compared.err.find("bug")) << compared.err;
+  EXPECT_FALSE(has(compared.err, "bug"));
 }
 
 // A program with the model y_x = (u_x + 2 u_{x-1})^2: one square of a sum, whose Shapley values are each summand times
@@ -303,20 +290,18 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
   GTEST_SKIP() << "built without LibTorch";
 #endif
   if (!python()) GTEST_SKIP() << "python3 has no numpy here; tools/setup installs it";
-  ASSERT_EQ(0, opshap("peer new " + path("model")).code);  // for its copy of the package
-  file("model/plugin.toml", "name = 'model'\nrole = 'operator'\ncommand = ['python3', 'model.py']\n");
-  file("model/model.py",
-       "from opshap_peer import operator\nimport numpy as np\n"
-       "def slopes(fields, index, channel):\n"
-       "    x, = index\n"
-       "    sums = fields[:, 0, x] + 2 * fields[:, 0, x - 1]\n"
-       "    found = np.zeros_like(fields)\n"
-       "    found[:, 0, x], found[:, 0, x - 1] = 2 * sums, 4 * sums\n"
-       "    return sums ** 2, found\n"
-       "@operator(1, gradients=slopes)\n"
-       "def model(fields):\n"
-       "    return (fields + 2 * np.roll(fields, 1, axis=-1)) ** 2\n"
-       "model.serve()\n");
+  python_program("model", "operator",
+                 "from opshap_peer import operator\nimport numpy as np\n"
+                 "def slopes(fields, index, channel):\n"
+                 "    x, = index\n"
+                 "    sums = fields[:, 0, x] + 2 * fields[:, 0, x - 1]\n"
+                 "    found = np.zeros_like(fields)\n"
+                 "    found[:, 0, x], found[:, 0, x - 1] = 2 * sums, 4 * sums\n"
+                 "    return sums ** 2, found\n"
+                 "@operator(1, gradients=slopes)\n"
+                 "def model(fields):\n"
+                 "    return (fields + 2 * np.roll(fields, 1, axis=-1)) ** 2\n"
+                 "model.serve()\n");
   const std::string asked = "attribute --operator peer:" + path("model") + " --input " + path("model/u.npy");
   expect_refusal(asked + " --query 2 --method exact", 3, "u.npy");
   ASSERT_EQ(0, shell("cd " + path("model") +
@@ -326,9 +311,7 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
   // At point 2 the sum is 4 - 4 = 0, at point 0 it is 1 + 1 = 2, around the corner.
   const std::vector<double> wanted = {2, 0, 0, 2};
   for (const char* method : {"exact", "permutation --budget 12", "integrated_gradients", "two_level --budget 60"}) {
-    const Outcome outcome = opshap(asked + " --query 0 --json --method " + std::string(method));
-    ASSERT_EQ(0, outcome.code) << method << outcome.err;
-    const json found = json::parse(outcome.out);
+    const json found = answer(asked + " --query 0 --json --method " + std::string(method));
     EXPECT_EQ("peer:model", found["path"]);
     const auto values = found["values"].get<std::vector<double>>();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -342,29 +325,22 @@ TEST_F(PeerCommands, AttributeExplainsAProgramThatIsAnOperator) {
   for (const bool targets : {true, false}) {
     if (!targets) {
       const std::string off = "sed -i 's/^model.serve()/model.targets = False\\nmodel.serve()/' ";
-      ASSERT_EQ(0, shell(off + path("model/model.py")).code);
+      ASSERT_EQ(0, shell(off + path("model/program.py")).code);
     }
     for (const char* method : {"exact", "integrated_gradients"}) {
-      const Outcome outcome = opshap(asked + " --target mean:0..2 --json --method " + std::string(method));
-      ASSERT_EQ(0, outcome.code) << method << outcome.err;
-      const auto values = json::parse(outcome.out)["values"].get<std::vector<double>>();
+      const std::string outcome = output(asked + " --target mean:0..2 --json --method " + std::string(method));
+      const auto values = json::parse(outcome)["values"].get<std::vector<double>>();
       for (std::size_t i = 0; i < half.size(); ++i) EXPECT_NEAR(half[i], values[i], 1e-12) << method << targets;
     }
   }
 }
 
-TEST_F(PeerCommands, WhatNewWritesInCppPassesItsChecks) {
-  if (std::system("c++ --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no compiler here";
-  ASSERT_EQ(0, opshap("peer new --lang c++ " + path("quick")).code);
-  const Outcome checked = opshap("peer check " + path("quick"));
-  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
-}
-
-TEST_F(PeerCommands, WhatNewWritesInRPassesItsChecks) {
-  if (std::system("Rscript --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no R here";
-  ASSERT_EQ(0, opshap("peer new --lang r " + path("quick")).code);
-  const Outcome checked = opshap("peer check " + path("quick"));
-  EXPECT_EQ(0, checked.code) << checked.out << checked.err;
+TEST_F(PeerCommands, WhatNewWritesInOtherLanguagesPassesItsChecks) {
+  for (const auto& [language, program] : {std::pair("c++", "c++"), std::pair("r", "Rscript")}) {
+    if (shell(message(program, " --version")).code != 0) continue;  // which is not here
+    ASSERT_EQ(0, opshap(message("peer new --lang ", language, " ", path(program))).code);
+    output("peer check " + path(program));
+  }
 }
 
 TEST_F(PeerCommands, OfThePythonPackagePassItsOwnTests) {
@@ -407,6 +383,74 @@ TEST_F(PeerCommands, ASandboxThatCannotBeIsAnUnfitMachine) {
   EXPECT_TRUE(outcome.code == 0 || outcome.code == 4) << outcome.err;
   const Outcome without = shell("PATH=" + path("empty") + " " + OPSHAP_BINARY_DIR + "/opshap " + asked);
   EXPECT_EQ(4, without.code) << without.err;
+}
+
+class KeptProgram : public Program {
+ protected:
+  /// What it does with these bytes, and the frames that it answers with.
+  Outcome served(const std::string& bytes, std::vector<peers::Frame>& answers) const {
+    file("requests", bytes);
+    const Outcome outcome = shell("OPSHAP_FD_IN=3 OPSHAP_FD_OUT=4 " + std::string(OPSHAP_BINARY_DIR) +
+                                  "/opshap serve 3<" + path("requests") + " 4>" + path("answers"));
+    peers::FrameReader reader;
+    reader.feed(read_file(path("answers")));
+    while (auto frame = reader.next()) answers.push_back(std::move(*frame));
+    return outcome;
+  }
+  static std::string request(int id, const std::string& words, const std::string& more = "") {
+    return R"({"type":"run","id":)" + std::to_string(id) + R"(,"words":[)" + words + "]" + more + "}\n";
+  }
+};
+
+std::vector<std::int64_t> codes(const std::vector<peers::Frame>& answers) {
+  std::vector<std::int64_t> found;
+  for (const peers::Frame& answer : answers)
+    if (answer.type() == "done") found.push_back(answer.integer("code"));
+  return found;
+}
+
+TEST_F(KeptProgram, RunsOneCommandLineAfterTheOtherWithDefaultsOfItsOwn) {
+  const std::string game = R"("attribute","--game=unanimity_sum","--players=6","--method=permutation","--budget=20")";
+  std::vector<peers::Frame> answers;
+  const Outcome outcome = served(request(1, R"("--json","--seed=7",)" + game) + request(2, R"("--json",)" + game) +
+                                     request(3, R"("attribute","--nonsense")") + request(4, R"("nonsense")") +
+                                     request(5, R"("--json",)" + game) + "{\"type\":\"bye\"}\n",
+                                 answers);
+  EXPECT_EQ(0, outcome.code) << outcome.err;
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ("server", answers.front().text("role"));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 0, 2, 2, 0}), codes(answers));
+  std::istringstream lines(outcome.out);
+  std::vector<nlohmann::json> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(3u, found.size());
+  EXPECT_EQ(7, found[0]["seed"]);
+  EXPECT_EQ(42, found[1]["seed"]) << "the seed of the call before";
+  EXPECT_EQ(found[1]["values"], found[2]["values"]);
+}
+
+TEST_F(KeptProgram, AsksTheCallerForItsGame) {
+  std::vector<peers::Frame> answers;
+  const std::string ask = request(1, R"("--json","attribute","--game=caller","--method=exact")",
+                                  R"(,"players":2,"gradients":false,"max_batch":100)");
+  served(ask + R"({"type":"fail","id":1,"reason":"mine"})" + "\n" + request(2, R"("list","games","--json")"), answers);
+  ASSERT_EQ(4u, answers.size()) << "hello, a question, and two ends";
+  EXPECT_EQ("eval", answers[1].type());
+  EXPECT_EQ((std::vector<std::int64_t>{5, 0}), codes(answers));
+}
+
+TEST_F(KeptProgram, RefusesWhatCannotWork) {
+  std::vector<peers::Frame> answers;
+  served(request(1, R"("attribute","--game=caller","--method=exact")") +
+             request(2, R"("attribute","--operator=a.safetensors","--input=u.npy","--query=1","--method=exact")"),
+         answers);
+  EXPECT_EQ((std::vector<std::int64_t>{2, 3}), codes(answers)) << "no caller's game, and no file of a field";
+  for (const char* bytes : {"nonsense\n", "{\"type\":\"run\",\"id\":1}\n", "{\"type\":\"run\",\"words\":[1]}\n"}) {
+    const Outcome outcome = served(bytes, answers);
+    EXPECT_EQ(3, outcome.code) << bytes << outcome.err;
+  }
+  expect_refusal("serve", 2, "OPSHAP_FD_IN");
+  expect_refusal("attribute --game caller --method exact", 2, "caller");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Peers as the host sees them: what they answer, how they fail, and what is left of them. The peers are a few lines of
-// shell each, so that no language has to be there.
+// Peers as the host sees them: what they answer, how they fail, and what is left of them. Frames between host and peer as
+// bytes. The peers are a few lines of shell each, so that no language has to be there.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/coalitions.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/rng.hpp"
@@ -28,12 +30,14 @@
 #include "support/puppets.hpp"
 #include "support/spoiled_frames.hpp"
 #include "support/test_seed.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
 
 namespace fs = std::filesystem;
 using peers::Ending;
+using enum peers::Ending;
 
 constexpr const char* hello =
     R"(echo '{"type":"hello","protocol":1,"name":"puppet","version":"1","needs":["values"]}' >&4; read -r task <&3; )";
@@ -100,39 +104,37 @@ TEST_F(Peers, EveryFailureHasItsName) {
   const std::string greeted = hello;
   const std::string nan = R"(printf '\000\000\000\000\000\000\370\177')";
   const std::vector<Case> cases = {
-      {"exits", greeted + "exit 3", Ending::crash, "exit code 3"},
-      {"says why it exits", greeted + "echo lost my way; exit 3", Ending::crash, "lost my way"},
-      {"is killed", greeted + "kill -SEGV $$", Ending::crash, "signal 11"},
-      {"closes its pipe and lives on", greeted + "exec 4>&-; sleep 100", Ending::crash, "ended"},
-      {"is killed for its memory", greeted + "kill -KILL $$", Ending::oom, "signal 9"},
-      {"runs out of memory", greeted + "echo MemoryError >&2; exit 1", Ending::oom, "MemoryError"},
-      {"hangs", greeted + "sleep 100", Ending::timeout, "limits.seconds"},
-      {"hangs and hears no signal", greeted + "trap '' TERM; while :; do sleep 100; done", Ending::timeout, "stop"},
-      {"floods its log", greeted + "yes; sleep 100", Ending::timeout, "printed: y"},
-      {"sends no JSON", greeted + "echo nonsense >&4; sleep 100", Ending::protocol_error, "nonsense"},
-      {"sends no object", greeted + "echo 3 >&4; sleep 100", Ending::protocol_error, "header=3"},
-      {"sends an endless header", greeted + "yes | tr -d '\\n' >&4", Ending::protocol_error, "without an end"},
-      {"announces too much", greeted + R"(echo '{"type":"eval","id":1,"nbytes":1e12}' >&4; sleep 100)",
-       Ending::protocol_error, "nbytes="},
+      {"exits", greeted + "exit 3", crash, "exit code 3"},
+      {"says why it exits", greeted + "echo lost my way; exit 3", crash, "lost my way"},
+      {"is killed", greeted + "kill -SEGV $$", crash, "signal 11"},
+      {"closes its pipe and lives on", greeted + "exec 4>&-; sleep 100", crash, "ended"},
+      {"is killed for its memory", greeted + "kill -KILL $$", oom, "signal 9"},
+      {"runs out of memory", greeted + "echo MemoryError >&2; exit 1", oom, "MemoryError"},
+      {"hangs", greeted + "sleep 100", timeout, "limits.seconds"},
+      {"hangs and hears no signal", greeted + "trap '' TERM; while :; do sleep 100; done", timeout, "stop"},
+      {"floods its log", greeted + "yes; sleep 100", timeout, "printed: y"},
+      {"sends no JSON", greeted + "echo nonsense >&4; sleep 100", protocol_error, "nonsense"},
+      {"sends no object", greeted + "echo 3 >&4; sleep 100", protocol_error, "header=3"},
+      {"sends an endless header", greeted + "yes | tr -d '\\n' >&4", protocol_error, "without an end"},
+      {"announces too much", greeted + R"(echo '{"type":"eval","id":1,"nbytes":1e12}' >&4; sleep 100)", protocol_error,
+       "nbytes="},
       {"asks for a count that overflows", greeted + R"(echo '{"type":"eval","id":1,"count":2305843009213693952}' >&4)",
-       Ending::protocol_error, "count=2305843009213693952"},
-      {"answers another task", greeted + R"(echo '{"type":"eval","id":2,"count":0}' >&4; sleep 100)",
-       Ending::protocol_error, "id=2"},
-      {"has no id", greeted + R"(echo '{"type":"eval","count":0}' >&4; sleep 100)", Ending::protocol_error, "id"},
-      {"sends an unknown type", greeted + R"(echo '{"type":"evil","id":1}' >&4; sleep 100)", Ending::protocol_error,
-       "evil"},
+       protocol_error, "count=2305843009213693952"},
+      {"answers another task", greeted + R"(echo '{"type":"eval","id":2,"count":0}' >&4; sleep 100)", protocol_error,
+       "id=2"},
+      {"has no id", greeted + R"(echo '{"type":"eval","count":0}' >&4; sleep 100)", protocol_error, "id"},
+      {"sends an unknown type", greeted + R"(echo '{"type":"evil","id":1}' >&4; sleep 100)", protocol_error, "evil"},
       {"asks for a player who does not play",
        greeted + R"({ echo '{"type":"eval","id":1,"count":1,"nbytes":1}'; printf '\004'; } >&4; sleep 100)",
-       Ending::protocol_error, "beyond"},
+       protocol_error, "beyond"},
       {"asks for gradients that it does not need",
-       greeted + R"(echo '{"type":"grad","id":1,"count":0}' >&4; sleep 100)", Ending::protocol_error, "needs"},
+       greeted + R"(echo '{"type":"grad","id":1,"count":0}' >&4; sleep 100)", protocol_error, "needs"},
       {"has too few values", greeted + R"({ echo '{"type":"result","id":1,"nbytes":8}'; head -c 8 /dev/zero; } >&4)",
-       Ending::invalid, "2 float64"},
+       invalid, "2 float64"},
       {"has a value that is no number",
-       greeted + R"({ echo '{"type":"result","id":1,"nbytes":16}'; )" + nan + "; " + nan + "; } >&4", Ending::invalid,
-       "nan"},
+       greeted + R"({ echo '{"type":"result","id":1,"nbytes":16}'; )" + nan + "; " + nan + "; } >&4", invalid, "nan"},
       {"says that it cannot", greeted + R"(echo '{"type":"fail","id":1,"reason":"too few"}' >&4; )" + until_the_end,
-       Ending::fail, "too few"},
+       fail, "too few"},
       {"gives up although nothing was refused",
        greeted + R"({ echo '{"type":"eval","id":1,"count":3,"nbytes":3}'; printf '\001\002\000'; } >&4; read -r a <&3
                     head -c 24 <&3 > /dev/null
@@ -140,17 +142,17 @@ TEST_F(Peers, EveryFailureHasItsName) {
                     head -c 8 <&3 > /dev/null
                     echo '{"type":"fail","id":1,"reason":"done"}' >&4; )" +
            until_the_end,
-       Ending::fail, "done"},
-      {"does not greet", "sleep 100", Ending::timeout, "no greeting"},
-      {"ends before its greeting", "exit 7", Ending::crash, "exit code 7"},
-      {"greets wrongly", R"(echo '{"type":"result","id":1}' >&4; sleep 100)", Ending::protocol_error, "hello"},
-      {"speaks another version", R"(echo '{"type":"hello","protocol":2}' >&4; sleep 100)", Ending::protocol_error,
+       fail, "done"},
+      {"does not greet", "sleep 100", timeout, "no greeting"},
+      {"ends before its greeting", "exit 7", crash, "exit code 7"},
+      {"greets wrongly", R"(echo '{"type":"result","id":1}' >&4; sleep 100)", protocol_error, "hello"},
+      {"speaks another version", R"(echo '{"type":"hello","protocol":2}' >&4; sleep 100)", protocol_error,
        "protocol 2"},
-      {"has another name", R"(echo '{"type":"hello","protocol":1,"name":"other"}' >&4; sleep 100)",
-       Ending::protocol_error, "other"},
+      {"has another name", R"(echo '{"type":"hello","protocol":1,"name":"other"}' >&4; sleep 100)", protocol_error,
+       "other"},
       {"needs more than plugin.toml says",
-       R"(echo '{"type":"hello","protocol":1,"name":"puppet","needs":["gradients"]}' >&4; sleep 100)",
-       Ending::protocol_error, "gradients"},
+       R"(echo '{"type":"hello","protocol":1,"name":"puppet","needs":["gradients"]}' >&4; sleep 100)", protocol_error,
+       "gradients"},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
@@ -162,7 +164,7 @@ TEST_F(Peers, EveryFailureHasItsName) {
     peers::Peer peer(plugin);
     const Failed found = failure(peer);
     EXPECT_EQ(peers::to_string(one.ending), peers::to_string(found.ending)) << found.text;
-    EXPECT_NE(std::string::npos, found.text.find(one.text)) << found.text;
+    EXPECT_TRUE(has(found.text, one.text));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   }
 }
@@ -199,11 +201,11 @@ TEST_F(Peers, AMessageSaysASentenceOnceAndNamesTheLineThatFailed) {
                 std::string("Correct the peer; what it refuses on purpose is no failure."),
             text_of(traceback, fail("model.py:12: OSError: no such file")));
   const std::string endless(400, 'x');  // both are cut
-  EXPECT_EQ(std::string::npos, text_of(endless, fail("model.py:12: " + endless)).find("printed"));
-  EXPECT_NE(std::string::npos, text_of("a warning\n", fail("no")).find("it says: no; it printed: a warning)"));
-  EXPECT_NE(std::string::npos, text_of(traceback, "exit 1").find("; it printed: model.py:12: OSError: no such file)"));
+  EXPECT_FALSE(has(text_of(endless, fail("model.py:12: " + endless)), "printed"));
+  EXPECT_TRUE(has(text_of("a warning\n", fail("no")), "it says: no; it printed: a warning)"));
+  EXPECT_TRUE(has(text_of(traceback, "exit 1"), "; it printed: model.py:12: OSError: no such file)"));
   // A traceback that is not the last that it printed says nothing of the end.
-  EXPECT_NE(std::string::npos, text_of(traceback + "goodbye\n", "exit 1").find("; it printed: goodbye)"));
+  EXPECT_TRUE(has(text_of(traceback + "goodbye\n", "exit 1"), "; it printed: goodbye)"));
 }
 
 TEST_F(Peers, WhoFailsAfterARefusalHasItsOwnName) {
@@ -272,10 +274,10 @@ TEST_F(Peers, SeeAScrubbedEnvironmentAndTwoPipes) {
   ::close(open_here);
   ::unsetenv("OPSHAP_SECRET");
   const std::string environment = read_file(folder_ / "environment");
-  EXPECT_EQ(std::string::npos, environment.find("OPSHAP_SECRET"));
+  EXPECT_FALSE(has(environment, "OPSHAP_SECRET"));
   for (const char* line : {"OPSHAP_FD_IN=3\n", "OPSHAP_FD_OUT=4\n", "OMP_NUM_THREADS=3\n", "MINE=yes\n",
                            "OPSHAP_PEER_NAME=puppet\n", "OPSHAP_PEER_NEEDS=values\n"})
-    EXPECT_NE(std::string::npos, environment.find(line)) << line;
+    EXPECT_TRUE(has(environment, line));
   EXPECT_EQ("0\n1\n2\n3\n4\n5\n", read_file(folder_ / "files"));  // 5 is the folder that ls reads
 }
 
@@ -361,12 +363,7 @@ TEST_F(Peers, APluginThatCannotWorkIsRefused) {
   };
   for (const auto& [toml, text] : cases) {
     write_file(folder_ / "plugin.toml", toml);
-    try {
-      peers::read_plugin(folder_);
-      ADD_FAILURE() << "accepted: " << toml;
-    } catch (const DataError& error) {
-      EXPECT_NE(std::string::npos, std::string(error.what()).find(text)) << toml << "\n" << error.what();
-    }
+    EXPECT_TRUE(has(refusal<DataError>([&] { peers::read_plugin(folder_); }), text)) << toml;
   }
   EXPECT_THROW(peers::read_plugin(folder_ / "nowhere"), DataError);
 }
@@ -375,12 +372,7 @@ TEST_F(Peers, AProgramThatIsNotThereIsNamed) {
   peers::Plugin plugin = puppet("");
   plugin.command = {"no-such-program"};
   peers::Peer peer(plugin);
-  try {
-    peer.start();
-    FAIL() << "it started";
-  } catch (const EnvironmentError& error) {
-    EXPECT_NE(std::string::npos, std::string(error.what()).find("no-such-program"));
-  }
+  EXPECT_TRUE(has(refusal<EnvironmentError>([&] { peer.start(); }), "no-such-program"));
 }
 
 TEST_F(Peers, AreWhatTheirRoleSaysAndNothingElse) {
@@ -421,6 +413,83 @@ TEST_F(Peers, AHostSurvivesWhateverTheySend) {
   std::cout << streams << " streams, the longest took " << longest << " s\n";
   EXPECT_GT(answers, 0) << "no stream was good, so little was tried";
 }
+
+TEST(PeerFrames, CoalitionsAreReadAsTheyWereWritten) {
+  Rng rng(test_seed(), "peer frames");
+  for (const int players : {1, 7, 8, 9, 63, 64, 65, 1000}) {
+    Coalitions coalitions(players, 20);
+    for (std::size_t row = 0; row < coalitions.size(); ++row) {
+      for (int player = 0; player < players; ++player)
+        if (rng.below(2) == 1) coalitions.insert(row, player);
+    }
+    const std::string payload = peers::payload_of(coalitions);
+    EXPECT_EQ(20u * static_cast<std::size_t>((players + 7) / 8), payload.size());
+    const Coalitions read = peers::coalitions_of(payload, players, 20);
+    for (std::size_t row = 0; row < coalitions.size(); ++row)
+      EXPECT_TRUE(std::ranges::equal(coalitions.row(row), read.row(row))) << players;
+  }
+  Coalitions one(10, 1);
+  one.insert(0, 0);
+  one.insert(0, 9);
+  EXPECT_EQ((std::string{1, 2}), peers::payload_of(one));
+}
+
+TEST(PeerFrames, AStreamIsCutIntoTheSameFramesWhereverItIsSplit) {
+  const std::string stream = peers::bytes_of({{"type", "a"}}) + peers::bytes_of({{"type", "b"}}, "12\n4") +
+                             peers::bytes_of({{"type", "c"}}, std::string(100, '\n'));
+  for (std::size_t split = 0; split <= stream.size(); ++split) {
+    peers::FrameReader reader;
+    std::string types, payloads;
+    for (const std::string& part : {stream.substr(0, split), stream.substr(split)}) {
+      reader.feed(part);
+      while (const auto frame = reader.next()) {
+        types += frame->type();
+        payloads += frame->payload;
+      }
+    }
+    EXPECT_EQ("abc", types);
+    EXPECT_EQ("12\n4" + std::string(100, '\n'), payloads);
+    EXPECT_EQ(0u, reader.waiting());
+  }
+}
+
+TEST(PeerFrames, NoSequenceOfBytesIsMisreadOrCrashes) {
+  for (std::uint64_t item = 0; item < 20000; ++item) {
+    Rng rng(test_seed(), "peer frames", 1, item);
+    peers::FrameReader reader;
+    const std::string bytes = spoiled_frames(rng);
+    std::size_t read = 0;
+    try {
+      reader.feed(bytes);
+      while (const auto frame = reader.next()) {
+        ASSERT_TRUE(frame->header.is_object()) << replay();
+        read += frame->payload.size();
+      }
+    } catch (const peers::Malformed& error) {
+      ASSERT_NE("", error.code());
+    }
+    ASSERT_LE(read, bytes.size()) << replay();
+  }
+}
+
+TEST(PeerFrames, ADeepHeaderIsRefusedAndNotRepeated) {
+  for (const auto& [opening, closing] : {std::pair("[", "]"), std::pair("{\"a\":[", "]}")}) {
+    std::string header = R"({"type":"eval","id":)";
+    for (int depth = 0; depth < 100000; ++depth) header += opening;
+    for (int depth = 0; depth < 100000; ++depth) header += closing;
+    header += '}';
+    peers::FrameReader reader;
+    reader.feed(header + "\n");
+    const std::string said = refusal<peers::Malformed>([&] { reader.next(); });
+    EXPECT_TRUE(has(said, "depth=17"));
+    EXPECT_LT(said.size(), 400u);
+  }
+  peers::FrameReader reader;
+  reader.feed("{\"id\":[1,[2]]}\n");
+  EXPECT_TRUE(has(refusal<peers::Malformed>([&] { reader.next()->integer("id"); }), "id=array"));
+}
+
+TEST(PeerFrames, NoNumbersAreCopiedFromNowhere) { EXPECT_TRUE(peers::Frame{}.reals(0).empty()); }
 
 }  // namespace
 }  // namespace opshap

@@ -55,9 +55,8 @@ FieldBatch stored(FieldBatch field) {
 
 std::string broken_laws(const pde::Problem& problem, const FieldBatch& input, const FieldBatch& output) {
   std::string names;
-  for (const pde::PairLaw& law : problem.pair_laws(input, output)) {
+  for (const pde::PairLaw& law : problem.pair_laws(input, output))
     if (!law.holds()) names += message(law.name, "=", law.departure, " limit ", law.limit, "; ");
-  }
   return names;
 }
 

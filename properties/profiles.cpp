@@ -1,18 +1,24 @@
 // Profiles as files: what is written is read back, wording decides nothing, and the runs in reports/ can be resumed.
+// Arrays that users give for operators: which shapes are fields, and what is said about the others.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 
+#include "cli/operator_game.hpp"
 #include "cli/profile.hpp"
 #include "cli/profile_settings.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "pde/registry.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -62,6 +68,14 @@ TEST(Profiles, TheirKeysAreOnAPage) {
   EXPECT_EQ(cli::profile_keys_page(), read_file(page)) << "Write it: opshap list keys > docs/profile-keys.md";
 }
 
+/// A profile below a file with this text.
+cli::Profile laid_over(const std::string& text, const std::string& profile = "smoke", const std::string& pde = "") {
+  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_" + std::to_string(getpid()) + ".toml");
+  write_file(file, text);
+  const auto remove = std::shared_ptr<void>(nullptr, [&file](void*) { fs::remove(file); });
+  return pde.empty() ? cli::load_profile(profile, file) : cli::load_profile(profile, file, pde);
+}
+
 /// The manifests of a folder of reports: that of one run, or of a run for each problem.
 std::vector<fs::path> manifests_in(const fs::path& folder) {
   if (fs::exists(folder / "manifest.json")) return {folder / "manifest.json"};
@@ -107,7 +121,7 @@ TEST(Profiles, AScenarioIsTheProblemsUnlessTheySayOtherwise) {
   EXPECT_EQ(profile.evaluation.scenario.describe(), profile.explainer.scenario.describe());
   profile.evaluation.scenario = Rule{.players = Rule::Players::blocks, .blocks = 4, .masked = {1}};
   const std::string text = cli::to_toml(profile);
-  EXPECT_NE(std::string::npos, text.find("baseline = 'zero'")) << text;
+  EXPECT_TRUE(has(text, "baseline = 'zero'"));
   EXPECT_EQ(profile.evaluation.scenario.describe(),
             cli::parse_profile(text, "stored.toml").evaluation.scenario.describe());
   std::string target = text;
@@ -153,23 +167,18 @@ TEST(Profiles, OneFileServesEveryProblemOfThePaper) {
 }
 
 TEST(Profiles, WhatIsForOneProblemIsLaidOverWhatIsForPlanes) {
-  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_" + std::to_string(getpid()) + ".toml");
-  write_file(file,
-             "[plane]\nresolutions = [2, 4]\n[plane.data]\ntest = 9\n[pde.darcy2d.data]\ntest = 10\n"
-             "parameters = {field = 'fno_grf', sigma = 2}\n");
-  const cli::Profile darcy = cli::load_profile("smoke", file, "darcy2d"),
-                     heat = cli::load_profile("smoke", file, "heat2d");
+  const std::string text =
+      "[plane]\nresolutions = [2, 4]\n[plane.data]\ntest = 9\n[pde.darcy2d.data]\ntest = 10\n"
+      "parameters = {field = 'fno_grf', sigma = 2}\n";
+  const cli::Profile darcy = laid_over(text, "smoke", "darcy2d"), heat = laid_over(text, "smoke", "heat2d");
   EXPECT_EQ((std::vector<Resolution>{2, 4}), darcy.resolutions);
   EXPECT_EQ(10, darcy.data.test);
   EXPECT_EQ(9, heat.data.test);
   EXPECT_EQ((pde::ParameterValues{{"field", "fno_grf"}, {"sigma", 2.0}}), darcy.data.parameters);
-  EXPECT_EQ(3u, cli::load_profile("smoke", file, "heat1d").resolutions.size()) << "not in the plane";
+  EXPECT_EQ(3u, laid_over(text, "smoke", "heat1d").resolutions.size()) << "not in the plane";
   for (const char* wrong : {"[pde.darcy3d.data]\ntest = 10\n", "[data]\nparameters = {nuu = 1}\n",
-                            "[data]\nparameters = {nu = -1}\n", "[data]\nparameters = {solver = 'rk4'}\n"}) {
-    write_file(file, wrong);
-    EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
-  }
-  fs::remove(file);
+                            "[data]\nparameters = {nu = -1}\n", "[data]\nparameters = {solver = 'rk4'}\n"})
+    EXPECT_THROW(laid_over(wrong), InvalidArgument) << wrong;
 }
 
 // Every key that the paper's recipe does not have, each with a value of its own.
@@ -196,10 +205,7 @@ coordinates = "query_angle"
 )";
 
 TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
-  const fs::path file =
-      fs::temp_directory_path() / ("opshap_profiles_explainers_" + std::to_string(getpid()) + ".toml");
-  write_file(file, new_keys);
-  const cli::Profile profile = cli::load_profile("smoke", file);
+  const cli::Profile profile = laid_over(new_keys);
   ASSERT_EQ(2u, profile.explainers.size());
   const networks::ExplainerRecipe& other = profile.explainers.at("other");
   EXPECT_EQ("mean_field", other.target);
@@ -229,11 +235,8 @@ TEST(Profiles, HaveFurtherExplainersEachLaidOverAnother) {
         "[explainers.a]\nlike = 'b'\n[explainers.b]\nlike = 'a'\n", "[explainer]\ncoordinates = 'polar'\n",
         "[explainer]\nunlabelled_shares = [1]\n", "[explainer]\nunlabelled_shares = [0, 0, 0]\n",
         "[explainer]\nunlabelled_shares = [1, -1, 1]\n", "[explainer]\nqueries = 'some'\n",
-        "[explainer]\nquadrature = 'point'\n", "[explainer]\ncells = 'half'\n"}) {
-    write_file(file, wrong);
-    EXPECT_THROW(cli::load_profile("smoke", file), InvalidArgument) << wrong;
-  }
-  fs::remove(file);
+        "[explainer]\nquadrature = 'point'\n", "[explainer]\ncells = 'half'\n"})
+    EXPECT_THROW(laid_over(wrong), InvalidArgument) << wrong;
 }
 
 TEST(Profiles, AnOverlayOfAStudyFitsEveryProfile) {
@@ -262,7 +265,7 @@ TEST(Profiles, AnOverlayOfAnArchitectureReplacesTheOperatorAndSaysSo) {
 
   const cli::Profile local = cli::load_profile("smoke", "local_no", "heat2d");
   EXPECT_EQ("local_no", local.backbone.model.model);
-  EXPECT_NE(std::string::npos, local.backbone.model.json.find(R"("modes":8)")) << local.backbone.model.json;
+  EXPECT_TRUE(has(local.backbone.model.json, R"("modes":8)"));
 
   const cli::Profile relu = cli::load_profile("smoke", "relu", "burgers1d");
   EXPECT_EQ("fno", relu.backbone.model.model);
@@ -279,10 +282,7 @@ TEST(Profiles, AnOverlayLeavesOutAnExplainer) {
   EXPECT_TRUE(local.explainers.empty());
   EXPECT_EQ((std::vector<Resolution>{4, 8, 16}), local.resolutions);
   EXPECT_EQ(5, local.evaluation.curves.front().inputs);
-  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_left_out_" + std::to_string(getpid()) + ".toml");
-  write_file(file, "[explainers]\nmean_field_labels = true\n");
-  EXPECT_THROW(cli::load_profile("desk", file), InvalidArgument) << "true makes none";
-  fs::remove(file);
+  EXPECT_THROW(laid_over("[explainers]\nmean_field_labels = true\n", "desk"), InvalidArgument) << "true makes none";
 }
 
 TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
@@ -297,18 +297,14 @@ TEST(Profiles, ScatteredPointsAreTheOneResolutionOfARun) {
   EXPECT_EQ(256, cli::parse_profile(stored, "stored.toml").data.scattered);
   EXPECT_EQ(stored, cli::to_toml(cli::parse_profile(stored, "stored.toml")));
 
-  const fs::path file = fs::temp_directory_path() / ("opshap_profiles_scattered_" + std::to_string(getpid()) + ".toml");
   for (const char* wrong : {"[data]\nscattered = 400\n", "resolutions = [3]\n[data]\nscattered = 3\n",
                             "resolutions = [400]\n[data]\nscattered = 400\n[evaluation]\nunseen = [100]\n",
                             "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 9\n",
                             "resolutions = [400]\n[data]\nscattered = 400\n[explainers.a]\nunlabelled = 9\n",
-                            "resolutions = [400]\n[data]\nscattered = 400\n[plane.explainer]\nunlabelled = 9\n"}) {
-    write_file(file, wrong);
-    EXPECT_THROW(cli::load_profile("smoke", file, "heat2d"), InvalidArgument) << wrong;
-  }
-  write_file(file, "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 0\n");
-  EXPECT_EQ(0, cli::load_profile("desk", file, "heat2d").explainer.unlabelled) << "those of desk itself are left out";
-  fs::remove(file);
+                            "resolutions = [400]\n[data]\nscattered = 400\n[plane.explainer]\nunlabelled = 9\n"})
+    EXPECT_THROW(laid_over(wrong, "smoke", "heat2d"), InvalidArgument) << wrong;
+  const std::string none = "resolutions = [400]\n[data]\nscattered = 400\n[explainer]\nunlabelled = 0\n";
+  EXPECT_EQ(0, laid_over(none, "desk", "heat2d").explainer.unlabelled) << "those of desk itself are left out";
 }
 
 TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {
@@ -322,6 +318,70 @@ TEST(Profiles, UnseenResolutionsAreNotThoseOfTheTraining) {
 TEST(Profiles, ABrokenTextIsRefused) {
   EXPECT_THROW(cli::parse_profile("summary = ", "stored.toml"), DataError);
   EXPECT_THROW(cli::parse_profile("summary = \"no more\"\n", "stored.toml"), InvalidArgument);
+}
+
+std::vector<double> counting(std::size_t count) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 0.0);
+  return values;
+}
+
+TEST(InputFields, TakeTheChannelAxisOrLeaveItOut) {
+  struct Case {
+    std::vector<std::int64_t> shape;
+    int dimension, channels;
+    std::vector<int> grid;
+  };
+  for (const Case& known : {Case{{6}, 1, 1, {6}}, Case{{1, 6}, 1, 1, {6}}, Case{{2, 6}, 1, 2, {6}},
+                            Case{{3, 4}, 2, 1, {3, 4}}, Case{{1, 3, 4}, 2, 1, {3, 4}}, Case{{2, 3, 4}, 2, 2, {3, 4}}}) {
+    const auto count = static_cast<std::size_t>(
+        std::accumulate(known.shape.begin(), known.shape.end(), std::int64_t{1}, std::multiplies<>()));
+    const FieldBatch field = cli::input_field(known.shape, counting(count), known.dimension, known.channels, "test");
+    EXPECT_EQ(known.grid, field.domain.shape());
+    EXPECT_EQ(known.channels, field.channels);
+    EXPECT_EQ(1, field.batch);
+    EXPECT_EQ(counting(count), field.values);
+  }
+}
+
+TEST(InputFields, RefuseShapesTheOperatorDoesNotTake) {
+  EXPECT_THROW(cli::input_field({2, 6}, counting(12), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(6), 1, 2, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(6), 2, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({}, counting(1), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({0}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({std::int64_t{1} << 40}, {}, 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({6}, counting(5), 1, 1, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_field({1}, {std::numeric_limits<double>::quiet_NaN()}, 1, 1, "test"), DataError);
+}
+
+TEST(InputFields, OnAMeshThereIsAValueForEachPoint) {
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1}, {1, 1, 1}));
+  struct Case {
+    std::vector<std::int64_t> shape;
+    int channels, batch;
+  };
+  for (const Case& known : {Case{{3}, 1, 1}, Case{{1, 3}, 1, 1}, Case{{2, 3}, 2, 1}, Case{{4, 2, 3}, 2, 4}}) {
+    const auto count = static_cast<std::size_t>(3 * known.channels * known.batch);
+    const auto fields =
+        cli::on_mesh(cli::input_fields(known.shape, counting(count), 1, known.channels, "test"), mesh, "test");
+    EXPECT_EQ(mesh, fields.domain);
+    EXPECT_EQ(known.batch, fields.batch);
+    EXPECT_EQ(known.channels, fields.channels);
+    EXPECT_EQ(counting(count), fields.values);
+  }
+  EXPECT_THROW(cli::on_mesh(cli::input_field({4}, counting(4), 1, 1, "test"), mesh, "test"), InvalidArgument);
+}
+
+TEST(InputFields, LabelsHaveTheDomainsShape) {
+  const Domain mesh = Domain::mesh(Mesh::of_points(2, {0, 0, 1, 0, 0, 1}, {1, 2, 4}));
+  EXPECT_EQ((std::vector<double>{5, 2}), cli::input_partition({3}, {0, 1, 0}, mesh, "test").volumes);
+  EXPECT_THROW(cli::input_partition({1, 3}, {0, 1, 0}, mesh, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_partition({3}, {0, 2, 0}, mesh, "test"), InvalidArgument);
+  const Domain domain = Domain::unit({2, 2});
+  EXPECT_EQ(2, cli::input_partition({2, 2}, {0, 1, 1, 0}, domain, "test").players);
+  EXPECT_THROW(cli::input_partition({4}, {0, 1, 1, 0}, domain, "test"), InvalidArgument);
+  EXPECT_THROW(cli::input_partition({2, 2}, {0, 2, 2, 0}, domain, "test"), InvalidArgument);
 }
 
 }  // namespace

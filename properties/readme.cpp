@@ -18,6 +18,7 @@
 #include "data/safetensors.hpp"
 #include "estimators/registry.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -68,13 +69,11 @@ std::string python_blocks() {
   std::istringstream page(pages());
   std::string text;
   bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.starts_with("```")) {
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("```"))
       inside = line == "```python";
-    } else if (inside) {
+    else if (inside)
       text += line + '\n';
-    }
-  }
   return text;
 }
 
@@ -100,11 +99,10 @@ void expect_shown(const std::string& shown, const std::string& printed) {
     ASSERT_TRUE(words >> word) << "nothing is printed for " << want;
     double number = 0, found = 0;
     const bool is_number = std::sscanf(want.c_str(), "%lf", &number) == 1 && want.find("..") == std::string::npos;
-    if (is_number && std::sscanf(word.c_str(), "%lf", &found) == 1) {
+    if (is_number && std::sscanf(word.c_str(), "%lf", &found) == 1)
       EXPECT_NEAR(number, found, 1e-3 * std::abs(number)) << printed;
-    } else {
+    else
       EXPECT_EQ(want, word) << printed;
-    }
   }
 }
 
@@ -168,7 +166,7 @@ TEST_F(ReadmeCommands, Run) {
   EXPECT_EQ(1, shows) << "what README says that a command prints";
 #endif
 #ifdef OPSHAP_WITH_NETWORKS
-  ASSERT_NE(std::string::npos, python_blocks().find("opshap.load"));
+  ASSERT_TRUE(has(python_blocks(), "opshap.load"));
   file("page.py", "import sys\nsys.path.insert(0, '" OPSHAP_SOURCE_DIR
                   "/python')\nimport numpy as np\n"
                   "u, weights = np.load('u.npy'), np.arange(64.0)\n" +

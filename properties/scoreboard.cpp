@@ -13,13 +13,15 @@
 
 #include "core/error.hpp"
 #include "reporting/amortisation.hpp"
-#include "reporting/claims_measurement.hpp"
 #include "reporting/claims.hpp"
+#include "reporting/claims_measurement.hpp"
 #include "reporting/comparison.hpp"
 #include "reporting/methods.hpp"
 #include "reporting/report_tables.hpp"
+#include "support/claim_examples.hpp"
 #include "support/planes_run.hpp"
 #include "support/synthetic_run.hpp"
+#include "support/text.hpp"
 
 namespace opshap {
 namespace {
@@ -60,7 +62,7 @@ TEST(Comparison, IsByTheToleranceAndThenByStandardErrors) {
 }
 
 TEST(Constant, IsTheMeanOfTheReferencesOfTheOtherInputs) {
-  runs::Run run = SyntheticRun{.resolutions = {16}, .curves = {}, .inputs = 3}.run();
+  runs::Run run = SyntheticRun{.resolutions = {16}, .inputs = 3}.run();
   std::erase_if(run.results.values, [](const runs::ValuesRow& row) { return row.method != "reference"; });
   const std::vector<std::vector<double>> references = {{1, 0}, {0, 2}, {3, 4}};
   for (runs::ValuesRow& row : run.results.values) {
@@ -205,15 +207,14 @@ TEST(Claims, SayOnWhichOfTwoGridsWithTheSamePlayersTheyMeasured) {
   }
   const reporting::Judgement beaten = judgement("explainer_beats_uniform");
   EXPECT_EQ(reporting::Verdict::not_reproduced, beaten.verdict) << beaten.evidence;
-  EXPECT_NE(std::string::npos, beaten.evidence.find("at n = 16 (4 × 4) ")) << beaten.evidence;
-  EXPECT_NE(std::string::npos, beaten.evidence.find("1 of 2 hold, 1 does not.")) << beaten.evidence;
+  EXPECT_TRUE(has(beaten.evidence, {"at n = 16 (4 × 4) ", "1 of 2 hold, 1 does not."}));
   ASSERT_EQ(2u, beaten.tables.front().rows.size());
   EXPECT_EQ("n = 16 (of 8 × 8 points)", beaten.tables.front().rows[1].front());
   EXPECT_EQ("holds", beaten.tables.front().rows[1].back());
   for (const char* id : {"classical_methods_win_at_few_players", "classical_methods_need_more_at_many_players",
                          "training_is_amortised", "one_model_for_all_resolutions"}) {
     EXPECT_EQ(reporting::Verdict::not_testable, judgement(id).verdict) << id;
-    EXPECT_NE(std::string::npos, judgement(id).evidence.find("about lines")) << id;
+    EXPECT_TRUE(has(judgement(id).evidence, "about lines"));
   }
 }
 
@@ -245,17 +246,20 @@ TEST(Comparison, PutsThePapersPlayersBesideGridsWhosePointsPlay) {
             in_the_paper);
 }
 
+/// The rows of the explainer once more, as those of another one.
+void add_explainer(runs::Results& results, const std::string& name) {
+  add_rows_like(results, "operator_shap", [&name](runs::AttributionRow& row) {
+    row.explainer = name;
+    return true;
+  });
+}
+
 TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
   auto run = SyntheticRun().run();
-  const runs::Results one = run.results;
   for (runs::AttributionRow& row : run.results.attributions)
     if (row.method == "operator_shap") row.explainer = "wide";
   EXPECT_EQ("operator_shap", reporting::Scoreboard(run).methods().front()) << "the only explainer needs no name";
-  for (runs::AttributionRow row : one.attributions) {
-    if (row.method != "operator_shap") continue;
-    row.explainer = "deep";
-    run.results.attributions.push_back(row);
-  }
+  add_explainer(run.results, "deep");
   const reporting::Scoreboard scores(run);
   EXPECT_EQ((std::vector<std::string>{"operator_shap:deep", "operator_shap:wide"}),
             scores.methods_with_access("amortised"));
@@ -269,12 +273,7 @@ TEST(Scoreboard, SeveralExplainersAreColumnsAndTheBareNameIsTheFirst) {
 
 TEST(Scoreboard, AnExplainerWithoutANameIsTheBareOneBesideAnother) {
   auto run = SyntheticRun().run();
-  const runs::Results one = run.results;
-  for (runs::AttributionRow row : one.attributions) {
-    if (row.method != "operator_shap") continue;
-    row.explainer = "deep";
-    run.results.attributions.push_back(row);
-  }
+  add_explainer(run.results, "deep");
   const reporting::Scoreboard scores(run);
   EXPECT_EQ((std::vector<std::string>{"operator_shap", "operator_shap:deep"}), scores.methods_with_access("amortised"));
   const reporting::Cell* bare = scores.cell(Discretisation::line(32), "operator_shap");
@@ -288,8 +287,7 @@ TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
       if (row.method != "kernel_shap_paired" || row.players != 64 || row.sample >= up_to) continue;
       row.distinct = row.evaluations = 0;
       row.game_seconds = row.estimator_seconds = 0;
-      row.scores["pearson"] = row.scores["nrmse"] = row.scores["r2"] = row.scores["efficiency_gap"] =
-          Measured::undefined("rank=62");
+      set_undefined(row, "rank=62");
     }
   };
   auto run = SyntheticRun::full().run();
@@ -305,9 +303,8 @@ TEST(Scoreboard, CostsAreThoseOfTheInputsThatWereNotRefused) {
   const reporting::Scoreboard scores(run);
   const reporting::Cell none = *scores.cell(Discretisation::line(64), "kernel_shap_paired");
   EXPECT_FALSE(none.seconds() || none.evaluations() || none.distinct() || none.gradients());
-  EXPECT_NE(std::string::npos,
-            reporting::tables::cost(scores).csv().find("64,KernelSHAP (paired),1024,refused,refused,refused,refused"))
-      << reporting::tables::cost(scores).csv();
+  EXPECT_TRUE(
+      has(reporting::tables::cost(scores).csv(), "64,KernelSHAP (paired),1024,refused,refused,refused,refused"));
 }
 
 TEST(NetError, TakesOffWhatTheReferenceAdds) {
@@ -348,10 +345,9 @@ TEST(NetError, TakesOffWhatTheReferenceAdds) {
 
 TEST(NetError, IsZeroBelowTheReferenceAndTheNrmseAtAnExactOne) {
   runs::Results results = SyntheticRun::full().results();
-  for (runs::AttributionRow& row : results.attributions) {
+  for (runs::AttributionRow& row : results.attributions)
     if (row.method == "operator_shap" && row.players == 512)
       row.scores["nrmse"] = Measured::of(*row.reference_error.value / 2);
-  }
   runs::Run run;
   run.pde = "burgers1d";
   run.results = results;

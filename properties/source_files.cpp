@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -24,9 +23,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const char* folder : {"lib", "properties", "convergence", "benchmarks"}) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(OPSHAP_SOURCE_DIR) / folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(OPSHAP_SOURCE_DIR) / folder))
       if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp") files.push_back(entry.path());
-    }
   }
   return files;
 }
@@ -212,13 +210,11 @@ std::vector<fs::path> tracked_files() {
     files.clear();
   }
   static const std::set<std::string> written = {"build", "runs", ".git", ".ccache", "__pycache__"};
-  for (auto entry = fs::recursive_directory_iterator(root); entry != fs::recursive_directory_iterator(); ++entry) {
-    if (entry->is_directory() && written.contains(entry->path().filename().string())) {
+  for (auto entry = fs::recursive_directory_iterator(root); entry != fs::recursive_directory_iterator(); ++entry)
+    if (entry->is_directory() && written.contains(entry->path().filename().string()))
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file()) {
+    else if (entry->is_regular_file())
       files.push_back(entry->path());
-    }
-  }
   return files;
 }
 
@@ -234,9 +230,8 @@ TEST(SourceFiles, TrackedFilesStayBelowThirtyTwoMegabytes) {
 // `opshap report FOLDER` draws the page of a run in a second.
 TEST(SourceFiles, OnlyTheJointPagesAreTracked) {
   std::set<std::string> pages;
-  for (const fs::path& file : tracked_files()) {
+  for (const fs::path& file : tracked_files())
     if (file.extension() == ".html") pages.insert(file.lexically_relative(OPSHAP_SOURCE_DIR).string());
-  }
   EXPECT_EQ((std::set<std::string>{"reports/desk/report.html", "reports/leaderboard/report.html",
                                    "reports/paper/report.html"}),
             pages);

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdint>
 #include <utility>
 
+#include "core/rng.hpp"
 #include "support/test_seed.hpp"
 
 namespace opshap {
@@ -16,6 +18,15 @@ void for_all(Property&& property) {
   use_test_seed();
   SCOPED_TRACE(replay());
   rc::detail::checkGTest(std::forward<Property>(property));
+}
+
+/// A property of what is easier to draw than to generate: each case draws from a stream of its own.
+template <typename Property>
+void for_all_streams(const Property& property) {
+  for_all([&property] {
+    Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+    property(rng);
+  });
 }
 
 }  // namespace opshap

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -16,56 +18,56 @@
 namespace opshap {
 
 /// What readers stumble over, as pieces of a file.
-inline const std::vector<std::string>& unwelcome_pieces() {
-  static const std::vector<std::string> pieces = {"[",
-                                                  "]",
-                                                  "{",
-                                                  "}",
-                                                  "\"",
-                                                  ",",
-                                                  ":",
-                                                  "\n",
-                                                  "'",
-                                                  "=",
-                                                  "#",
-                                                  "null",
-                                                  "true",
-                                                  "NaN",
-                                                  "Infinity",
-                                                  "-",
-                                                  "0",
-                                                  "-1",
-                                                  "1e308",
-                                                  "1e309",
-                                                  "0.5",
-                                                  "4294967296",
-                                                  "9223372036854775807",
-                                                  "18446744073709551616",
-                                                  "99999999999999999999",
-                                                  "\\u0000",
-                                                  std::string(1, '\0'),
-                                                  "\xff",
-                                                  "\xff\xfe",
-                                                  "../../x",
-                                                  "/tmp/x",
-                                                  "[[[[[[[[",
-                                                  "{\"a\":{\"a\":",
-                                                  "\"\"",
-                                                  "[]",
-                                                  "{}",
-                                                  std::string(300, '['),
-                                                  std::string(300, 'x'),
-                                                  std::string(8, '\xff'),
-                                                  std::string(8, '\0')};
+inline std::vector<std::string> unwelcome_pieces() {
+  static const char* const words[] = {"[",
+                                      "]",
+                                      "{",
+                                      "}",
+                                      "\"",
+                                      ",",
+                                      ":",
+                                      "\n",
+                                      "'",
+                                      "=",
+                                      "#",
+                                      "null",
+                                      "true",
+                                      "NaN",
+                                      "Infinity",
+                                      "-",
+                                      "0",
+                                      "-1",
+                                      "1e308",
+                                      "1e309",
+                                      "0.5",
+                                      "4294967296",
+                                      "9223372036854775807",
+                                      "18446744073709551616",
+                                      "99999999999999999999",
+                                      "\\u0000",
+                                      "\xff",
+                                      "\xff\xfe",
+                                      "../../x",
+                                      "/tmp/x",
+                                      "[[[[[[[[",
+                                      "{\"a\":{\"a\":",
+                                      "\"\"",
+                                      "[]",
+                                      "{}"};
+  std::vector<std::string> pieces(std::begin(words), std::end(words));
+  for (const auto& [length, letter] : {std::pair(1, '\0'), {8, '\0'}, {8, '\xff'}, {300, '['}, {300, 'x'}})
+    pieces.emplace_back(length, letter);
   return pieces;
 }
 
-/// A text changed at one to four places: bytes flipped, left out, doubled, moved, cut off; pieces put in.
+/// A text changed at one to four places: bytes flipped, left out, doubled, moved, cut off;
+/// digits exchanged; pieces put in.
 inline std::string mutated(std::string text, const std::vector<std::string>& seeds, Rng& rng) {
+  static const std::vector<std::string> pieces = unwelcome_pieces();
   for (std::uint64_t edits = 1 + rng.below(4); edits > 0; --edits) {
     const std::size_t place = rng.below(text.size() + 1);
-    const std::string& piece = unwelcome_pieces()[rng.below(unwelcome_pieces().size())];
-    switch (rng.below(8)) {
+    const std::string& piece = pieces[rng.below(pieces.size())];
+    switch (rng.below(9)) {
       case 0:
         text.insert(place, piece);
         break;
@@ -86,6 +88,10 @@ inline std::string mutated(std::string text, const std::vector<std::string>& see
         break;
       case 6:
         if (rng.below(4) == 0) text.resize(place);
+        break;
+      case 7:  // a digit for a digit
+        if (const std::size_t digit = text.find_first_of("0123456789", place); digit != std::string::npos)
+          text[digit] = static_cast<char>('0' + rng.below(10));
         break;
       default: {
         const std::string& other = seeds[rng.below(seeds.size())];
@@ -110,10 +116,11 @@ struct Survived {
 /// Gives mutants of the seeds to `read`. Each is taken, or refused with an error of ours: whatever else it throws would
 /// be exit code 7.
 template <typename Read>
-Survived survive(const char* reader, const std::vector<std::string>& seeds, const Read& read) {
+Survived survive(const char* reader, const std::vector<std::string>& seeds, const Read& read,
+                 std::uint64_t count = mutants()) {
   Survived survived;
   for (const std::string& seed : seeds) EXPECT_NO_THROW(read(seed)) << reader << ": a file that is whole is read";
-  for (std::uint64_t item = 0; item < mutants(); ++item) {
+  for (std::uint64_t item = 0; item < count; ++item) {
     Rng rng(test_seed(), reader, 0, item);
     const std::string text = mutated(seeds[rng.below(seeds.size())], seeds, rng);
     try {
@@ -128,7 +135,7 @@ Survived survive(const char* reader, const std::vector<std::string>& seeds, cons
                     << replay();
     }
   }
-  EXPECT_GT(survived.refused, mutants() / 10) << reader;
+  EXPECT_GT(survived.refused, count / 10) << reader;
   return survived;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <string>
@@ -50,6 +51,16 @@ class Program : public ::testing::Test {
     const Outcome outcome = opshap(arguments);
     EXPECT_EQ(0, outcome.code) << arguments << "\n" << outcome.err;
     return outcome;
+  }
+  /// What `opshap <arguments>` prints. It must end with this code.
+  std::string output(const std::string& arguments, int code = 0) const {
+    const Outcome outcome = opshap(arguments);
+    EXPECT_EQ(code, outcome.code) << arguments << "\n" << outcome.out << outcome.err;
+    return outcome.out;
+  }
+  /// The same of a command that prints JSON.
+  nlohmann::json answer(const std::string& arguments, int code = 0) const {
+    return nlohmann::json::parse(output(arguments, code), nullptr, false);
   }
 
   Outcome shell(const std::string& command) const {

@@ -43,6 +43,21 @@ struct SyntheticRun {
   runs::Run run() const;
 };
 
+inline void set_pde(runs::Results& results, const std::string& pde) {
+  const auto set = [&pde](auto&... lists) {
+    const auto set_all = [&pde](auto& rows) {
+      for (auto& row : rows) row.pde = pde;
+    };
+    (set_all(lists), ...);
+  };
+  set(results.attributions, results.values, results.operators, results.training, results.fields);
+}
+
+/// No score of a row is defined, for this reason.
+inline void set_undefined(runs::AttributionRow& row, const std::string& why) {
+  for (const char* metric : {"pearson", "nrmse", "r2", "efficiency_gap"}) row.scores[metric] = Measured::undefined(why);
+}
+
 /// The files of a run folder.
 inline void write_run(const std::filesystem::path& folder, const runs::Results& results,
                       const nlohmann::ordered_json& manifest) {
@@ -117,6 +132,19 @@ inline double typical_nrmse(const std::string& method, int players, double budge
 inline runs::Results SyntheticRun::results() const {
   runs::Results results;
   Rng rng(seed, "synthetic run");
+  const auto keep = [&](const std::string& method, int players, std::int64_t sample, const std::vector<double>& values,
+                        double grand, const std::vector<double>& errors) {
+    results.values.push_back({.pde = "burgers1d",
+                              .players = players,
+                              .sample = sample,
+                              .method = method,
+
+                              .empty = 0,
+                              .grand = grand,
+                              .values = values,
+                              .standard_errors = errors,
+                              .shape = {players}});
+  };
   const auto add = [&](int players, std::int64_t sample, const std::string& method, const std::string& access,
                        std::optional<std::int64_t> budget, const std::vector<double>& reference,
                        const std::vector<double>& values, double r2, double seconds) {
@@ -144,34 +172,14 @@ inline runs::Results SyntheticRun::results() const {
     row.reference_error = Measured::of(players <= 16 ? 0 : 0.01 * std::sqrt(players / 32.0));
     row.reference_evaluations = players <= 16 ? 65536 : 16384;
     results.attributions.push_back(row);
-    if (!budget) {
-      results.values.push_back({.pde = "burgers1d",
-                                .players = players,
-                                .sample = sample,
-                                .method = method,
-                                .budget = budget,
-                                .empty = 0,
-                                .grand = attribution.grand,
-                                .values = values,
-                                .standard_errors = {},
-                                .shape = {players}});
-    }
+    if (!budget) keep(method, players, sample, values, attribution.grand, {});
   };
   for (const int players : resolutions) {
-    runs::OperatorRow backbone{.pde = "burgers1d", .points = players, .relative_errors = {}, .shape = {players}};
+    runs::OperatorRow backbone{.pde = "burgers1d", .points = players, .shape = {players}};
     for (std::int64_t sample = 0; sample < inputs; ++sample) {
       const std::vector<double> reference = synthetic::shapley_values(players, sample);
-      results.values.push_back(
-          {.pde = "burgers1d",
-           .players = players,
-           .sample = sample,
-           .method = "reference",
-           .budget = std::nullopt,
-           .empty = 0,
-           .grand = synthetic::sum(reference),
-           .values = reference,
-           .standard_errors = std::vector<double>(reference.size(), players <= 16 ? 0 : 0.02 / players),
-           .shape = {players}});
+      keep("reference", players, sample, reference, synthetic::sum(reference),
+           std::vector<double>(reference.size(), players <= 16 ? 0 : 0.02 / players));
       const double factor = std::exp(0.3 * rng.normal());
       const auto noisy = [&](const std::string& method, double budget) {
         return synthetic::perturbed(reference, factor * synthetic::typical_nrmse(method, players, budget), rng);
@@ -197,10 +205,7 @@ inline runs::Results SyntheticRun::results() const {
       backbone.relative_errors.push_back(Measured::of(0.02 * std::exp(0.4 * rng.normal())));
       runs::FieldsRow fields{.pde = "burgers1d",
                              .sample = sample,
-                             .x = {},
-                             .input = {},
-                             .solution = {},
-                             .prediction = {},
+
                              .shape = {players},
                              .input_channels = {"u"},
                              .output_channels = {"u"},

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+
+#include "core/error.hpp"
 
 namespace opshap {
 
@@ -10,6 +16,26 @@ inline std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
   return found;
+}
+
+/// Whether a text has each of these parts. A failure shows the first part that it lacks, and the text.
+inline testing::AssertionResult has(std::string_view text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts)
+    if (text.find(part) == std::string_view::npos)
+      return testing::AssertionFailure() << "wanted: " << part << "\ngot: " << text;
+  return testing::AssertionSuccess() << "got: " << text;
+}
+inline testing::AssertionResult has(std::string_view text, std::string_view part) { return has(text, {part}); }
+
+/// What an error of the kind E says, "" when there is none. Errors of other kinds pass through.
+template <typename E = Error, typename Work>
+std::string refusal(const Work& work) {
+  try {
+    work();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace opshap

@@ -1,4 +1,6 @@
-// The Burgers solver: a closed form, and the laws of the equation for random initial conditions.
+// The Burgers solver: a closed form, and the laws of the equation for random initial conditions. The synthetic problem
+// of two channels in the plane: closed forms on any grid. Inputs and parameters that a problem cannot work with: each is
+// refused by what is wrong with it.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -10,10 +12,15 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "pde/fields.hpp"
 #include "pde/registry.hpp"
+#include "support/field_of.hpp"
+#include "support/text.hpp"
+#include "support/tolerance.hpp"
 
 namespace opshap {
 namespace {
@@ -110,7 +117,7 @@ TEST(BurgersSolver, ReachesTimesThatAreNoMultipleOfTheStep) {
 TEST(BurgersSolver, DampsTinyFieldsAsTheHeatEquation) {
   for (const double amplitude : {1e-8, 1e-100, 1e-200, 1e-300}) {
     const FieldBatch initial = field(64, [=](double x) { return amplitude * std::sin(2 * pi * x); });
-    const FieldBatch exact =
+    const auto exact =
         field(64, [=](double x) { return amplitude * std::exp(-0.01 * 4 * pi * pi * 0.5) * std::sin(2 * pi * x); });
     EXPECT_LT(largest_difference(exact, solve(initial, 0.5).output), 1e-7 * amplitude) << amplitude;
   }
@@ -162,8 +169,7 @@ TEST(BurgersSolver, DissipatesEnergyAtTheRateOfItsGradient) {
 // free of aliasing: the sums k + l + m = N of three kept modes are what breaks it. Orszag (1971). The time steps are so
 // small that only rounding remains.
 TEST(BurgersSolver, KeepsTheEnergyWithoutViscosityOnACoarseGrid) {
-  const FieldBatch initial =
-      field(16, [](double x) { return std::sin(2 * pi * x) + 0.005 * std::cos(10 * pi * x + 1); });
+  const auto initial = field(16, [](double x) { return std::sin(2 * pi * x) + 0.005 * std::cos(10 * pi * x + 1); });
   const FieldBatch now = solve(initial, 0.01, {{"nu", 0.0}, {"dt", 1e-5}}).output;
   EXPECT_GT(largest_difference(initial, now), 0.01) << "nothing happened";
   EXPECT_NEAR(energy(initial), energy(now), 1e-14);
@@ -221,9 +227,8 @@ RC_GTEST_PROP(BurgersSolver, HoldsAllInvariantsForTheInitialConditionsOfTheDataS
 
 std::string broken_laws(const FieldBatch& initial, const FieldBatch& later) {
   std::string names;
-  for (const pde::PairLaw& law : pde::find("burgers1d").pair_laws(initial, later)) {
+  for (const pde::PairLaw& law : pde::find("burgers1d").pair_laws(initial, later))
     if (!law.holds()) names += (names.empty() ? "" : " ") + law.name;
-  }
   return names;
 }
 
@@ -263,23 +268,20 @@ TEST(BurgersSolver, BlowsUpLoudlyWhenTheStepIsTooLarge) {
 TEST(BurgersSolver, NamesWhatCannotWork) {
   const FieldBatch wave = field(64, [](double x) { return std::sin(2 * pi * x); });
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THROW(solve(field(7, [](double) { return 0.0; }), 1), InvalidArgument);
-  EXPECT_THROW(solve(wave, -1), InvalidArgument);
-  EXPECT_THROW(solve(wave, infinity), InvalidArgument);
-  EXPECT_THROW(solve(wave, 1e12), InvalidArgument);
-  EXPECT_THROW(solve(FieldBatch::zeros(Domain::unit({8, 8}), 1, 1), 1), InvalidArgument);
-  EXPECT_THROW(solve(FieldBatch::zeros(Domain::unit({64}), 2, 1), 1), InvalidArgument);
-  EXPECT_THROW(solve(FieldBatch::zeros(Domain::unit({64}), 1, 2), 1), InvalidArgument);
-  EXPECT_THROW(solve(field(64, [](double x) { return 1e308 * std::sin(2 * pi * x); }), 1), InvalidArgument);
-  EXPECT_THROW(solve(field(64, [](double x) { return 1e308 + std::sin(2 * pi * x); }), 1), InvalidArgument);
-  EXPECT_THROW(solve(field(64, [](double x) { return 1e9 + std::sin(2 * pi * x); }), 1), InvalidArgument);
+  const auto scaled = [](double offset, double scale) {
+    return field(64, [=](double x) { return offset + scale * std::sin(2 * pi * x); });
+  };
+  for (const double time : {-1.0, infinity, 1e12}) EXPECT_THROW(solve(wave, time), InvalidArgument);
+  for (const FieldBatch& bad :
+       {field(7, [](double) { return 0.0; }), FieldBatch::zeros(Domain::unit({8, 8}), 1, 1),
+        FieldBatch::zeros(Domain::unit({64}), 2, 1), FieldBatch::zeros(Domain::unit({64}), 1, 2), scaled(0, 1e308),
+        scaled(1e308, 1), scaled(1e9, 1)})
+    EXPECT_THROW(solve(bad, 1), InvalidArgument);
   FieldBatch broken = wave;
   broken.values[5] = std::nan("");
   EXPECT_THROW(solve(broken, 1), DataError);
-  EXPECT_THROW(changed({{"nu", -1.0}}), InvalidArgument);
-  EXPECT_THROW(changed({{"dt", 0.0}}), InvalidArgument);
-  EXPECT_THROW(changed({{"nu", infinity}}), InvalidArgument);
-  EXPECT_THROW(changed({{"viscosity", 1.0}}), InvalidArgument);
+  for (const auto& [name, value] : {std::pair("nu", -1.0), {"dt", 0.0}, {"nu", infinity}, {"viscosity", 1.0}})
+    EXPECT_THROW(changed({{name, value}}), InvalidArgument) << name;
   EXPECT_THROW(pde::find("burger1d"), InvalidArgument);
 }
 
@@ -360,6 +362,196 @@ TEST(InitialConditions, DependOnSeedAndSampleAlone) {
   EXPECT_EQ(alone, pde::find("burgers1d").draw(used, 4999).input.values);
   EXPECT_NE(alone, pde::find("burgers1d").draw(root, 4998).input.values);
   EXPECT_NE(alone, pde::find("burgers1d").draw(Rng(43, "order"), 4999).input.values);
+}
+
+Domain box(int nx, int ny) { return Domain::grid({Axis::cells(nx, 2), Axis::cells(ny, 1)}); }
+
+using Function = std::function<double(double, double)>;
+
+std::vector<double> values(const Domain& domain, const Function& function) {
+  std::vector<double> values;
+  for (int i = 0; i < domain.shape()[0]; ++i)
+    for (int j = 0; j < domain.shape()[1]; ++j)
+      values.push_back(function((i + 0.5) * 2 / domain.shape()[0], (j + 0.5) / domain.shape()[1]));
+  return values;
+}
+
+FieldBatch input(const Domain& domain, const Function& gain, const Function& source) {
+  FieldBatch field = FieldBatch::zeros(domain, 1, 2);
+  field.values = values(domain, gain);
+  const std::vector<double> second = values(domain, source);
+  field.values.insert(field.values.end(), second.begin(), second.end());
+  return field;
+}
+
+// The source is an eigenfunction of the Laplacian with walls: s is the source times 1/(1 + length² λ).
+TEST(Synthetic2d, AgreesWithTheClosedFormOfOneModeOnAnyGrid) {
+  const Function gain = [](double x, double y) { return 0.3 + x * y; };
+  const Function source = [](double x, double y) { return std::cos(3 * pi * x / 2) * std::cos(2 * pi * y); };
+  for (const auto& [nx, ny] : {std::pair{4, 3}, {8, 8}, {32, 32}, {17, 40}}) {
+    const Domain domain = box(nx, ny);
+    const double length = 0.3, lambda = 9 * pi * pi / 4 + 4 * pi * pi;
+    const std::vector<double> exact = values(domain, [&](double x, double y) {
+      return (1 - 0.25 * gain(x, y)) * source(x, y) / (1 + length * length * lambda);
+    });
+    const auto problem = pde::find("synthetic2d").with({{"length", length}, {"coupling", -0.25}});
+    EXPECT_EQ(
+        "", mismatch(exact, problem->solve(input(domain, gain, source)).output.values, rounding(20.0 * (nx + ny), 1)));
+  }
+}
+
+// The recorded coefficients, summed by hand at the points of the native grid.
+TEST(Synthetic2d, DrawsTheSeriesItRecords) {
+  const pde::Problem& problem = pde::find("synthetic2d");
+  for (std::uint64_t number = 0; number < 5; ++number) {
+    const pde::Sample sample = problem.draw(Rng(11, "synthetic"), number);
+    const auto series = [&](std::size_t channel, double x, double y, double area) {
+      double sum = 0;
+      for (int k = 0; k < 4; ++k)
+        for (int l = 0; l < 4; ++l)
+          sum += sample.drawn[channel].values[static_cast<std::size_t>(4 * k + l)] * std::cos(pi * k * x / 2) *
+                 std::cos(pi * l * y) / (1 + area * pi * pi * (k * k / 4.0 + l * l));
+      return sum;
+    };
+    const Domain domain = problem.input().domain;
+    const FieldBatch expected = input(
+        domain, [&](double x, double y) { return series(0, x, y, 0); },
+        [&](double x, double y) { return series(1, x, y, 0); });
+    EXPECT_EQ("", mismatch(expected.values, sample.input.values, rounding(1000, 1)));
+    const std::vector<double> solution =
+        values(domain, [&](double x, double y) { return (1 + 0.5 * series(0, x, y, 0)) * series(1, x, y, 0.04); });
+    EXPECT_EQ("", mismatch(solution, problem.solve(sample.input).output.values, rounding(2000, 1)));
+    for (const std::size_t channel : {0, 1}) {
+      const double size = largest(std::span(sample.input.values).subspan(channel * 1024, 1024));
+      EXPECT_GE(size, 0.5);
+      EXPECT_LE(size, 1);
+    }
+  }
+}
+
+// The gain acts at its own point alone, the source everywhere.
+TEST(Synthetic2d, IsLocalInTheGainAndNotInTheSource) {
+  const Domain domain = box(16, 8);
+  const Function one = [](double, double) { return 1.0; };
+  const FieldBatch plain = input(domain, one, one);
+  FieldBatch gained = plain, sourced = plain;
+  gained.values[40] += 0.5;
+  sourced.values[128 + 40] += 0.5;
+  const auto solve = [](const FieldBatch& field) { return pde::find("synthetic2d").solve(field).output.values; };
+  const std::vector<double> before = solve(plain), with_gain = solve(gained), with_source = solve(sourced);
+  for (std::size_t p = 0; p < before.size(); ++p) {
+    EXPECT_EQ(p == 40, before[p] != with_gain[p]) << p;
+    EXPECT_GT(std::abs(before[p] - with_source[p]), 1e-12) << p;
+  }
+}
+
+TEST(Synthetic2d, RefusesGridsWithoutItsWallsAndWrongParameters) {
+  const pde::Problem& problem = pde::find("synthetic2d");
+  EXPECT_THROW(problem.solve(FieldBatch::zeros(Domain::unit({8, 8}), 1, 2)), InvalidArgument);
+  // Every other point of its own grid: the walls are no longer half a cell away.
+  EXPECT_THROW(problem.solve(FieldBatch::zeros(problem.input().domain.strided({16, 16}), 1, 2)), InvalidArgument);
+  EXPECT_THROW(problem.with({{"coupling", 1.0}}), InvalidArgument);
+  EXPECT_THROW(problem.with({{"length", -0.1}}), InvalidArgument);
+}
+
+/// What the refusal of solving `field` says; "" when it is solved.
+template <typename E>
+std::string refused(const pde::Problem& problem, const FieldBatch& field) {
+  return refusal<E>([&] { problem.solve(field); });
+}
+
+std::string refused(const std::string& name, const pde::ParameterValues& values) {
+  return refusal<InvalidArgument>([&] { pde::find(name).with(values); });
+}
+
+TEST(PdeInputs, AFieldWithAJumpAtTheSeamIsSolvedWithARemark) {
+  for (const char* name : {"advection1d", "heat1d"}) {
+    const pde::Problem& problem = pde::find(name);
+    const FieldBatch sawtooth = field_of(problem.input(), {64}, [](double x, double, int) { return x; });
+    EXPECT_TRUE(has(pde::seam_remark(sawtooth), "jump=0.984375"));
+    EXPECT_EQ("", refused<InvalidArgument>(problem, sawtooth)) << name;
+    const FieldBatch constant = field_of(problem.input(), {64}, [](double, double, int) { return 0.25; });
+    EXPECT_EQ("", pde::seam_remark(constant));
+    // A jump has a second one elsewhere in a periodic field, wherever the axis begins.
+    const FieldBatch step = field_of(problem.input(), {64}, [](double x, double, int) { return x < 0.5 ? 0 : 0.5; });
+    EXPECT_EQ("", pde::seam_remark(step));
+  }
+  const pde::Problem& plane = pde::find("heat2d");
+  EXPECT_TRUE(has(
+      pde::seam_remark(field_of(plane.input(), {16, 32}, [](double x, double y, int) { return y + std::sin(7 * x); })),
+      "axis=1, jump=0.96875"));
+  EXPECT_TRUE(has(pde::seam_remark(field_of(plane.input(), {16, 16}, [](double x, double, int) { return x; })),
+                  "axis=0, jump="));
+}
+
+TEST(PdeInputs, ThePapersFieldsWithAJumpAreSolved) {
+  const auto jumping = pde::find("allen_cahn1d").with({{"ic.closure", "seam_jump"}});
+  const FieldBatch field = jumping->draw(Rng(3, "pde_inputs"), 0).input;
+  // tanh at both ends, of opposite signs.
+  EXPECT_GT(std::abs(field.values.front() - field.values.back()), 1.8);
+  EXPECT_EQ("", refused<InvalidArgument>(*jumping, field));
+  EXPECT_TRUE(has(pde::seam_remark(field), "jump="));
+}
+
+TEST(PdeInputs, ImpossibleValuesAreRefusedWithTheirPoint) {
+  const pde::Problem& darcy = pde::find("darcy2d");
+  FieldBatch ground = field_of(darcy.input(), {8, 8}, [](double, double, int) { return 1.0; });
+  ground.values[19] = 0;
+  EXPECT_TRUE(has(refused<DataError>(darcy, ground), "point=19, a=0 (a permeability is positive)"));
+  const pde::Problem& water = pde::find("shallow_water2d");
+  FieldBatch depth = field_of(water.input(), {8, 8}, [](double, double, int) { return 1.0; });
+  depth.values[7] = -0.1;
+  EXPECT_TRUE(has(refused<DataError>(water, depth), "point=7, h=-0.1 (a depth is not negative)"));
+  const pde::Problem& solute = pde::find("diffusion_sorption1d");
+  FieldBatch concentration = field_of(solute.input(), {32}, [](double x, double, int) { return 1 - x; });
+  concentration.values[31] = -1e-3;
+  EXPECT_TRUE(has(refused<DataError>(solute, concentration), "point=31, u=-0.001 (a concentration is not negative)"));
+}
+
+TEST(PdeInputs, GridsOfAnotherKindAreRefused) {
+  const auto on = [](const Domain& domain) { return FieldBatch::zeros(domain, 1, 1); };
+  EXPECT_TRUE(has(refused<InvalidArgument>(pde::find("darcy2d"), on(Domain::unit({8, 8}))), "middles of cells"));
+  EXPECT_TRUE(has(refused<InvalidArgument>(pde::find("shallow_water2d"), on(Domain::unit({8, 8}))), "its walls"));
+  EXPECT_TRUE(has(refused<InvalidArgument>(pde::find("diffusion_sorption1d"), on(Domain::unit({32}))), "both ends"));
+  EXPECT_TRUE(has(refused<InvalidArgument>(pde::find("heat1d"), on(Domain::grid({Axis::nodes(32)}))), "periodic"));
+  EXPECT_TRUE(has(refused<InvalidArgument>(pde::find("allen_cahn1d"), on(Domain::unit({4}))), "N=4"));
+}
+
+TEST(PdeInputs, ParametersThatCannotWorkAreRefused) {
+  EXPECT_TRUE(
+      has(refused("shallow_water2d", {{"cfl", 0.6}}), "cfl=0.6 (an unsplit scheme in the plane is stable up to 0.5)"));
+  EXPECT_TRUE(has(refused("shallow_water2d", {{"order", "third"}}),
+                  "order=third (not one of its choices). Give one of first, muscl."));
+  EXPECT_TRUE(has(refused("shallow_water2d", {{"points", 20.5}}), "points=20.5"));
+  EXPECT_TRUE(has(refused("gray_scott2d", {{"dt", 0.0}}), "dt=0"));
+  EXPECT_TRUE(has(refused("gray_scott2d", {{"F", -0.1}}), "F=-0.1"));
+  EXPECT_TRUE(has(refused("allen_cahn1d", {{"dt", -1.0}}), "dt=-1"));
+  EXPECT_TRUE(has(refused("allen_cahn1d", {{"ic.closure", 1.0}}), "ic.closure=1 (not one of its choices)"));
+  EXPECT_TRUE(has(refused("diffusion_sorption1d", {{"phi", 0.0}}), "phi=0"));
+  EXPECT_TRUE(has(refused("darcy2d", {{"sigma", -1.0}}), "sigma=-1"));
+  EXPECT_TRUE(has(refused("heat1d", {{"kappa", -0.1}}), "kappa=-0.1 (must not be negative)"));
+  EXPECT_TRUE(has(refused("heat2d", {{"kapa", 0.1}}), "Did you mean kappa?"));
+  EXPECT_TRUE(has(refused("burgers1d", {{"nu", "thick"}}), "nu=thick (not a finite number)"));
+}
+
+// A step so long that the numbers overflow is told, not returned.
+TEST(PdeInputs, SolutionsThatBlowUpAreRefused) {
+  const auto problem = pde::find("gray_scott2d").with({{"points", 16.0}, {"dt", 100.0}, {"time", 4000.0}});
+  const FieldBatch hot = field_of(problem->input(), {16, 16}, [](double, double, int c) { return c == 0 ? 5.0 : 4.0; });
+  EXPECT_TRUE(has(refused<NumericalError>(*problem, hot), "blows up: dt=100"));
+}
+
+TEST(PdeInputs, WaterWithMomentaKeepsThem) {
+  const pde::Evolution& water = *pde::find("shallow_water2d").evolution();
+  const FieldBatch swirl = field_of(water.state(), {16, 16}, [](double x, double y, int channel) {
+    return channel == 0 ? 1 : channel == 1 ? 0.1 * std::sin(6 * y) : -0.1 * std::sin(6 * x);
+  });
+  const FieldBatch later = water.solve(swirl, 0.05).output;
+  EXPECT_EQ(3, later.channels);
+  const std::size_t points = 256;
+  const std::span<const double> depth(later.values.data(), points), along(later.values.data() + points, points);
+  EXPECT_GT(pde::largest(along), 0.01);
+  EXPECT_NEAR(1, pde::mean(depth), 1e-13);
 }
 
 }  // namespace
