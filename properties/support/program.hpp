@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <string>
@@ -50,6 +51,11 @@ class Program : public ::testing::Test {
     const Outcome outcome = opshap(arguments);
     EXPECT_EQ(0, outcome.code) << arguments << "\n" << outcome.err;
     return outcome;
+  }
+
+  /// What a command that must succeed says with --json.
+  nlohmann::json told(const std::string& arguments) const {
+    return nlohmann::json::parse(done(arguments + " --json").out);
   }
 
   Outcome shell(const std::string& command) const {
