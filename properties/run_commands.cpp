@@ -230,7 +230,7 @@ class ReferenceStudy : public Program {
     done(small_run + "--seed 3 --out " + path("run"));
     done("report " + path("run") + " -q --keep " + path("kept"));
     fs::copy(path("run/backbone/model.safetensors"), path("kept/backbone/model.safetensors"));
-    json manifest = json::parse(read_file(path("kept/manifest.json")));
+    auto manifest = nlohmann::ordered_json::parse(read_file(path("kept/manifest.json")));
     manifest["rows"].erase("references.jsonl");
     file("kept/manifest.json", manifest.dump());
     fs::remove(path("kept/references.jsonl.gz"));
@@ -282,7 +282,7 @@ TEST_F(ReferenceStudy, SaysWhichInputsDoNotAgree) {
   const std::size_t key = rows.find("\"reference_evaluations\":", rows.find(uniform));
   rows.insert(rows.find(':', key) + 1, "1");
   file("run/results.jsonl", std::regex_replace(rows, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), ""));
-  json manifest = json::parse(read_file(path("run/manifest.json")));
+  auto manifest = nlohmann::ordered_json::parse(read_file(path("run/manifest.json")));
   manifest.erase("rows");
   file("run/manifest.json", manifest.dump());
   const Outcome outcome = done("study references --run " + path("run") + " -q --out " + path("out"));
