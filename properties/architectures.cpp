@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -199,6 +200,8 @@ struct Subject {
   double smallest_slope = 1e-4;  ///< of the largest derivative: that there is one
   bool small = true;             ///< whether derivatives are cheap enough for all domains and several points
 };
+
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 
 std::vector<Domain> grids(const std::vector<std::vector<int>>& shapes) {
   std::vector<Domain> domains;
