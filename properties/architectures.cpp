@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -200,6 +201,8 @@ struct Subject {
   bool small = true;             ///< whether derivatives are cheap enough for all domains and several points
 };
 
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+
 std::vector<Domain> grids(const std::vector<std::vector<int>>& shapes) {
   std::vector<Domain> domains;
   for (const std::vector<int>& shape : shapes) domains.push_back(Domain::unit(shape));
@@ -267,7 +270,7 @@ std::vector<Subject> subjects() {
     all.push_back({std::string("gino_") + transform, small_gino(transform), {small_mesh()}, 1e-5});
   all.push_back({"mwt",
                  {R"({"model": "mwt", "in_channels": 2, "out_channels": 2, "c": 2, "k": 3, "alpha": 3, "n_cz": 2})"},
-                 grids({{2}, {4}, {16}})});
+                 grids({{2}, {4}})});
   return all;
 }
 
@@ -279,7 +282,10 @@ class EveryNetwork : public ::testing::TestWithParam<Subject> {
   static FieldBatch fields(const Domain& domain, std::int64_t batch, std::uint64_t item = 0) {
     return random_fields(domain, batch, in_channels, 16 * test_seed() + item);
   }
-  /// Where derivatives are compared.
+  /// Where values are compared, and where derivatives are.
+  std::vector<Domain> domains() const {
+    return GetParam().small ? GetParam().domains : std::vector{GetParam().domains.back()};
+  }
   std::vector<Domain> few_domains() const {
     return GetParam().small ? GetParam().domains : std::vector{GetParam().domains.front()};
   }
@@ -302,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryNetwork, ::testing::ValuesIn(subjects()),
 
 TEST_P(EveryNetwork, HasAtAPointTheValuesOfTheWholeField) {
   const auto found = op();
-  for (const Domain& domain : GetParam().domains) {
+  for (const Domain& domain : domains()) {
     const FieldBatch inputs = fields(domain, 3), outputs = found->apply(inputs);
     for (const std::int64_t point : points(domain)) {
       std::vector<double> whole;
@@ -334,8 +340,8 @@ TEST_P(EveryNetwork, GivesAFieldWhatItGivesItInABatch) {
   for (const Precision precision : {Precision::float64, Precision::float32}) {
     const auto found = op(precision);
     // In float32 too, sums are in another order.
-    const Tolerance tolerance = rounding(precision == Precision::float64 ? 1e4 : 100 * 0x1p29, 1);
-    for (const Domain& domain : GetParam().domains) {
+    const Tolerance tolerance = rounding(precision == Precision::float64 ? 1e4 : 10 * 0x1p29, 1);
+    for (const Domain& domain : domains()) {
       const FieldBatch inputs = fields(domain, GetParam().small ? 32 : 5), outputs = found->apply(inputs);
       for (const std::int64_t index : {std::int64_t{0}, std::int64_t{3}, inputs.batch - 1}) {
         const auto whole = outputs.field(index);

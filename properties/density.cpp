@@ -95,16 +95,7 @@ TEST(Density, IsToldOfCoarseGridsAlone) {
                                       .positional_embedding = "none"};
   EXPECT_EQ(plain.place_channels(1) + 1, told.place_channels(1));
   const auto op = network(told);
-  const auto drift_from = [&](int points) {
-    const FieldBatch coarse = op->apply(wave(Domain::unit({points}))), fine = op->apply(wave(Domain::unit({512})));
-    double difference = 0, size = 0;
-    for (int point = 0; point < points; ++point) {
-      const auto i = static_cast<std::size_t>(point);
-      difference = std::hypot(difference, coarse.values[i] - fine.values[i * 512 / static_cast<std::size_t>(points)]);
-      size = std::hypot(size, coarse.values[i]);
-    }
-    return difference / size;
-  };
+  const auto drift_from = [&](int points) { return drift(*op, Domain::unit({points}), Domain::unit({512})); };
   EXPECT_LT(drift_from(64), 1e-3) << "waves beyond the modes of a nonlinear network";
   EXPECT_GT(drift_from(32), 10 * drift_from(64));
   EXPECT_EQ(told, DensityConfig::parse(told));

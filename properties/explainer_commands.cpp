@@ -44,9 +44,8 @@ constexpr const char* quick =
 
 TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
   const std::string own = path("own.safetensors");
-  const Outcome trained = done("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
-                               " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " --json -q");
-  const Json answer = Json::parse(trained.out);
+  const Json answer = told("train explainer --operator " + backbone() + " --inputs " + waves(20, 32) +
+                           " --samples 64 --config " + file("quick.toml", quick) + " --out " + own + " -q");
   EXPECT_EQ("mean_field", answer.at("target"));
   // 64 games and 2 for validation: two passes of 6, and v(N) and v(∅) with the labels and for the normalisation.
   EXPECT_EQ(66 * 16, answer.at("operator_evaluations"));
@@ -60,8 +59,8 @@ TEST_F(ExplainerCommands, AnOperatorOfOnesOwnGetsItsExplainerAndItsErrors) {
     // An explainer of two epochs is no match for its own target.
     EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   }
-  const Outcome map = done("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " +
-                           own + " --query all --out " + path("map.npy"));
+  done("attribute --operator " + backbone() + " --input " + waves(2, 32, true) + " --explainer " + own +
+       " --query all --out " + path("map.npy"));
   EXPECT_EQ((std::vector<std::int64_t>{2, 32, 32}), data::read_npy(path("map.npy")).shape);
   const Outcome unseen = done("attribute --operator " + backbone() + " --input " + waves(1, 24, true) +
                               " --explainer " + own + " --query 3 --json");
@@ -87,8 +86,7 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string profile = std::string(OPSHAP_SOURCE_DIR) + "/properties/support/small_burgers.toml";
   const std::string train = "train explainer --data " + (run_ / "data" / "burgers1d.h5").string() + " --operator " +
                             backbone() + " --profile " + profile + " --out " + path("trained");
-  const Outcome trained = done(train + " --json -q");
-  const Json rows = Json::parse(trained.out).at("held_out");
+  const Json rows = told(train + " -q").at("held_out");
   ASSERT_EQ(1u, rows.size()) << "at the coarsest resolution";
   EXPECT_EQ(Json::parse("[16]"), rows[0].at("shape"));
   EXPECT_LT(rows[0].at("mean_field_nrmse").get<double>(), rows[0].at("nrmse").get<double>())
@@ -99,8 +97,7 @@ TEST_F(ExplainerCommands, ATrainingEndsWithTheErrorOfTheMeanFieldBesideItsOwn) {
   const std::string reproduce = "reproduce --profile " + profile + " --config " +
                                 file("mean.toml", "[evaluation]\nmethods = ['mean_field']\ncurves = []\n") + " --out " +
                                 path("run");
-  const Outcome run = done(reproduce + " --json -q");
-  const Json errors = Json::parse(run.out).at("errors");
+  const Json errors = told(reproduce + " -q").at("errors");
   ASSERT_EQ(2u, errors.size());
   for (const Json& row : errors) EXPECT_LT(row.at("mean_field_nrmse").get<double>(), row.at("nrmse").get<double>());
   EXPECT_TRUE(contains(opshap(reproduce + " -q").out, "mean field's"));

@@ -56,19 +56,6 @@ operators::FnoConfig random_config(int dimension, Rng& rng) {
   return config;
 }
 
-/// The empty and the grand coalition, then any.
-Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
-  Coalitions coalitions(players);
-  coalitions.append_empty();
-  coalitions.append_grand();
-  while (coalitions.size() < count) {
-    coalitions.append_empty();
-    for (int player = 0; player < players; ++player)
-      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
-  }
-  return coalitions;
-}
-
 /// Inputs and baselines have different means: a mask then moves every mode.
 FieldBatch random_field(const Domain& domain, int channels, double low, double high, Rng& rng) {
   FieldBatch field = FieldBatch::zeros(domain, 1, channels);

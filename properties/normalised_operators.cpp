@@ -23,6 +23,7 @@
 #include "operators/network.hpp"
 #include "operators/normalisation.hpp"
 #include "operators/weights.hpp"
+#include "support/operator_inputs.hpp"
 #include "support/refusal.hpp"
 #include "support/test_seed.hpp"
 #include "support/tolerance.hpp"
@@ -183,18 +184,6 @@ std::unique_ptr<Game> game_of(const Operator& op, const FieldBatch& input, const
   return games::cell_mask_game(op, {input, baseline, Partition::one_player_per_point(input.domain), readout});
 }
 
-Coalitions some_coalitions(int players, Rng& rng) {
-  Coalitions coalitions(players);
-  coalitions.append_empty();
-  coalitions.append_grand();
-  while (coalitions.size() < 12) {
-    coalitions.append_empty();
-    for (int player = 0; player < players; ++player)
-      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
-  }
-  return coalitions;
-}
-
 // The engine sees normalised fields; a mask commutes with the map. The plain path masks physical fields.
 TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
   for (const std::vector<int>& grid : grids) {
@@ -209,7 +198,7 @@ TEST(NormalisedOperator, HasTheSameGamesByItsEngineAndByMaskedFields) {
       if (rng.below(2) == 0)
         readout = Readout({{{.point = 2, .channel = 1}, 0.75}, {{.point = 5, .channel = 0}, -2.0}});
       const auto game = [&](const std::unique_ptr<Operator>& op) { return game_of(*op, input, baseline, readout); };
-      const Coalitions coalitions = some_coalitions(static_cast<int>(input.domain.points()), rng);
+      const Coalitions coalitions = random_coalitions(static_cast<int>(input.domain.points()), 12, rng);
       const std::vector<double> nodes = {0, 0.3, 1};
       const auto compare = [&](const auto& numbers_of, const char* what) {
         const std::vector<double> expected = numbers_of(*game(exact)), found = numbers_of(*game(engine)),

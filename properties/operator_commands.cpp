@@ -40,8 +40,7 @@ TEST_F(OperatorCommands, InspectSaysWhatAFileHolds) {
   operators::initialise(*network, 1);
   network->set_native_domain(Domain::grid({Axis::cells(32)}));
   operators::save_network(*network, path("fno.safetensors"));
-  const Outcome run = done("operator inspect " + path("fno.safetensors") + " --json");
-  const Json found = Json::parse(run.out);
+  const Json found = told("operator inspect " + path("fno.safetensors"));
   EXPECT_EQ("fno 1D, width 6, 4 modes, 2 layers", found["operator"]);
   EXPECT_EQ(6, found["config"]["hidden_channels"]);
   EXPECT_EQ(network->parameters().size(), found["parameters"]);
@@ -125,9 +124,9 @@ TEST_F(OperatorCommands, InspectSaysTheShiftAndTheNormalisers) {
       operators::FnoConfig{.n_modes = {4, 4}, .hidden_channels = 6, .n_layers = 1}, torch::kFloat32);
   network->set_normalisation({.input = {{.shape = {1, 1, 1, 1}, .mean = {3}, .std = {2}, .eps = 0}}, .output = {}});
   operators::save_network(*network, path("fno.safetensors"));
-  const Outcome run = done("operator inspect " + path("fno.safetensors") + " --json");
-  EXPECT_EQ("fftshift", Json::parse(run.out)["inverse_shift"]);
-  EXPECT_EQ("input for all", Json::parse(run.out)["normalisers"]);
+  const Json found = told("operator inspect " + path("fno.safetensors"));
+  EXPECT_EQ("fftshift", found["inverse_shift"]);
+  EXPECT_EQ("input for all", found["normalisers"]);
 }
 
 /// A file of weights as it comes from a state_dict, without a CONFIG.
@@ -168,8 +167,7 @@ TEST_F(ImportedOperators, AreThoseOfTheirTensorsAndTheirConfig) {
     weight.shape.pop_back();
   });
   for (const std::string& settings : {std::string(config), file("config.json", config)}) {
-    const Outcome run = done(import(settings) + " --json");
-    EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", Json::parse(run.out)["operator"]);
+    EXPECT_EQ("fno 1D, width 6, 4 modes, 1 layers", told(import(settings))["operator"]);
     EXPECT_EQ(read_file(path("original.safetensors")), read_file(path("made.safetensors")));
     std::filesystem::remove(path("made.safetensors"));
   }
@@ -287,7 +285,7 @@ TEST_F(ImportedOperators, KeepTheirNormalisers) {
   expect_refusal(import(config), 3, "has no normalization.output");
   Json said = Json::parse(config);
   said["normalization"]["output"]["eps"] = 1e-7;
-  const Outcome run = done(import(said.dump()));
+  done(import(said.dump()));
   const data::Safetensors made = data::read_safetensors(path("made.safetensors"));
   EXPECT_EQ(1e-7, Json::parse(made.metadata.at("config"))["normalization"]["output"]["eps"]);
   EXPECT_EQ(made.tensors.at("out_normalizer.mean").bytes,

@@ -43,12 +43,11 @@ TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
   const auto forecast = [&](const std::string& budget) {
     const std::string over =
         file("huge.toml", "[evaluation]\nmethods = ['permutation']\ncurves = []\nminimum_budget = " + budget + "\n");
-    return small_run + "--config " + over + " --dry-run --json";
+    return small_run + "--config " + over + " --dry-run";
   };
   const auto evaluations = [&](const std::string& budget) {
-    const Outcome said = done(forecast(budget));
-    const json told = json::parse(said.out);
-    for (const json& stage : told["runs"][0]["stages"])
+    const json answer = told(forecast(budget));
+    for (const json& stage : answer["runs"][0]["stages"])
       if (stage["stage"] == "evaluation") return stage["evaluations"]["most"].get<double>();
     return 0.0;
   };
@@ -58,9 +57,8 @@ TEST_F(Forecast, KnowsWhatAHugeBudgetCostsWithoutSpendingIt) {
 }
 
 TEST_F(Forecast, NamesTheStagesOfTheRunAndItsEvaluations) {
-  const Outcome said = done(command() + " --dry-run --ranks 4 --json");
   EXPECT_FALSE(fs::exists(path("run"))) << "nothing is written";
-  const json forecast = json::parse(said.out);
+  const json forecast = told(command() + " --dry-run --ranks 4");
   EXPECT_EQ(4, forecast["ranks"]);
   ASSERT_EQ(1u, forecast["runs"].size());
   done(command());
@@ -141,8 +139,7 @@ TEST_F(ShardCommands, PartsOfAComparisonMergeToTheWhole) {
   for (const char* shard : {"2/3", "0/3"}) done(out + " --shard " + shard);
   expect_refusal("merge " + path("run"), 2, "part=1/3 (is missing)");
   done(out + " --shard 1/3");
-  const Outcome merged = done("merge " + path("run") + " --json");
-  EXPECT_EQ(3, json::parse(merged.out)["merged"][0]["parts"]);
+  EXPECT_EQ(3, told("merge " + path("run"))["merged"][0]["parts"]);
   expect_refusal("merge " + path("run"), 3, "has no parts");
   expect_refusal(out + " --shard 1/3", 2, "Leave --shard out");
   done(out);
@@ -162,8 +159,7 @@ seed = 1
   const std::string out = "compare --suite " + suite + " --methods permutation,kernel_shap_paired -q --out ";
   done(out + path("whole"));
   for (const char* shard : {"0/2", "1/2"}) done(out + path("run") + " --shard " + shard);
-  const Outcome merged = done("merge " + path("run") + " --json");
-  ASSERT_EQ(2u, json::parse(merged.out)["merged"].size());
+  EXPECT_EQ(2u, told("merge " + path("run"))["merged"].size());
   done(out + path("run"));
   for (const auto& entry : fs::directory_iterator(path("whole"))) {
     if (!fs::exists(entry.path() / "results.jsonl")) continue;
@@ -234,7 +230,7 @@ class ReferenceStudy : public Program {
     done(small_run + "--seed 3 --out " + path("run"));
     done("report " + path("run") + " -q --keep " + path("kept"));
     fs::copy(path("run/backbone/model.safetensors"), path("kept/backbone/model.safetensors"));
-    json manifest = json::parse(read_file(path("kept/manifest.json")));
+    auto manifest = nlohmann::ordered_json::parse(read_file(path("kept/manifest.json")));
     manifest["rows"].erase("references.jsonl");
     file("kept/manifest.json", manifest.dump());
     fs::remove(path("kept/references.jsonl.gz"));
@@ -286,7 +282,7 @@ TEST_F(ReferenceStudy, SaysWhichInputsDoNotAgree) {
   const std::size_t key = rows.find("\"reference_evaluations\":", rows.find(uniform));
   rows.insert(rows.find(':', key) + 1, "1");
   file("run/results.jsonl", std::regex_replace(rows, std::regex(",\"crc32c\":\"[0-9a-f]{8}\""), ""));
-  json manifest = json::parse(read_file(path("run/manifest.json")));
+  auto manifest = nlohmann::ordered_json::parse(read_file(path("run/manifest.json")));
   manifest.erase("rows");
   file("run/manifest.json", manifest.dump());
   const Outcome outcome = done("study references --run " + path("run") + " -q --out " + path("out"));

@@ -18,6 +18,7 @@
 #include "estimators/registry.hpp"
 #include "games/cell_mask_game.hpp"
 #include "operators/weights.hpp"
+#include "support/networks.hpp"
 #include "support/refusal.hpp"
 #include "support/tolerance.hpp"
 
@@ -68,20 +69,13 @@ def forward(self, x: Tensor) -> Tensor:
     return y + y.mean(dim=2, keepdim=True)
 )";
 
-FieldBatch random_field(const Domain& domain, int channels) {
-  FieldBatch field = FieldBatch::zeros(domain, 1, channels);
-  Rng rng(3, "script test");
-  for (double& value : field.values) value = rng.normal();
-  return field;
-}
-
 TEST_F(TorchScript, IsTheModelThatWasWritten) {
   const auto op = operators::load_operator(archive(line_model, 2));
   EXPECT_EQ(1, op->dimension());
   EXPECT_EQ(2, op->input_channels());
   EXPECT_EQ(2, op->output_channels());
   EXPECT_EQ("TorchScript model.pt 1D, 2 to 2 channels", op->describe());
-  const FieldBatch field = random_field(Domain::unit({12}), 2);
+  const FieldBatch field = random_fields(Domain::unit({12}), 1, 2);
   const FieldBatch output = op->apply(field);
   const auto activated = [&](int row, std::size_t point) {
     const double first = field.values[point], second = field.values[12 + point];
@@ -99,7 +93,7 @@ TEST_F(TorchScript, IsTheModelThatWasWritten) {
 TEST_F(TorchScript, IsExplainedLikeAnyOperator) {
   const auto op = operators::load_operator(archive(line_model), "cpu", Precision::float64);
   const Domain domain = Domain::unit({8});
-  const FieldBatch field = random_field(domain, 1);
+  const FieldBatch field = random_fields(domain, 1, 1);
   const auto game = games::cell_mask_game(
       *op, {field, FieldBatch::zeros(domain, 1, 1), Partition::one_player_per_point(domain), Query{.point = 3}});
   EXPECT_FALSE(game->mean_field());
@@ -126,7 +120,7 @@ def forward(self, x: Tensor) -> Tensor:
 )");
   const fs::path path = folder_ / "complex.pt";
   module.save(path.string(), {{"opshap.json", R"({"dimension": 1, "in_channels": 1})"}});
-  const FieldBatch field = random_field(Domain::unit({5}), 1);
+  const FieldBatch field = random_fields(Domain::unit({5}), 1, 1);
   const auto output = operators::load_operator(path, "cpu", Precision::float64)->apply(field).values;
   for (std::size_t point = 0; point < 5; ++point)
     EXPECT_EQ("", mismatch(2 * field.values[point], output[point], rounding(5, 4)));
@@ -138,7 +132,7 @@ def forward(self, x: Tensor) -> Tensor:
     return torch.conv2d(x, self.weight.unsqueeze(2).unsqueeze(3)).roll(1, 3)
 )"));
   EXPECT_EQ(2, op->dimension());
-  const FieldBatch field = random_field(Domain::unit({3, 4}), 1);
+  const FieldBatch field = random_fields(Domain::unit({3, 4}), 1, 1);
   const FieldBatch output = op->apply(field);
   EXPECT_EQ("", mismatch(0.5 * field.values[4 + 3], output.values[4], single_rounding(2, 4)));
 }
@@ -168,8 +162,8 @@ def forward(self, x: Tensor) -> Tensor:
     assert x.size(2) >= 32, "too few points"
     return torch.matmul(self.weight, x)
 )"));
-  EXPECT_TRUE(
-      contains(refusal<InvalidArgument>([&] { op->apply(random_field(Domain::unit({16}), 1)); }), "too few points"));
+  EXPECT_TRUE(contains(refusal<InvalidArgument>([&] { op->apply(random_fields(Domain::unit({16}), 1, 1)); }),
+                       "too few points"));
 }
 
 TEST_F(TorchScript, RefusesModelsWhoseFieldsAreNotKnown) {
@@ -264,7 +258,7 @@ TEST_F(TorchScript, IsComputedInDoubleWhereItsWeightsAreDouble) {
   plane_module(1, torch::kFloat64).save(path.string());
   const auto op = operators::load_operator(path);
   EXPECT_TRUE(contains(op->coalition_path(), "float64"));
-  const FieldBatch field = random_field(Domain::unit({6, 6}), 1);
+  const FieldBatch field = random_fields(Domain::unit({6, 6}), 1, 1);
   plane_module(1).save(path.string());
   const auto in_double = operators::load_operator(path, "cpu", Precision::float64);
   EXPECT_EQ("", mismatch(in_double->apply(field).values, op->apply(field).values, single_rounding(20, 1)));
@@ -275,7 +269,7 @@ TEST_F(TorchScript, HasTheGradientOfGeluInThePlane) {
   const fs::path path = folder_ / "plane.pt";
   plane_module(2).save(path.string());
   const auto single = operators::load_operator(path), exact = operators::load_operator(path, "cpu", Precision::float64);
-  const FieldBatch field = random_field(Domain::unit({8, 9}), 2);
+  const FieldBatch field = random_fields(Domain::unit({8, 9}), 1, 2);
   const Query query{.point = 3 * 9 + 2, .channel = 1};
   FieldBatch nodes = FieldBatch::zeros(field.domain, 50, 2);  // as on the way from a baseline of zeros to the field
   for (std::int64_t node = 0; node < 50; ++node)
@@ -286,20 +280,14 @@ TEST_F(TorchScript, HasTheGradientOfGeluInThePlane) {
     EXPECT_EQ("", mismatch(exact->gradient_at(nodes, query).gradient.values, found, single_rounding(20, 1)));
   }
   constexpr double step = 1e-5;
-  for (std::size_t i = 0; i < field.values.size(); i += 7) {
-    FieldBatch above = field, below = field;
-    above.values[i] += step;
-    below.values[i] -= step;
-    const double difference = (exact->values_at(above, query)[0] - exact->values_at(below, query)[0]) / (2 * step);
-    // Differences err by step² and by 1e-16 over the step.
-    EXPECT_NEAR(difference, exact->gradient_at(field, query).gradient.values[i], 1e-8) << i;
-  }
+  EXPECT_EQ("", mismatch(central_differences(*exact, field, query, step),
+                         exact->gradient_at(field, query).gradient.values, discretisation(100, step, 2)));
 }
 
 TEST_F(TorchScript, RefusesAGradientThatIsNotThatOfItsValues) {
   const auto refused = [&](const std::string& forward) {
     const auto op = operators::load_operator(archive(forward, 1, R"({"dimension": 1, "in_channels": 1})"));
-    const FieldBatch field = random_field(Domain::unit({12}), 1);
+    const FieldBatch field = random_fields(Domain::unit({12}), 1, 1);
     EXPECT_NO_THROW(op->values_at(field, Query{.point = 3}));
     const auto gradient = [&] { op->gradient_at(field, Query{.point = 3}); };
     const std::string first = refusal<NumericalError>(gradient);

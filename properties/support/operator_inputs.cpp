@@ -25,6 +25,18 @@ Partition random_cells(const Domain& domain, int players, Rng& rng) {
   return Partition::from_labels(domain, labels);
 }
 
+Coalitions random_coalitions(int players, std::size_t count, Rng& rng) {
+  Coalitions coalitions(players);
+  coalitions.append_empty();
+  coalitions.append_grand();
+  while (coalitions.size() < count) {
+    coalitions.append_empty();
+    for (int player = 0; player < players; ++player)
+      if (rng.below(2) == 0) coalitions.insert(coalitions.size() - 1, player);
+  }
+  return coalitions;
+}
+
 games::PartitionOfUnity random_partition_of_unity(const Domain& domain, Rng& rng) {
   const bool plane = domain.dimension() == 2;
   const auto kind = rng.below(4);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+
+#include "core/coalitions.hpp"
 #include "core/field.hpp"
 #include "core/operator.hpp"
 #include "core/rng.hpp"
@@ -12,6 +15,9 @@ FieldBatch random_field(const Domain& domain, int channels, Rng& rng);
 
 /// Each point's player drawn independently; every player has a point.
 Partition random_cells(const Domain& domain, int players, Rng& rng);
+
+/// The empty and the grand coalition, then others with each player in or out by a fair coin.
+Coalitions random_coalitions(int players, std::size_t count, Rng& rng);
 
 /// One of the four kinds, with up to 9 masks: graded bumps, Gaussians on scattered points, smoothed random cells, or
 /// random values that add up to 1.

@@ -63,6 +63,11 @@ class Program : public ::testing::Test {
     return nlohmann::json::parse(output(arguments, code), nullptr, false);
   }
 
+  /// What a command that must succeed says with --json.
+  nlohmann::json told(const std::string& arguments) const {
+    return nlohmann::json::parse(done(arguments + " --json").out);
+  }
+
   Outcome shell(const std::string& command) const {
     const std::string errors = path("stderr");
     Outcome outcome;
