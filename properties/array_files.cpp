@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -179,7 +180,7 @@ TEST(NpyFiles, NoMutationCrashesOrReadsMoreThanTheFileHolds) {
         if (static_cast<std::size_t>(array.size()) * 4 > bytes.size())
           throw std::logic_error("more than the file holds");
       },
-      150000);
+      std::max<std::uint64_t>(mutants(), 150000));
   EXPECT_GT(all.taken, 1000) << "the mutations are too rough to reach the data";
   EXPECT_GT(all.refused, 100000);
 }
@@ -344,7 +345,7 @@ TEST(SafetensorsFiles, OfMutatedBytesAreReadOrRefused) {
         for (const auto& [name, stored] : parse_tensors(bytes).tensors) total += stored.bytes.size();
         if (total > bytes.size()) throw std::logic_error("more than the file holds");
       },
-      120000);
+      std::max<std::uint64_t>(mutants(), 120000));
   EXPECT_GT(all.taken, 1000);  // otherwise the mutations would be too rough to get past the first check
   EXPECT_GT(all.refused, 60000);
 }

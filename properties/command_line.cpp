@@ -1,6 +1,6 @@
 // The program as its users meet it: exit codes, the grammar of errors, no partial output, start-up time of light
-// commands. What it has in memory: LibTorch, a BLAS, MPI, XGBoost and an OpenMP runtime only where a command needs them.
-// What is made from the tables of the commands: completion in shells and manual pages.
+// commands. What it has in memory: LibTorch, a BLAS, MPI, XGBoost and an OpenMP runtime only where a command needs
+// them. What is made from the tables of the commands: completion in shells and manual pages.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -349,7 +349,6 @@ TEST(CommandTable, TextsAreOnlyTexts) {
   const cli::CommandTable table{
       .name = "opshap",
       .summary = "all",
-
       .commands = {
           {.name = "one",
            .summary = ".so it's \\begin",

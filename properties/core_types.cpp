@@ -1,6 +1,6 @@
-// The vocabulary: random streams, coalitions, partitions, the counted game, files. What is explained: values at queries,
-// means over regions, weighted sums of an output's numbers. Fields on grids that the data were not made for: exact for
-// what a grid can hold, and the same where points coincide.
+// The vocabulary: random streams, coalitions, partitions, the counted game, files. What is explained: values at
+// queries, means over regions, weighted sums of an output's numbers. Fields on grids that the data were not made for:
+// exact for what a grid can hold, and the same where points coincide.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

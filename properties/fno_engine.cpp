@@ -102,7 +102,6 @@ Question random_question(const Case& of, int players, std::size_t count, std::ui
                     .weights = random_weights(of, seed),
                     .input = random_field(of, 0, 2, seed + 1),
                     .baseline = random_field(of, -1, 0, seed + 2),
-
                     .coalitions = random_coalitions(players, count, seed)};
   Rng rng(seed, "fno engine question");
   const auto points = static_cast<std::size_t>(question.input.domain.points());
@@ -157,7 +156,6 @@ TEST(FnoEngine, AgreesWithTheLayersWrittenOutForAnyConfiguration) {
   for (int trial = 0; trial < 60; ++trial) {
     const bool plane = trial % 2 == 1;
     Case of{.shape = {},
-
             .width = 2 + up_to(38),
             .layers = up_to(4),
             .in_channels = up_to(2),

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,10 +14,6 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "core/strict_json.hpp"
-#include "data/mesh_file.hpp"
-#include "data/npy.hpp"
-#include "data/safetensors.hpp"
-#include "games/table_game.hpp"
 #include "peers/frame.hpp"
 #include "peers/plugin.hpp"
 #include "runs/manifest.hpp"
@@ -43,8 +38,6 @@ class HostileFiles : public RunFolder {
     if (::access(memory.c_str(), W_OK) == 0) folder_ = memory / folder_.filename();
   }
 };
-
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 TEST(StrictJson, IsTheTextAsTheLibraryReadsIt) {
   for (const char* text :
@@ -71,37 +64,7 @@ TEST(StrictJson, NamesWhatIsRefused) {
   EXPECT_NE("", refused("\"\xff\""));
 }
 
-TEST_F(HostileFiles, GamesAreTakenOrRefused) {
-  survive("game",
-          {R"({"players": 3, "values": [0, 1.5, -2, 3e2, 4, 5, 6, 7]})",
-           R"({"players": 9, "terms": [{"coalition": [0, 8, 3], "coefficient": 1.25}], "empty": 0.5})"},
-          [](const std::string& text) { games::parse_game(text, "test"); });
-}
-
-TEST_F(HostileFiles, ArraysAreTakenOrRefused) {
-  const std::string array = data::format_npy({.shape = {2, 3}, .values = std::vector<double>{1, 2, 3, 4, 5, 6}});
-  survive("npy", {array, data::format_npy({.shape = {4}, .values = std::vector<double>{1, 2, 3, 4}})},
-          [](const std::string& text) { data::parse_npy(bytes_of(text), "test"); });
-}
-
-TEST_F(HostileFiles, MeshesAreTakenOrRefused) {
-  const std::string two =
-      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n$EndNodes\n"
-      "$Elements\n2\n1 2 2 0 1 1 2 3\n2 2 2 0 1 1 3 4\n$EndElements\n";
-  const std::string four =
-      "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 4\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n"
-      "0 1 0\n$EndNodes\n$Elements\n1 2 1 2\n2 1 2 2\n1 1 2 3\n2 1 3 4\n$EndElements\n";
-  survive("msh", {two, four}, [](const std::string& text) { data::parse_mesh(text, "test.msh"); });
-}
-
-TEST_F(HostileFiles, WeightsAreTakenOrRefused) {
-  data::Safetensors content;
-  content.metadata["config"] = R"({"model":"fno"})";
-  content.tensors["weight"] = {.shape = {2}, .dtype = "F32", .bytes = std::vector<std::byte>(8)};
-  survive("safetensors", {data::serialise_safetensors(content)},
-          [](const std::string& text) { data::parse_safetensors(bytes_of(text), "test"); });
-}
-
+// Games, arrays, weights and meshes are in the files of tests of their own: json_files, array_files, mesh_files.
 TEST_F(HostileFiles, PluginsAreTakenOrRefused) {
   const std::string file = folder_ / "plugin.toml";
   survive("plugin",

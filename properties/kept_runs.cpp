@@ -234,12 +234,7 @@ TEST_F(KeptRun, AFolderOfSomethingElseIsLeftAlone) {
 TEST_F(KeptRun, NoCommandGoesOnWithIt) {
   reporting::keep_report(run_, kept_);
   const auto before = files(kept_);
-  const runs::Beginning beginning{.who = "test",
-                                  .schema = "opshap.manifest/1",
-
-                                  .seed = 42,
-
-                                  .dirty = false};
+  const runs::Beginning beginning{.who = "test", .schema = "opshap.manifest/1", .seed = 42, .dirty = false};
   const auto any_settings = [](const Ordered&) { return std::string(); };
   const std::string resumed = refusal([&] { runs::Manifest(kept_, beginning, any_settings); });
   EXPECT_TRUE(has(resumed, {"results.jsonl.gz (is packed", "Unpack it with gunzip"}));

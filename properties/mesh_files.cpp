@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -173,7 +174,7 @@ TEST(MeshFiles, ADamagedArchiveIsNoticed) {
 TEST(MeshFiles, NoMutationCrashesAReader) {
   const std::vector<std::string> originals = {square(), old_square(), read_file(reference("plate.npz")),
                                               read_file(reference("plate_volumes.npz"))};
-  constexpr std::uint64_t trials = 20000;
+  const std::uint64_t trials = std::max<std::uint64_t>(mutants(), 20000);
   const Survived all = survive(
       "mesh_files", originals,
       [](const std::string& bytes) {

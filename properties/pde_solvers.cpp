@@ -1,6 +1,6 @@
 // The Burgers solver: a closed form, and the laws of the equation for random initial conditions. The synthetic problem
-// of two channels in the plane: closed forms on any grid. Inputs and parameters that a problem cannot work with: each is
-// refused by what is wrong with it.
+// of two channels in the plane: closed forms on any grid. Inputs and parameters that a problem cannot work with: each
+// is refused by what is wrong with it.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

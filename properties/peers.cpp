@@ -1,5 +1,5 @@
-// Peers as the host sees them: what they answer, how they fail, and what is left of them. Frames between host and peer as
-// bytes. The peers are a few lines of shell each, so that no language has to be there.
+// Peers as the host sees them: what they answer, how they fail, and what is left of them. Frames between host and peer
+// as bytes. The peers are a few lines of shell each, so that no language has to be there.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

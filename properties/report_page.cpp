@@ -109,7 +109,6 @@ TEST(Table, OfLatexHasTheNumbersOfTheMarkdown) {
     reporting::Table table{.name = "t",
                            .caption = "50 % of A_1 & B.",
                            .columns = {{"|x|", true}, {"a_b"}, {"words"}},
-
                            .notes = {"100 % #1."}};
     std::vector<std::string> cells;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -341,11 +340,7 @@ TEST(Figures, NameTheFileThatHasTheirNumbersWhereAPageWouldBeTooLong) {
 }
 
 TEST(Figures, SpreadAPlayersValueOverItsShareOfTheVolume) {
-  const runs::FieldsRow grid{.pde = "p",
-                             .x = {0, 1, 2, 3},
-
-                             .shape = {4},
-                             .player_of = {0, 0, 0, 1}};
+  const runs::FieldsRow grid{.pde = "p", .x = {0, 1, 2, 3}, .shape = {4}, .player_of = {0, 0, 0, 1}};
   EXPECT_EQ((std::vector<double>{4, 4, 4, 8}), reporting::figures::density(grid, {3, 2}));
   EXPECT_THROW(reporting::figures::density(grid, {1, 2, 3}), DataError);
 }

@@ -395,11 +395,8 @@ TEST_F(RunFolder, NumbersThatAreNotFiniteAreNeverWritten) {
   runs::AttributionRow row = some_row();
   row.scores["nrmse"] = Measured::of(std::numeric_limits<double>::quiet_NaN());
   EXPECT_THROW(runs::to_json_line(row), NumericalError);
-  EXPECT_THROW(runs::to_json_line(runs::ValuesRow{.pde = "p",
-                                                  .players = 1,
-                                                  .method = "m",
-
-                                                  .values = {std::numeric_limits<double>::infinity()}}),
+  EXPECT_THROW(runs::to_json_line(runs::ValuesRow{
+                   .pde = "p", .players = 1, .method = "m", .values = {std::numeric_limits<double>::infinity()}}),
                NumericalError);
 }
 

@@ -1,6 +1,6 @@
-// What is said of studies: the tables, numbers and figures that convergence studies leave behind, the theorems judged by
-// the files of their studies, the report of a study of training targets. Pictures of an attribution: on every kind of
-// domain each part is drawn once, and the numbers beside them are those of the attribution.
+// What is said of studies: the tables, numbers and figures that convergence studies leave behind, the theorems judged
+// by the files of their studies, the report of a study of training targets. Pictures of an attribution: on every kind
+// of domain each part is drawn once, and the numbers beside them are those of the attribution.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,6 @@ TEST_F(EvidenceFiles, HaveNoFigureWhereNothingWasFitted) {
       .name = "one_table",
       .title = "One table",
       .finding = "No curve.",
-
       .tables = {{.name = "norms", .caption = "Norms.", .columns = {{"layer"}, {"norm", true}}, .rows = {{"0", "1"}}}}};
   reporting::write(evidence, folder_);
   EXPECT_EQ(0u, count(read_file(folder_ / "one_table.md"), ".svg"));
@@ -269,7 +268,6 @@ TEST(AmortisationStudy, HasTheShareOfTheQuerysOwnCellBesideTheErrors) {
                    .shape = {players},
                    .players = players,
                    .nrmse = {0.9, 1.0 / players, 0.001},
-
                    .reference_errors = {0, 0, 0}});
   }
   const auto evidence = reporting::amortisation_study(all, {{"good", "same"}, {"bad", "same"}}, "an operator");

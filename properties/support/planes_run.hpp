@@ -35,7 +35,6 @@ inline runs::Results run_on_planes() {
     for (std::int64_t sample = 0; sample < 8; ++sample) {
       runs::FieldsRow fields{.pde = "burgers1d",
                              .sample = sample,
-
                              .shape = {side, side},
                              .input_channels = {"a", "b"},
                              .output_channels = {"w"},

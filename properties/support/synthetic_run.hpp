@@ -138,7 +138,6 @@ inline runs::Results SyntheticRun::results() const {
                               .players = players,
                               .sample = sample,
                               .method = method,
-
                               .empty = 0,
                               .grand = grand,
                               .values = values,
@@ -205,7 +204,6 @@ inline runs::Results SyntheticRun::results() const {
       backbone.relative_errors.push_back(Measured::of(0.02 * std::exp(0.4 * rng.normal())));
       runs::FieldsRow fields{.pde = "burgers1d",
                              .sample = sample,
-
                              .shape = {players},
                              .input_channels = {"u"},
                              .output_channels = {"u"},
