@@ -1,6 +1,6 @@
 // What every architecture promises: the numbers of its reference, shapes, batches, resolutions, gradients, files,
-// refusals, and the paths that must agree. A new architecture has the laws of registered ones at once, and a row in each
-// table below.
+// refusals, and the paths that must agree. A new architecture has the laws of registered ones at once, and a row in
+// each table below.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Games of an FNO by the coalition engines, that of the processor's kernels and the one that runs on any device (here on
-// CPU tensors), against the network applied to masked fields.
+// Games of an FNO by the coalition engines, that of the processor's kernels and the one that runs on any device (here
+// on CPU tensors), against the network applied to masked fields.
 
 #include "operators/fno_coalitions.hpp"
 

@@ -1,6 +1,6 @@
-// The layers of an FNO: the truncated Fourier products against sums of complex exponentials, written from the definition,
-// and with weights against the integrals of fields that jump; layers as kernels of our own against LibTorch's operations
-// and their derivatives, and against difference quotients.
+// The layers of an FNO: the truncated Fourier products against sums of complex exponentials, written from the
+// definition, and with weights against the integrals of fields that jump; layers as kernels of our own against
+// LibTorch's operations and their derivatives, and against difference quotients.
 
 #include <gtest/gtest.h>
 

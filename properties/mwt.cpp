@@ -1,5 +1,5 @@
-// The multiwavelet operator against its authors' formulas written out, and files of the reference. architectures.cpp has
-// the laws of all architectures.
+// The multiwavelet operator against its authors' formulas written out, and files of the reference. architectures.cpp
+// has the laws of all architectures.
 
 #include "operators/mwt.hpp"
 

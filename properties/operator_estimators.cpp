@@ -1,8 +1,8 @@
-// Estimators on the games of operators. The mean-field closure of a hard random mask: its limit, and the Shapley values it
-// gives (architectures.cpp has its ends and its slope for every architecture). The two-level estimator: unbiased whatever
-// the slopes are, with honest standard errors, and far cheaper than orderings where the slopes are good. Masked
-// attributions: they add up to F(u)(x*) − F(u_b)(x*) for every partition of unity (OperatorSHAP, theorem on partitions
-// of unity).
+// Estimators on the games of operators. The mean-field closure of a hard random mask: its limit, and the Shapley
+// values it gives (architectures.cpp has its ends and its slope for every architecture). The two-level estimator:
+// unbiased whatever the slopes are, with honest standard errors, and far cheaper than orderings where the slopes are
+// good. Masked attributions: they add up to F(u)(x*) − F(u_b)(x*) for every partition of unity (OperatorSHAP, theorem
+// on partitions of unity).
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // A user's model, from its file to its attributions. One of each architecture: the program gives what Python gave
-// (reference_data/end_to_end.md says how the fixtures were made). One on a mesh, a TorchScript model that is written here.
+// (reference_data/end_to_end.md says how the fixtures were made). One on a mesh, a TorchScript model that is written
+// here.
 
 #include <gtest/gtest.h>
 #include <torch/script.h>
