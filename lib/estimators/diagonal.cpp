@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "core/gauss_legendre.hpp"
 #include "core/names.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

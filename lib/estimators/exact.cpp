@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "estimators/registry.hpp"
+#include "core/estimator.hpp"
 
 namespace opshap::estimators {
 

@@ -1,8 +1,8 @@
+#include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/msr.hpp"
-#include "estimators/registry.hpp"
 #include "estimators/sample_regression.hpp"
 
 namespace opshap::estimators {

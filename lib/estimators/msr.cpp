@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/estimator.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/members.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

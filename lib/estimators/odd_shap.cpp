@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <set>
 
+#include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/least_squares.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/estimator.hpp"
 #include "estimators/exact.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

@@ -5,8 +5,8 @@
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "estimators/exact.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

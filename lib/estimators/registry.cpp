@@ -4,6 +4,10 @@
 
 namespace opshap::estimators {
 
+#define ESTIMATOR(name) std::unique_ptr<Estimator> name();
+#include "estimators/registry.def"
+#undef ESTIMATOR
+
 const std::vector<std::unique_ptr<Estimator>>& all() {
   static const std::vector<std::unique_ptr<Estimator>> estimators = [] {
     std::vector<std::unique_ptr<Estimator>> list;

@@ -9,10 +9,6 @@
 
 namespace opshap::estimators {
 
-#define ESTIMATOR(name) std::unique_ptr<Estimator> name();
-#include "estimators/registry.def"
-#undef ESTIMATOR
-
 /// One of each in registry.def.
 const std::vector<std::unique_ptr<Estimator>>& all();
 

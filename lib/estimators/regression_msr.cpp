@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "core/threads.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/least_squares.hpp"
 #include "estimators/msr.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

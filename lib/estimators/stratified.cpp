@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "core/coalitions.hpp"
+#include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <optional>
 
+#include "core/estimator.hpp"
 #include "estimators/coalition_sampler.hpp"
 #include "estimators/exact.hpp"
 #include "estimators/members.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "core/estimator.hpp"
 #include "estimators/diagonal.hpp"
 #include "estimators/exact.hpp"
-#include "estimators/registry.hpp"
 
 namespace opshap::estimators {
 

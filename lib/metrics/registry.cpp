@@ -6,6 +6,10 @@
 
 namespace opshap::metrics {
 
+#define METRIC(name) Metric describe_##name();
+#include "metrics/registry.def"
+#undef METRIC
+
 const std::vector<Metric>& all() {
   static const std::vector<Metric> metrics = {
 #define METRIC(name) describe_##name(),

@@ -37,10 +37,6 @@ struct Metric {
   Shown shown = Shown::median;
 };
 
-#define METRIC(name) Metric describe_##name();
-#include "metrics/registry.def"
-#undef METRIC
-
 /// All registered metrics, in the order of registry.def.
 const std::vector<Metric>& all();
 /// Throws InvalidArgument naming the nearest one.

@@ -11,7 +11,6 @@
 #include "operators/fused_layers.hpp"
 #include "operators/grid_padding.hpp"
 #include "operators/network.hpp"
-#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {

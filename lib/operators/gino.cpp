@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "operators/fno_coalitions.hpp"
-#include "operators/registry.hpp"
+#include "operators/network.hpp"
 
 namespace opshap::operators {
 

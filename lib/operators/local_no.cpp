@@ -16,7 +16,6 @@
 #include "operators/grid_padding.hpp"
 #include "operators/layers.hpp"
 #include "operators/network.hpp"
-#include "operators/registry.hpp"
 #include "operators/spectral_convolution.hpp"
 #include "operators/stencil.hpp"
 

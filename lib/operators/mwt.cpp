@@ -14,7 +14,7 @@
 #include "core/error.hpp"
 #include "core/gauss_legendre.hpp"
 #include "operators/config_reader.hpp"
-#include "operators/registry.hpp"
+#include "operators/network.hpp"
 #include "operators/spectral_convolution.hpp"
 
 namespace opshap::operators {

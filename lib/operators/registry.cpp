@@ -9,6 +9,10 @@
 
 namespace opshap::operators {
 
+#define OPERATOR(name, summary) std::unique_ptr<Architecture> name();
+#include "operators/registry.def"
+#undef OPERATOR
+
 std::vector<std::string> names() {
 #define OPERATOR(name, summary) #name,
   return {

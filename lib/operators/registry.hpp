@@ -8,10 +8,6 @@
 
 namespace opshap::operators {
 
-#define OPERATOR(name, summary) std::unique_ptr<Architecture> name();
-#include "operators/registry.def"
-#undef OPERATOR
-
 std::vector<std::string> names();
 
 /// Throws InvalidArgument, naming the nearest one, when there is no architecture of that name.

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "pde/fields.hpp"
 #include "pde/fourier.hpp"
-#include "pde/registry.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::pde {
 

@@ -3,7 +3,7 @@
 
 #include "core/error.hpp"
 #include "pde/fields.hpp"
-#include "pde/registry.hpp"
+#include "pde/problem.hpp"
 #include "pde/sundials.hpp"
 
 namespace opshap::pde {

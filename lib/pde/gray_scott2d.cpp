@@ -5,8 +5,8 @@
 #include "core/error.hpp"
 #include "core/field.hpp"
 #include "pde/fields.hpp"
+#include "pde/problem.hpp"
 #include "pde/reaction_diffusion.hpp"
-#include "pde/registry.hpp"
 
 namespace opshap::pde {
 

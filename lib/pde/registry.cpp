@@ -4,6 +4,10 @@
 
 namespace opshap::pde {
 
+#define PROBLEM(name) std::unique_ptr<Problem> name();
+#include "pde/registry.def"
+#undef PROBLEM
+
 const std::vector<std::unique_ptr<Problem>>& all() {
   static const std::vector<std::unique_ptr<Problem>> problems = [] {
     std::vector<std::unique_ptr<Problem>> made;

@@ -9,10 +9,6 @@
 
 namespace opshap::pde {
 
-#define PROBLEM(name) std::unique_ptr<Problem> name();
-#include "pde/registry.def"
-#undef PROBLEM
-
 /// Every problem with its default parameters, in the order of registry.def.
 const std::vector<std::unique_ptr<Problem>>& all();
 std::vector<std::string> names();

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "pde/fields.hpp"
-#include "pde/registry.hpp"
+#include "pde/problem.hpp"
 
 namespace opshap::pde {
 
