@@ -1,6 +1,7 @@
 #include "estimators/diagonal.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "core/error.hpp"

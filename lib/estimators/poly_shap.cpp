@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 
 #include "core/coalitions.hpp"
 #include "core/error.hpp"

@@ -1,6 +1,7 @@
 #include "estimators/regression_msr.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>

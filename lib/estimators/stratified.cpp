@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 
 #include "core/coalitions.hpp"
