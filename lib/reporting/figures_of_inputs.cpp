@@ -19,6 +19,42 @@ namespace opshap::reporting::figures {
 
 namespace {
 
+/// The stored fields of an input on a grid with these players; nullptr when there are none.
+const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::FieldsRow& row : scores.run().results.fields) {
+    if (row.pde == scores.run().pde && row.sample == sample && row.shape == on.shape && row.players() == on.players)
+      return &row;
+  }
+  return nullptr;
+}
+
+/// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
+/// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
+std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
+                                              const std::function<bool(const Discretisation&)>& wanted) {
+  constexpr std::int64_t most_bars = 128, most_rectangles = 1024;
+  std::optional<Discretisation> finest;
+  for (const Discretisation& on : scores.discretisations()) {
+    const std::int64_t points = runs::points_of(on.shape);
+    const bool fits = points <= (on.shape.size() == 1 ? most_bars : most_rectangles);
+    if (!wanted(on)) continue;
+    if (!finest || (fits && points >= runs::points_of(finest->shape))) finest = on;
+  }
+  return finest;
+}
+
+/// A figure without panels that would show stored fields and values. Where the folder keeps none of a method, the rows
+/// were left out of it, and the figure may have been drawn from them before.
+Figure without_values(const Scoreboard& scores, std::string title, std::string why) {
+  const runs::Results& rows = scores.run().results;
+  const bool only_references =
+      std::ranges::all_of(rows.values, [](const runs::ValuesRow& row) { return row.method == "reference"; });
+  if (!rows.fields.empty() || !only_references) return missing(std::move(title), std::move(why));
+  Figure figure = missing(std::move(title), "the fields and values that it shows are not kept in this folder");
+  figure.rows_kept = false;
+  return figure;
+}
+
 double relative_difference(const std::vector<double>& values, const std::vector<double>& reference) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -32,9 +68,10 @@ double relative_difference(const std::vector<double>& values, const std::vector<
 Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
                     const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
   Panel panel = curves_panel(
-      grid, "shapley-and-density-" + on.id(), "n = " + on.label(),
-      fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
-                  grid.sample, style.label),
+      grid,
+      {"shapley-and-density-" + on.id(), "n = " + on.label(),
+       fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
+                   grid.sample, style.label)},
       "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});
   std::vector<double> heights = line;  // and 0, where bars begin
   heights.push_back(0);
@@ -166,19 +203,23 @@ std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& exp
   return grids;
 }
 
-std::string line_in_words(const MethodStyle& style) {
-  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash), style.color);
+/// A line with a dash. Black is the colour of the surrounding text.
+std::string line(const std::string& color, const std::string& dash) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color == "#000000" ? "black" : color);
 }
 
 /// Heat maps of both and of their difference in one scale, or both as curves.
 void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
   const std::string on = runs::shape_in_words(shown.on.shape);
   if (shown.fields->shape.size() == 1) {
-    figure.panels.push_back(curves_panel(
-        *shown.fields, fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
-        fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on, explainer.label,
-                    shown.reference_kind),
-        "density", {{shown.reference, line_in_words(reference_style())}, {shown.explainer, line_in_words(explainer)}}));
+    figure.panels.push_back(
+        curves_panel(*shown.fields,
+                     {fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
+                      fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on,
+                                  explainer.label, shown.reference_kind)},
+                     "density",
+                     {{shown.reference, line(reference_style().color, reference_style().dash)},
+                      {shown.explainer, line(explainer.color, explainer.dash)}}));
     return;
   }
   const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
@@ -186,10 +227,10 @@ void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const Met
        {std::pair(explainer.label, &shown.explainer), std::pair(shown.reference_kind, &shown.reference),
         std::pair(std::string("difference"), &shown.difference)}) {
     figure.panels.push_back(heat_map_panel(
-        *shown.fields, fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()),
-        fmt::format("{}, {}", what, on),
-        fmt::format("{} of input {} on {} points; one scale for the three of this grid.", what, sample, on), *values,
-        scale));
+        *shown.fields,
+        {fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()), fmt::format("{}, {}", what, on),
+         fmt::format("{} of input {} on {} points; one scale for the three of this grid.", what, sample, on)},
+        *values, scale));
   }
 }
 
@@ -260,10 +301,6 @@ std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretis
   return shown;
 }
 
-std::string line(const std::string& color, const std::string& dash) {
-  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color);
-}
-
 /// Colours and dashes of the channels of an input.
 LegendEntry channel_entry(const std::string& name, std::size_t index) {
   static constexpr std::array<const char*, 4> colors = {"#000000", "#0072B2", "#CC79A7", "#E69F00"};
@@ -273,14 +310,11 @@ LegendEntry channel_entry(const std::string& name, std::size_t index) {
           .dash = dashes[index / colors.size() % dashes.size()]};
 }
 
-std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
-
 void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   std::vector<Curve> inputs, outputs, densities;
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     const LegendEntry entry = channel_entry(fields.input_channels[i], i);
-    inputs.push_back(
-        {channel(fields, fields.input, static_cast<int>(i)), line(gnuplot_color(entry.color), entry.dash)});
+    inputs.push_back({channel(fields, fields.input, static_cast<int>(i)), line(entry.color, entry.dash)});
     figure.legend.push_back(entry);
   }
   outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
@@ -289,42 +323,46 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
   figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
   for (const ShownDensity& attribution : shown) {
     const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
-    densities.push_back(
-        {attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
-                                    : line(gnuplot_color(attribution.style.color), attribution.style.dash)});
+    densities.push_back({attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
+                                                    : line(attribution.style.color, attribution.style.dash)});
     figure.legend.push_back(
         {.label = attribution.style.label, .color = attribution.style.color, .dash = attribution.style.dash});
   }
   figure.panels = {
-      curves_panel(fields, "example-input", "input", fmt::format("Input {}.", fields.sample), "input", inputs),
+      curves_panel(fields, {"example-input", "input", fmt::format("Input {}.", fields.sample)}, "input", inputs),
       curves_panel(
-          fields, "example-output", "output",
-          fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample),
+          fields,
+          {"example-output", "output",
+           fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample)},
           fields.output_channels[static_cast<std::size_t>(fields.query_channel)], outputs),
-      curves_panel(fields, "example-attribution", "attribution density",
-                   fmt::format("Densities of the attributions of input {}.", fields.sample), "density", densities)};
+      curves_panel(fields,
+                   {"example-attribution", "attribution density",
+                    fmt::format("Densities of the attributions of input {}.", fields.sample)},
+                   "density", densities)};
 }
 
 void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
     figure.panels.push_back(
-        heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
-                       fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample),
+        heat_map_panel(fields,
+                       {fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
+                        fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample)},
                        channel(fields, fields.input, static_cast<int>(i))));
   }
   const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
                             prediction = channel(fields, fields.prediction, fields.query_channel);
   const double scale = std::max(largest_size(solution), largest_size(prediction));
-  figure.panels.push_back(heat_map_panel(fields, "example-solution", "solution", "The solution.", solution, scale));
-  figure.panels.push_back(heat_map_panel(fields, "example-prediction", "prediction",
-                                         "The prediction, in the solution's colours.", prediction, scale));
+  figure.panels.push_back(heat_map_panel(fields, {"example-solution", "solution", "The solution."}, solution, scale));
+  figure.panels.push_back(heat_map_panel(
+      fields, {"example-prediction", "prediction", "The prediction, in the solution's colours."}, prediction, scale));
   double density_scale = 0;
   for (const ShownDensity& attribution : shown)
     density_scale = std::max(density_scale, largest_size(attribution.density));
   for (std::size_t i = 0; i < shown.size(); ++i) {
     figure.panels.push_back(
-        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].style.label,
-                       "Attribution density of " + shown[i].style.label + ", in one scale for all methods.",
+        heat_map_panel(fields,
+                       {fmt::format("example-attribution-{}", i), shown[i].style.label,
+                        "Attribution density of " + shown[i].style.label + ", in one scale for all methods."},
                        shown[i].density, density_scale));
   }
   figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
@@ -358,8 +396,7 @@ Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>&
 }
 
 std::string position_in_words(const std::vector<double>& query) {
-  std::string words;
-  for (const double coordinate : query) words += (words.empty() ? "" : ", ") + digits(coordinate);
+  const std::string words = fmt::format("{:.7g}", fmt::join(query, ", "));
   return query.size() == 1 ? "x = " + words : "(" + words + ")";
 }
 
