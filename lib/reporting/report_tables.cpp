@@ -16,15 +16,12 @@ namespace {
 std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
 
 /// The method asked the game for nothing on these inputs: it said why it cannot answer.
-bool refused(const runs::AttributionRow& row) {
-  return row.evaluations == 0 && row.gradients == 0 && !row.scores["nrmse"].value &&
-         !row.scores["efficiency_gap"].value;
+bool refused(const runs::AttributionRow* row) {
+  return row->evaluations == 0 && row->gradients == 0 && !row->scores["nrmse"].value &&
+         !row->scores["efficiency_gap"].value;
 }
 
-std::size_t refusals(const Cell& cell) {
-  return static_cast<std::size_t>(
-      std::count_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); }));
-}
+std::size_t refusals(const Cell& cell) { return static_cast<std::size_t>(std::ranges::count_if(cell.rows, refused)); }
 
 std::string inputs_of(const Cell* cell) {
   const std::size_t without = refusals(*cell);
@@ -32,69 +29,59 @@ std::string inputs_of(const Cell* cell) {
   return fmt::format("{} of {}", cell->rows.size() - without, cell->rows.size());
 }
 
-/// Quartiles, or one word; the reason is a note below the table.
+/// One word for what has no value; the reason is a note below the table.
+std::string without_value(const Cell& cell) { return refusals(cell) == cell.rows.size() ? "refused" : "undefined"; }
+
 std::string score_in_words(const Cell& cell, std::string_view metric) {
-  return show(cell.quartiles(metric), refusals(cell) == cell.rows.size() ? "refused" : "undefined");
+  return show(cell.quartiles(metric), without_value(cell));
+}
+
+/// What is said below a table of a method on some grids.
+struct Note {
+  std::string method, grids, words;
+};
+
+/// Notes that differ in n alone are one: "… at n = 16, 32: …".
+void add_note(std::vector<Note>& notes, const Cell& cell, const std::string& words) {
+  const std::string method = style_of(cell.method).label;
+  const auto same =
+      std::ranges::find_if(notes, [&](const Note& note) { return note.method == method && note.words == words; });
+  if (same == notes.end()) {
+    notes.push_back({method, cell.on.label(), words});
+  } else {
+    same->grids += ", " + cell.on.label();
+  }
 }
 
 /// "KernelSHAP (paired) at n = 512: 24 of 30 inputs refused: rank=509 ..." once, and what else has no value, by reason.
-void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::string& where) {
-  const std::string who = fmt::format("{} at n = {}", style_of(cell.method).label, where);
-  const auto first =
-      std::find_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); });
-  if (first != cell.rows.end())
-    notes.push_back(fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(),
-                                (*first)->scores["nrmse"].why));
+void add_notes(std::vector<Note>& notes, const Cell& cell) {
+  const auto first = std::ranges::find_if(cell.rows, refused);
+  if (first != cell.rows.end()) {
+    add_note(
+        notes, cell,
+        fmt::format("refused {} of {} inputs: {}", refusals(cell), cell.rows.size(), (*first)->scores["nrmse"].why));
+  }
   std::map<std::string, std::map<std::string, std::size_t>> metrics_of_reason;
   for (const metrics::Metric& metric : metrics::all()) {
     for (const runs::AttributionRow* row : cell.rows) {
       const Measured& value = row->scores[metric.name];
-      if (!value.value && !refused(*row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
+      if (!value.value && !refused(row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
     }
   }
   for (const auto& [why, counts] : metrics_of_reason) {
     const std::string words = listing(counts, [&cell](const auto& count) {
       return fmt::format("{} on {} of {} inputs", count.first, count.second, cell.rows.size());
     });
-    notes.push_back(fmt::format("{}: undefined: {} ({})", who, words, why));
+    add_note(notes, cell, fmt::format("undefined: {} ({})", words, why));
   }
-}
-
-/// Notes that differ in n alone are one: "… at n = 16, 32: …".
-std::vector<std::string> joined(const std::vector<std::string>& notes) {
-  static constexpr std::string_view at = " at n = ";
-  std::vector<std::string> all;
-  std::vector<std::pair<std::string, std::string>> parts;  // of each joined note: what is before and after the n
-  for (const std::string& note : notes) {
-    const std::size_t begin = note.find(at), end = note.find(": ", begin);
-    if (begin == std::string::npos || end == std::string::npos) {
-      all.push_back(note);
-      parts.emplace_back();
-      continue;
-    }
-    const std::pair<std::string, std::string> part{note.substr(0, begin), note.substr(end)};
-    const auto same = std::find(parts.begin(), parts.end(), part);
-    const std::string where = note.substr(begin + at.size(), end - begin - at.size());
-    if (same == parts.end()) {
-      all.push_back(note);
-      parts.push_back(part);
-    } else {
-      std::string& earlier = all[static_cast<std::size_t>(same - parts.begin())];
-      earlier.insert(earlier.size() - part.second.size(), ", " + where);
-    }
-  }
-  return all;
 }
 
 std::string largest_in_words(const Cell& cell, std::string_view metric) {
-  double largest = 0;
-  bool any = false;
+  std::optional<double> largest;
   for (const runs::AttributionRow* row : cell.rows) {
-    if (!row->scores[metric].value) continue;
-    largest = std::max(largest, *row->scores[metric].value);
-    any = true;
+    if (const auto& value = row->scores[metric].value) largest = std::max(largest.value_or(0), *value);
   }
-  return any ? show(largest) : refusals(cell) == cell.rows.size() ? "refused" : "undefined";
+  return largest ? show(*largest) : without_value(cell);
 }
 
 /// "NRMSE"; of an efficiency gap, of which the largest is shown, "largest gap".
@@ -182,9 +169,10 @@ Table methods(const Scoreboard& scores) {
         "* This median is not above twice the reference's own error. The method may be better than what the reference "
         "can tell.");
   }
-  std::vector<std::string> notes;
-  for (const Cell* cell : cells) add_notes(notes, *cell, cell->on.label());
-  for (std::string& note : joined(notes)) table.notes.push_back(std::move(note));
+  std::vector<Note> notes;
+  for (const Cell* cell : cells) add_notes(notes, *cell);
+  for (const auto& [method, grids, words] : notes)
+    table.notes.push_back(fmt::format("{} at n = {}: {}", method, grids, words));
   return table;
 }
 
