@@ -73,13 +73,6 @@ std::string ranges_of(const Overview& overview, const std::vector<std::string>& 
       methods, [&overview](const std::string& method) { return range_of(overview, method); }, "; ");
 }
 
-/// The problems without a grid that takes part in verdicts.
-std::string without_verdict(const Overview& overview) {
-  return listing(overview.chapters, [](const Chapter& chapter) {
-    return chapter.scores->of_fit_grids().discretisations().empty() ? pde_label(chapter.run->pde) : "";
-  });
-}
-
 /// The first screen: explainers, what needs no training, the paper's sentences, what this suite adds, the grounds.
 Html sentences(const Overview& overview) {
   std::set<std::string> explainers;
@@ -97,7 +90,7 @@ Html sentences(const Overview& overview) {
     holding += rows.reproduced;
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
-                    untrained = ranges_of(overview, untrained_methods()), out = without_verdict(overview);
+                    untrained = ranges_of(overview, untrained_methods());
   std::vector<std::pair<const char*, std::string>> said;
   if (!trained.empty()) said.emplace_back("Trained.", "Median NRMSE on the finest grids: " + trained + ".");
   if (!untrained.empty()) {
@@ -112,6 +105,9 @@ Html sentences(const Overview& overview) {
   said.emplace_back("This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds"));
   std::string grounds = comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
   grounds += " One training of each network is behind every number.";
+  const std::string out = listing(overview.chapters, [](const Chapter& chapter) {
+    return chapter.scores->of_fit_grids().discretisations().empty() ? pde_label(chapter.run->pde) : "";
+  });
   if (!out.empty())
     grounds += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
   said.emplace_back("Grounds.", grounds);
@@ -218,10 +214,6 @@ std::string of_verdicts(const Chapter& chapter, std::string_view source) {
   return fmt::format("{} of {} hold", found.reproduced, found.judged());
 }
 
-std::string players_in_words(const Scoreboard& scores) {
-  return listing(scores.discretisations(), &Discretisation::label);
-}
-
 Html problems_section(const Overview& overview) {
   const std::vector<Column> columns = {
       {"problem"},        {"players"}, {"backbone's error"}, {"the paper's sentences"}, {"this suite's sentences"},
@@ -230,8 +222,8 @@ Html problems_section(const Overview& overview) {
     Html cells = element("td", element("a", link_to(chapter), label_of(chapter)));
     std::size_t place = 0;
     for (const std::string& cell :
-         {players_in_words(*chapter.scores), backbone_error(*chapter.run), of_verdicts(chapter, "paper"),
-          of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
+         {listing(chapter.scores->discretisations(), &Discretisation::label), backbone_error(*chapter.run),
+          of_verdicts(chapter, "paper"), of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
       cells += element("td", Attribute{"data-label", columns[++place].heading}, cell);
     return element("tr", cells);
   });
@@ -244,22 +236,16 @@ Html problems_section(const Overview& overview) {
                      on_missing_pages(overview));
 }
 
-/// The cells that both have: what the paper's short table shows of its problems.
-std::vector<Comparison> in_both(const std::vector<Comparison>& comparisons) {
-  std::vector<Comparison> both;
-  std::copy_if(comparisons.begin(), comparisons.end(), std::back_inserter(both),
-               [](const Comparison& cell) { return cell.paper && cell.ours; });
-  return both;
-}
-
 Html papers_cells_section(const Overview& overview) {
+  // The cells that both have: what the paper's short table shows of its problems.
   std::vector<std::vector<Comparison>> shown;
   std::vector<ComparedProblem> problems;
   shown.reserve(overview.chapters.size());
   std::string without;
   bool comparable = true;
   for (const Chapter& chapter : overview.chapters) {
-    shown.push_back(in_both(chapter.comparisons));
+    shown.push_back(chapter.comparisons);
+    std::erase_if(shown.back(), [](const Comparison& cell) { return !cell.paper || !cell.ours; });
     comparable = comparable && chapter.run->comparable_with_paper;
     if (shown.back().empty()) {
       without += (without.empty() ? "" : ", ") + pde_label(chapter.run->pde);

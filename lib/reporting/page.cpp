@@ -14,10 +14,6 @@ namespace opshap::reporting {
 
 namespace {
 
-std::string discretisations_in_words(const Scoreboard& scores) {
-  return "n = " + listing(scores.discretisations(), &Discretisation::label);
-}
-
 /// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
 std::string over_sittings(const runs::Run& run, std::string_view key) {
   if (run.sittings.empty()) return "";
@@ -79,7 +75,8 @@ Html verdict_header(const ReportContents& contents) {
   const runs::Run& run = contents.scores.run();
   const Html sentences =
       each(summary(contents.scores, contents.claims), [](const Html& sentence) { return element("li", sentence); });
-  Pairs facts = {{"Profile", run.profile}, {"Players", discretisations_in_words(contents.scores)}};
+  Pairs facts = {{"Profile", run.profile},
+                 {"Players", "n = " + listing(contents.scores.discretisations(), &Discretisation::label)}};
   for (const auto& [key, words] : run.settings) {
     if (key == "game") facts.emplace_back("Game", words);
   }
@@ -155,13 +152,11 @@ Html sittings_html(const runs::Run& run) {
   }
   Pairs common;
   std::vector<std::string> differing;
+  std::set<std::string> seen;
   for (const runs::Sitting& sitting : run.sittings) {
     for (const auto& [key, value] : sitting.environment) {
-      if (std::find(differing.begin(), differing.end(), key) != differing.end()) continue;
-      if (std::any_of(common.begin(), common.end(), [&](const auto& entry) { return entry.first == key; })) continue;
-      const bool same = std::all_of(run.sittings.begin(), run.sittings.end(),
-                                    [&](const runs::Sitting& other) { return other.value(key) == value; });
-      if (same) {
+      if (!seen.insert(key).second) continue;
+      if (std::ranges::all_of(run.sittings, [&](const auto& other) { return other.value(key) == value; })) {
         common.emplace_back(key, value);
       } else {
         differing.push_back(key);

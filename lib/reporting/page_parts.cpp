@@ -21,16 +21,11 @@ namespace {
 /// A page has tables that somebody may read; longer ones are what the CSV beside it is for.
 constexpr std::size_t most_rows = 300;
 
-Html numbers_html(const DrawnFigure& drawn) {
-  const Table& numbers = drawn.figure.numbers;
-  if (numbers.rows.size() <= most_rows) return numbers.html();
-  return element("p.quiet", fmt::format("{} rows, in {}.", numbers.rows.size(), drawn.numbers_in));
-}
-
-/// On a wide page the legend of one or two panels stands beside them.
-Html panels_and_legend(const DrawnFigure& drawn) {
-  return element(columns_of(drawn.panels.size()) < 3 ? "div.drawing.beside" : "div.drawing", panels_html(drawn.panels),
-                 legend_html(drawn.figure.legend));
+/// Names and what is said of them.
+Html described(std::string_view opening, const Pairs& pairs) {
+  return element(opening, each(pairs, [](const auto& pair) {
+                   return element("div", element("dt", pair.first), element("dd", pair.second));
+                 }));
 }
 
 }  // namespace
@@ -44,18 +39,17 @@ DrawnFigure drawn(std::string name, Figure figure) {
 void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
   const Figure& figure = drawn.figure;
   if (!figure.rows_kept) return;
-  const fs::path svg = folder / (drawn.name + ".svg"), narrow = folder / (drawn.name + "_narrow.svg"),
-                 pdf = folder / (drawn.name + ".pdf"), csv = folder / (drawn.name + ".csv");
-  if (drawn.panels.size() < 2) fs::remove(narrow);
+  const auto file = [&](const char* ending) { return folder / (drawn.name + ending); };
+  if (drawn.panels.size() < 2) fs::remove(file("_narrow.svg"));
   if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
-    for (const fs::path& stale : {svg, pdf, csv}) fs::remove(stale);
+    for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(stale));
     return;
   }
-  write_file(svg, compose(figure.title, figure.finding, drawn.panels, figure.legend));
+  write_file(file(".svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend));
   if (drawn.panels.size() > 1)
-    write_file(narrow, compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
-  write_file(pdf, print(figure.title, figure.panels, figure.legend, Picture::pdf));
-  write_file(csv, figure.numbers.csv());
+    write_file(file("_narrow.svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
+  write_file(file(".pdf"), print(figure.title, figure.panels, figure.legend, Picture::pdf));
+  write_file(file(".csv"), figure.numbers.csv());
 }
 
 void write_table(const fs::path& folder, const Table& table) {
@@ -93,9 +87,16 @@ Html figure_html(const DrawnFigure& drawn) {
   const Attribute id{"id", "figure-" + drawn.name};
   const Html title = element("h3", figure.title);
   if (figure.rows_kept && figure.missing.empty()) {
-    return element("figure", id, title, element("figcaption", figure.finding), panels_and_legend(drawn),
-                   element("details", element("summary", "Numbers of this figure"),
-                           element("p.quiet", figure.numbers.caption), numbers_html(drawn)));
+    const Table& numbers = figure.numbers;
+    const std::size_t rows = numbers.rows.size();
+    // On a wide page the legend of one or two panels stands beside them.
+    const char* drawing = columns_of(drawn.panels.size()) < 3 ? "div.drawing.beside" : "div.drawing";
+    return element(
+        "figure", id, title, element("figcaption", figure.finding),
+        element(drawing, panels_html(drawn.panels), legend_html(figure.legend)),
+        element("details", element("summary", "Numbers of this figure"), element("p.quiet", numbers.caption),
+                rows <= most_rows ? numbers.html()
+                                  : element("p.quiet", fmt::format("{} rows, in {}.", rows, drawn.numbers_in))));
   }
   Html why = "Not in this profile: " + figure.missing + ".";
   if (!figure.rows_kept) {
@@ -121,11 +122,7 @@ Html key_value_table(const Pairs& pairs) {
                                    })));
 }
 
-Html difference_list(const Pairs& differences) {
-  return element("dl.differences", each(differences, [](const auto& difference) {
-                   return element("div", element("dt", difference.first), element("dd", difference.second));
-                 }));
-}
+Html difference_list(const Pairs& differences) { return described("dl.differences", differences); }
 
 namespace {
 
@@ -182,9 +179,7 @@ Html measured_html(const Judgement& judgement) {
                        fmt::format("{} to {}", show(judgement.interval->first), show(judgement.interval->second)));
   }
   if (judgement.threshold) found.emplace_back("against", show(*judgement.threshold));
-  return element("dl.measured", each(found, [](const auto& one) {
-                   return element("div", element("dt", one.first), element("dd", one.second));
-                 }));
+  return described("dl.measured", found);
 }
 
 Attribute id_of(const Claim& claim) { return {"id", fmt::format("claim-{}", claim.id)}; }
@@ -206,16 +201,10 @@ std::string verdict_class(Verdict verdict) {
 }
 
 std::string_view sign(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::reproduced:
-      return "✓";
-    case Verdict::not_reproduced:
-      return "✗";
-    case Verdict::undecided:
-      return "?";
-    default:
-      return "–";
-  }
+  return verdict == Verdict::reproduced       ? "✓"
+         : verdict == Verdict::not_reproduced ? "✗"
+         : verdict == Verdict::undecided      ? "?"
+                                              : "–";
 }
 
 std::string verdict_in_words(Verdict verdict) {

@@ -101,16 +101,14 @@ bool is_kept(const fs::path& run) {
 /// The example figure with ids that no other problem's figure on the same page has. `run` is the folder of the problem.
 DrawnFigure draw_example(const Scoreboard& scores, const fs::path& run) {
   const std::string& pde = scores.run().pde;
-  DrawnFigure drawn{
-      .name = pde, .figure = figures::example(scores), .panels = {}, .numbers_in = pde + "/figures/example.csv"};
-  drawn.figure.title = pde_label(pde);
-  if (!drawn.figure.rows_kept && !earlier_drawing(run, "example").empty())
-    drawn.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
-  for (Panel& panel : drawn.figure.panels) {
-    panel.id = pde + "-" + panel.id;
-    drawn.panels.push_back(draw(panel));
-  }
-  return drawn;
+  Figure figure = figures::example(scores);
+  figure.title = pde_label(pde);
+  for (Panel& panel : figure.panels) panel.id = pde + "-" + panel.id;
+  DrawnFigure example = drawn(pde, std::move(figure));
+  example.numbers_in = pde + "/figures/example.csv";
+  if (!example.figure.rows_kept && !earlier_drawing(run, "example").empty())
+    example.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
+  return example;
 }
 
 /// The page over the runs in `folder`, and their own reports. With `keep` all goes there, in place of `folder`.
