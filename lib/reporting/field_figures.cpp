@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -215,19 +214,15 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto x = [&domain](std::size_t point) { return domain.position(static_cast<std::int64_t>(point)).front(); };
   std::ranges::sort(order, {}, x);
-  std::string steps;
-  double left = 0, right = 0;
-  const std::size_t last = order.size() - 1;
-  for (std::size_t i = 0; i <= last; ++i) {
-    const double here = x(order[i]), half = last == 0 ? 0.5 : 0;
-    const double low = i > 0 ? (x(order[i - 1]) + here) / 2 : here - (last == 0 ? half : (x(order[1]) - here) / 2);
-    const double high =
-        i < last ? (here + x(order[i + 1])) / 2 : here + (last == 0 ? half : (here - x(order[last - 1])) / 2);
-    if (i == 0) left = low;
-    right = high;
-    steps += fmt::format("{0} {2}\n{1} {2}\n", digits(low), digits(high), digits(density[order[i]]));
-  }
-  std::string bars;
+  std::vector<double> ends;  // of the cells of the points
+  for (std::size_t i = 1; i < order.size(); ++i) ends.push_back((x(order[i - 1]) + x(order[i])) / 2);
+  const bool alone = ends.empty();
+  const double first = x(order.front()), last = x(order.back());
+  ends.insert(ends.begin(), first - (alone ? 0.5 : (x(order[1]) - first) / 2));
+  ends.push_back(last + (alone ? 0.5 : (last - x(order[order.size() - 2])) / 2));
+  std::string steps, bars;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    steps += fmt::format("{0} {2}\n{1} {2}\n", digits(ends[i]), digits(ends[i + 1]), digits(density[order[i]]));
   std::vector<double> heights = density;
   if (errors) {
     std::vector<double> middle(errors->size()), count(errors->size()), level(errors->size()), width(errors->size());
@@ -248,12 +243,13 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
   return {.id = "attribution",
           .title = title,
           .description = title,
-          .script =
-              (query ? figures::dotted_line(x(static_cast<std::size_t>(*query))) : "") + linear_axis("x", left, right) +
-              linear_axis("y", heights) + "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" +
-              steps + "EOD\n" + (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
-              "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
-              (bars.empty() ? "" : ", $bars using 1:2:3 with yerrorbars pt 7 ps 0.25 lw 0.8 lc rgb '#444444'") + "\n"};
+          .script = (query ? figures::dotted_line(x(static_cast<std::size_t>(*query))) : "") +
+                    linear_axis("x", ends.front(), ends.back()) + linear_axis("y", heights) +
+                    "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
+                    (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
+                    "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
+                    (bars.empty() ? "" : ", $bars using 1:2:3 with yerrorbars pt 7 ps 0.25 lw 0.8 lc rgb '#444444'") +
+                    "\n"};
 }
 
 }  // namespace

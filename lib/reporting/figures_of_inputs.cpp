@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "core/measured.hpp"
@@ -369,30 +370,32 @@ void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::ve
 }
 
 Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
-  Table table{
-      .name = "example",
-      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point."};
-  static constexpr std::array<const char*, 2> axes = {"x", "y"};
-  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) table.columns.push_back({axes[axis], true});
-  for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
-  for (const char* output : {"solution ", "prediction "})
-    for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
-  for (const ShownDensity& attribution : shown) table.columns.push_back({attribution.style.label, true});
-  const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
-  for (std::size_t point = 0; point < points; ++point) {
-    std::vector<std::string> row;
-    std::size_t stride = points;
-    for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
-      const auto along = static_cast<std::size_t>(fields.shape[axis]);
-      stride /= along;
-      row.push_back(digits(coordinates(fields, static_cast<int>(axis))[point / stride % along]));
-    }
-    for (const auto* values : {&fields.input, &fields.solution, &fields.prediction})
-      for (std::size_t at = point; at < values->size(); at += points) row.push_back(digits((*values)[at]));
-    for (const ShownDensity& attribution : shown) row.push_back(digits(attribution.density[point]));
-    table.add(std::move(row));
+  std::vector<ColumnOf<std::size_t>> columns;
+  const auto add = [&columns](const std::string& heading, const std::vector<double>& values) {
+    columns.push_back({heading, [values](auto& point) { return digits(values[point]); }, true});
+  };
+  std::vector<std::size_t> points(static_cast<std::size_t>(runs::points_of(fields.shape)));
+  std::iota(points.begin(), points.end(), std::size_t{0});
+  std::size_t stride = points.size();
+  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
+    const auto along = static_cast<std::size_t>(fields.shape[axis]);
+    stride /= along;
+    const auto place = [x = coordinates(fields, static_cast<int>(axis)), stride, along](auto& point) {
+      return digits(x[point / stride % along]);
+    };
+    columns.push_back({axis == 0 ? "x" : "y", place, true});
   }
-  return table;
+  const auto add_channels = [&](const std::string& what, const std::vector<std::string>& names,
+                                const std::vector<double>& values) {
+    for (std::size_t i = 0; i < names.size(); ++i) add(what + names[i], channel(fields, values, static_cast<int>(i)));
+  };
+  add_channels("input ", fields.input_channels, fields.input);
+  add_channels("solution ", fields.output_channels, fields.solution);
+  add_channels("prediction ", fields.output_channels, fields.prediction);
+  for (const ShownDensity& attribution : shown) add(attribution.style.label, attribution.density);
+  return table_of("example",
+                  "Fields and attribution densities (a player's value over its share of the volume) at every point.",
+                  points, columns);
 }
 
 std::string position_in_words(const std::vector<double>& query) {

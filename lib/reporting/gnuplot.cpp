@@ -20,7 +20,6 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
-#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 

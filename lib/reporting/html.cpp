@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <utility>
 
 #include "reporting/embedded.hpp"
 
@@ -37,8 +36,6 @@ std::string escape_markup(std::string_view text) {
   }
   return escaped;
 }
-
-Html::Html(std::string_view text) : markup_(escape_markup(text)) {}
 
 Html Html::raw(std::string markup) {
   Html html;

@@ -90,14 +90,11 @@ const std::vector<DataRemark>& data_remarks() {
     std::vector<DataRemark> table;
     for (const CsvRow& row :
          embedded_rows(embedded::paper_data_remarks, "paper_data_remarks.csv", {"pde", "kind", "subject", "text"})) {
+      const std::string& kind = row.text("kind");
+      DataRemark remark{.finding = kind == "finding", .subject = row.text("subject"), .text = row.text("text")};
       std::istringstream names(row.text("pde"));
-      const bool standing = row.text("kind") == "standing";
-      if (standing) table.push_back({.pde = "", .subject = row.text("subject"), .text = row.text("text")});
-      for (std::string pde; !standing && names >> pde;)
-        table.push_back({.pde = pde,
-                         .finding = row.text("kind") == "finding",
-                         .subject = row.text("subject"),
-                         .text = row.text("text")});
+      if (kind == "standing") table.push_back(remark);
+      while (kind != "standing" && names >> remark.pde) table.push_back(remark);
     }
     return table;
   }();

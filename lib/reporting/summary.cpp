@@ -5,7 +5,6 @@
 
 #include "reporting/methods.hpp"
 #include "reporting/pages.hpp"
-#include "reporting/paper.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::reporting {
