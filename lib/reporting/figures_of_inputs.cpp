@@ -29,6 +29,15 @@ const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation&
   return nullptr;
 }
 
+/// Whether a grid of at most so many axes has stored fields of the input that stands for the others.
+std::function<bool(const Discretisation&)> has_fields(const Scoreboard& scores, std::size_t most_axes) {
+  return [&scores, most_axes](const Discretisation& on) {
+    const auto typical = typical_input(scores, on);
+    const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
+    return fields != nullptr && fields->shape.size() <= most_axes;
+  };
+}
+
 /// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
 /// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
 std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
@@ -112,12 +121,7 @@ std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
 
 Figure shapley_and_density(const Scoreboard& scores) {
   const std::string title = "Shapley values and the explainer's density";
-  const auto drawable = [&](const Discretisation& on) {
-    const auto typical = typical_input(scores, on);
-    const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
-    return fields != nullptr && fields->shape.size() == 1;
-  };
-  const std::vector<Discretisation> shown = grids_with_values(scores, drawable);
+  const std::vector<Discretisation> shown = grids_with_values(scores, has_fields(scores, 1));
   if (shown.empty())
     return without_values(scores, title,
                           "no stored values of both the reference and a trained explainer on a grid of one axis");
@@ -136,8 +140,8 @@ Figure shapley_and_density(const Scoreboard& scores) {
   std::string errors_in_words;
   for (const Discretisation& on : shown) {
     const runs::FieldsRow* grid = fields_of(scores, on, sample);
-    const runs::ValuesRow* reference = scores.values(on, sample, "reference");
-    const runs::ValuesRow* values = scores.values(on, sample, explainer);
+    const runs::ValuesRow *reference = scores.values(on, sample, "reference"),
+                          *values = scores.values(on, sample, explainer);
     if (grid == nullptr || reference == nullptr || values == nullptr) continue;
     const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
                               errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)
@@ -187,8 +191,8 @@ std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& exp
   for (const Discretisation& on : scores.discretisations()) {
     if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
     const runs::FieldsRow* fields = fields_of(scores, on, sample);
-    const runs::ValuesRow* first = scores.values(on, sample, explainer);
-    const runs::ValuesRow* second = scores.values(on, sample, "reference");
+    const runs::ValuesRow *first = scores.values(on, sample, explainer),
+                          *second = scores.values(on, sample, "reference");
     if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
     ShownGrid shown{.on = on,
                     .fields = fields,
@@ -255,8 +259,7 @@ Figure grids(const Scoreboard& scores) {
       .name = "grids",
       .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
                              typical.sample, explainer.label),
-      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}},
-      .rows = {}};
+      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}}};
   std::string words;
   for (const ShownGrid& shown : grids) {
     draw(figure, shown, typical.sample, explainer);
@@ -407,11 +410,7 @@ std::string position_in_words(const std::vector<double>& query) {
 
 Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";
-  const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
-    const auto typical = typical_input(scores, candidate);
-    const runs::FieldsRow* fields = typical ? fields_of(scores, candidate, typical->sample) : nullptr;
-    return fields != nullptr && fields->shape.size() <= 2;
-  });
+  const auto on = finest_drawable(scores, has_fields(scores, 2));
   if (!on)
     return without_values(scores, title, "no stored fields and values of the same input on a grid of one or two axes");
   const TypicalInput typical = *typical_input(scores, *on);

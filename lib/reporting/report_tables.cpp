@@ -250,27 +250,31 @@ Table net_of_the_reference(const Scoreboard& scores) {
 
 namespace {
 
-/// The estimates that the references on a grid are made of.
-struct Parts {
-  std::map<std::string, std::vector<double>> errors;  ///< by method, over the inputs
-  std::optional<double> least_p;
-
-  std::string words() const {
-    const std::string text = listing(errors, [](const auto& of) {
-      return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
-    });
-    return text.empty() ? "none" : text;
-  }
+/// The reference on a grid, and the estimates that it is made of.
+struct ReferenceRow {
+  Discretisation on;
+  ReferenceQuality quality;
+  std::size_t inputs = 0;
+  std::map<std::string, std::vector<double>> part_errors = {};  ///< by method, over the inputs
+  std::optional<double> least_p = std::nullopt;
 };
 
-Parts parts_of(const Scoreboard& scores, const Discretisation& on) {
-  Parts parts;
+ReferenceRow reference_row(const Scoreboard& scores, const Discretisation& on) {
+  ReferenceRow found{.on = on, .quality = scores.reference(on)};
+  for (const auto& [kind, count] : found.quality.kinds) found.inputs += count;
   for (const runs::AttributionRow* row : scores.references(on)) {
     for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
-      parts.errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
-    if (row->reference_check) parts.least_p = std::min(parts.least_p.value_or(1), *row->reference_check);
+      found.part_errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
+    if (row->reference_check) found.least_p = std::min(found.least_p.value_or(1), *row->reference_check);
   }
-  return parts;
+  return found;
+}
+
+std::string parts_in_words(const ReferenceRow& row) {
+  const std::string text = listing(row.part_errors, [](const auto& of) {
+    return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
+  });
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace
@@ -300,62 +304,43 @@ Table games(const Scoreboard& scores) {
 }
 
 Table reference(const Scoreboard& scores) {
-  using On = Discretisation;
-  const std::vector<On>& grids = scores.discretisations();
-  std::map<On, ReferenceQuality> quality;
-  std::map<On, std::size_t> inputs;
-  std::size_t undefined = 0;
-  for (const On& on : grids) {
-    const ReferenceQuality& found = quality.emplace(on, scores.reference(on)).first->second;
-    for (const auto& [kind, count] : found.kinds) inputs[on] += count;
-    undefined += found.undefined;
-  }
-  const auto kinds = [&](auto& on) {
-    const auto& all = quality.at(on).kinds;
-    return listing(all, [&all](const auto& kind) {
-      return reference_label(kind.first) + (all.size() > 1 ? fmt::format(" ({})", kind.second) : "");
+  std::vector<ReferenceRow> rows;
+  for (const Discretisation& on : scores.discretisations()) rows.push_back(reference_row(scores, on));
+  const auto kinds = [](auto& row) {
+    return listing(row.quality.kinds, [&row](const auto& kind) {
+      return reference_label(kind.first) + (row.quality.kinds.size() > 1 ? fmt::format(" ({})", kind.second) : "");
     });
   };
-  const auto error = [&](const On& on, double value) {
-    return quality.at(on).undefined == inputs.at(on) ? "undefined" : show(value);
+  const auto error = [](const ReferenceRow& row, double value) {
+    return row.quality.undefined == row.inputs ? "undefined" : show(value);
   };
-  std::vector<ColumnOf<On>> columns = {
-      {"n", [](auto& on) { return on.label(); }, true},
+  const auto missed = [](auto& row) {
+    return row.quality.target ? fmt::format("{} of {}", row.quality.missed, row.inputs) : "no target stored";
+  };
+  std::vector<ColumnOf<ReferenceRow>> columns = {
+      {"n", [](auto& row) { return row.on.label(); }, true},
       {"reference", kinds},
-      {"evaluations, median", [&](auto& on) { return show_count(quality.at(on).evaluations.median); }, true},
-      {"its error, median", [&](auto& on) { return error(on, quality.at(on).error.median); }, true},
-      {"its error, largest", [&](auto& on) { return error(on, quality.at(on).largest_error); }, true},
-      {"missed the target",
-       [&](auto& on) {
-         return quality.at(on).target ? fmt::format("{} of {}", quality.at(on).missed, inputs.at(on))
-                                      : "no target stored";
-       },
-       true}};
+      {"evaluations, median", [](auto& row) { return show_count(row.quality.evaluations.median); }, true},
+      {"its error, median", [&](auto& row) { return error(row, row.quality.error.median); }, true},
+      {"its error, largest", [&](auto& row) { return error(row, row.quality.largest_error); }, true},
+      {"missed the target", missed, true}};
   std::vector<std::string> notes;
-  if (std::ranges::any_of(grids, [&](auto& on) { return quality.at(on).own_share.has_value(); })) {
-    columns.push_back({"share of the own cell",
-                       [&](auto& on) {
-                         const auto& share = quality.at(on).own_share;
-                         return share ? show(*share) : "not stored";
-                       },
-                       true});
+  if (std::ranges::any_of(rows, [](auto& row) { return row.quality.own_share.has_value(); })) {
+    columns.push_back(
+        {"share of the own cell", [](auto& row) { return show(row.quality.own_share, "not stored"); }, true});
     notes.push_back(
         "The share of the own cell is |value of the query's own cell|/|values|: the NRMSE of an answer that is right "
         "but for a 0 there.");
   }
-  if (std::ranges::any_of(grids, [&](auto& on) { return !parts_of(scores, on).errors.empty(); })) {
-    columns.push_back({"errors of its parts, median", [&](auto& on) { return parts_of(scores, on).words(); }, true});
-    columns.push_back({"their comparison, least p",
-                       [&](auto& on) {
-                         const auto least = parts_of(scores, on).least_p;
-                         return least ? show(*least) : "none";
-                       },
-                       true});
+  if (std::ranges::any_of(rows, [](auto& row) { return !row.part_errors.empty(); })) {
+    columns.push_back({"errors of its parts, median", parts_in_words, true});
+    columns.push_back(
+        {"their comparison, least p", [](auto& row) { return row.least_p ? show(*row.least_p) : "none"; }, true});
   }
   for (const std::string& explainer : scores.methods_with_access("amortised")) {
     columns.push_back({style_of(explainer).label + ", NRMSE",
-                       [&scores, explainer](auto& on) {
-                         const Cell* cell = scores.cell(on, explainer);
+                       [&scores, explainer](auto& row) {
+                         const Cell* cell = scores.cell(row.on, explainer);
                          return cell == nullptr ? "not run" : score_in_words(*cell, "nrmse");
                        },
                        true});
@@ -363,18 +348,20 @@ Table reference(const Scoreboard& scores) {
   Table table = table_of("reference",
                          "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it "
                          "is exact. A difference in NRMSE below it means nothing.",
-                         grids, columns);
+                         rows, columns);
   table.notes = std::move(notes);
+  std::size_t undefined = 0;
+  for (const ReferenceRow& row : rows) undefined += row.quality.undefined;
   if (undefined > 0)
     table.notes.push_back(fmt::format(
         "The values of {} inputs are all 0. No error is relative to them, so medians leave them out.", undefined));
-  if (std::ranges::any_of(quality, [](const auto& of) { return of.second.kinds.contains("certified"); })) {
+  if (std::ranges::any_of(rows, [](auto& row) { return row.quality.kinds.contains("certified"); })) {
     table.notes.push_back(
         "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "
         "orderings and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference "
         "is their weighted mean. Evaluations count reverse passes by what they cost.");
   }
-  if (const auto target = grids.empty() ? std::nullopt : quality.at(grids.back()).target) {
+  if (const auto target = rows.empty() ? std::nullopt : rows.back().quality.target) {
     table.notes.push_back(
         fmt::format("Sampling goes on until the error is at most {}, or until the budget of the reference is spent. "
                     "The column \"missed the target\" counts the inputs where the budget ended first.",
