@@ -297,9 +297,8 @@ std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretis
   const MethodStyles styles(scores.methods());
   for (const char* access : {"amortised", "gradient"}) {
     for (const std::string& method : scores.methods_with_access(access)) {
-      const runs::ValuesRow* values = scores.values(on, fields.sample, method);
-      if (values == nullptr) continue;
-      shown.push_back({styles.of(method), density(fields, values->values)});
+      if (const runs::ValuesRow* values = scores.values(on, fields.sample, method))
+        shown.push_back({styles.of(method), density(fields, values->values)});
     }
   }
   return shown;
@@ -316,22 +315,19 @@ LegendEntry channel_entry(const std::string& name, std::size_t index) {
 
 void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
   std::vector<Curve> inputs, outputs, densities;
-  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
-    const LegendEntry entry = channel_entry(fields.input_channels[i], i);
-    inputs.push_back({channel(fields, fields.input, static_cast<int>(i)), line(entry.color, entry.dash)});
-    figure.legend.push_back(entry);
-  }
-  outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
-  outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
-  figure.legend.push_back({.label = "solution", .color = "#56B4E9"});
-  figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
-  for (const ShownDensity& attribution : shown) {
-    const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
-    densities.push_back({attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
-                                                    : line(attribution.style.color, attribution.style.dash)});
-    figure.legend.push_back(
-        {.label = attribution.style.label, .color = attribution.style.color, .dash = attribution.style.dash});
-  }
+  const auto add = [&figure](std::vector<Curve>& curves, std::vector<double> values, LegendEntry entry) {
+    curves.push_back({std::move(values), line(entry.color, entry.dash)});
+    figure.legend.push_back(std::move(entry));
+  };
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i)
+    add(inputs, channel(fields, fields.input, static_cast<int>(i)), channel_entry(fields.input_channels[i], i));
+  add(outputs, channel(fields, fields.solution, fields.query_channel), {.label = "solution", .color = "#56B4E9"});
+  add(outputs, channel(fields, fields.prediction, fields.query_channel),
+      {.label = "prediction", .color = "#0072B2", .dash = "2,3"});
+  for (const auto& [style, density] : shown)
+    add(densities, density, {.label = style.label, .color = style.color, .dash = style.dash});
+  if (!shown.empty())  // the reference in steps: it is a value a player, not a curve
+    densities.front().style = "with histeps lw 1.8 lc rgb '" + shown.front().style.color + "'";
   figure.panels = {
       curves_panel(fields, {"example-input", "input", fmt::format("Input {}.", fields.sample)}, "input", inputs),
       curves_panel(
@@ -346,28 +342,28 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
 }
 
 void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  const auto add = [&](Panel panel, const std::vector<double>& values, std::optional<double> scale) {
+    figure.panels.push_back(heat_map_panel(fields, std::move(panel), values, scale));
+  };
   for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
-    figure.panels.push_back(
-        heat_map_panel(fields,
-                       {fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
-                        fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample)},
-                       channel(fields, fields.input, static_cast<int>(i))));
+    const std::string& name = fields.input_channels[i];
+    add({fmt::format("example-input-{}", i), "input " + name,
+         fmt::format("Channel {} of input {}.", name, fields.sample)},
+        channel(fields, fields.input, static_cast<int>(i)), std::nullopt);
   }
   const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
                             prediction = channel(fields, fields.prediction, fields.query_channel);
   const double scale = std::max(largest_size(solution), largest_size(prediction));
-  figure.panels.push_back(heat_map_panel(fields, {"example-solution", "solution", "The solution."}, solution, scale));
-  figure.panels.push_back(heat_map_panel(
-      fields, {"example-prediction", "prediction", "The prediction, in the solution's colours."}, prediction, scale));
+  add({"example-solution", "solution", "The solution."}, solution, scale);
+  add({"example-prediction", "prediction", "The prediction, in the solution's colours."}, prediction, scale);
   double density_scale = 0;
   for (const ShownDensity& attribution : shown)
     density_scale = std::max(density_scale, largest_size(attribution.density));
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    figure.panels.push_back(
-        heat_map_panel(fields,
-                       {fmt::format("example-attribution-{}", i), shown[i].style.label,
-                        "Attribution density of " + shown[i].style.label + ", in one scale for all methods."},
-                       shown[i].density, density_scale));
+    const std::string& label = shown[i].style.label;
+    add({fmt::format("example-attribution-{}", i), label,
+         "Attribution density of " + label + ", in one scale for all methods."},
+        shown[i].density, density_scale);
   }
   figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
 }
