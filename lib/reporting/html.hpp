@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,7 +48,7 @@ Html element(std::string_view opening, const Parts&... parts);
 template <typename Things, typename Make>
 Html each(const Things& things, const Make& make) {
   Html all;
-  for (const auto& thing : things) all += make(thing);
+  for (const auto& thing : things) all += std::invoke(make, thing);
   return all;
 }
 

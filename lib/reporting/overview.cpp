@@ -17,14 +17,8 @@ namespace {
 /// One claim on all problems.
 struct ClaimRow {
   const Claim* claim = nullptr;
-  std::vector<Verdict> by_chapter;
-
-  std::size_t count(Verdict verdict) const {
-    return static_cast<std::size_t>(std::count(by_chapter.begin(), by_chapter.end(), verdict));
-  }
-  std::size_t judged() const {
-    return count(Verdict::reproduced) + count(Verdict::not_reproduced) + count(Verdict::undecided);
-  }
+  std::vector<Verdict> by_chapter = {};
+  Tally tally = {};
 };
 
 /// The claims of one source but the checks, in the order of claims::all().
@@ -33,9 +27,11 @@ std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view sour
   for (std::size_t i = 0; i < claims::all().size(); ++i) {
     const Claim& claim = claims::all()[i];
     if (claim.source != source || claim.check) continue;
-    rows.push_back({.claim = &claim, .by_chapter = {}});
-    for (const Chapter& chapter : overview.chapters)
+    rows.push_back({.claim = &claim});
+    for (const Chapter& chapter : overview.chapters) {
       rows.back().by_chapter.push_back(chapter.claims[i].judgement.verdict);
+      rows.back().tally.add(chapter.claims[i].judgement);
+    }
   }
   return rows;
 }
@@ -43,11 +39,11 @@ std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view sour
 /// How the sentences fare, each counted once however many problems can judge it.
 std::string fates(const std::vector<ClaimRow>& rows, const std::string& what) {
   int judged = 0, everywhere = 0, nowhere = 0;
-  for (const ClaimRow& row : rows) {
-    if (row.judged() == 0 || !is_counted(*row.claim)) continue;
+  for (const auto& [claim, by_chapter, tally] : rows) {
+    if (tally.judged() == 0 || !is_counted(*claim)) continue;
     ++judged;
-    everywhere += row.count(Verdict::reproduced) == row.judged();
-    nowhere += row.count(Verdict::not_reproduced) == row.judged();
+    everywhere += tally.reproduced == tally.judged();
+    nowhere += tally.not_reproduced == tally.judged();
   }
   return fmt::format("Of {} {} {} hold on every problem that can judge them, {} on none, {} on some.", judged, what,
                      everywhere, nowhere, judged - everywhere - nowhere);
@@ -137,7 +133,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
   for (const Chapter& chapter : overview.chapters) columns.push_back({label_of(chapter)});
   columns.push_back({"holds"});
   const Html body = each(claim_rows(overview, source), [&](const ClaimRow& row) {
-    if (row.judged() == 0) return Html();
+    if (row.tally.judged() == 0) return Html();
     const std::string id = fmt::format("claim-{}", row.claim->id);
     Html cells = element("th", Attribute{"scope", "row"}, row.claim->title);
     for (std::size_t i = 0; i < row.by_chapter.size(); ++i) {
@@ -151,7 +147,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
     }
     cells += row.claim->by_construction
                  ? element("td", "by construction")
-                 : element("td.number", fmt::format("{} of {}", row.count(Verdict::reproduced), row.judged()));
+                 : element("td.number", fmt::format("{} of {}", row.tally.reproduced, row.tally.judged()));
     return element("tr", Attribute{"id", id}, cells);
   });
   return element("h3", whose) +
@@ -191,7 +187,7 @@ Html more_verdicts(const Overview& overview) {
   std::vector<ClaimRow> rows = claim_rows(overview, "paper");
   for (ClaimRow& row : claim_rows(overview, "opshap")) rows.push_back(std::move(row));
   const std::string open = listing(
-      rows, [](const ClaimRow& row) { return std::string(row.judged() == 0 ? row.claim->title : ""); }, "; ");
+      rows, [](const ClaimRow& row) { return std::string(row.tally.judged() == 0 ? row.claim->title : ""); }, "; ");
   return section(
       "claims", "More verdicts",
       winners_section(overview) + (open.empty() ? Html() : element("p.note", "No run here can judge: ", open, ".")));
@@ -199,11 +195,8 @@ Html more_verdicts(const Overview& overview) {
 
 /// The backbone's median relative error on the finest grid of the run.
 std::string backbone_error(const runs::Run& run) {
-  const runs::OperatorRow* finest = nullptr;
-  for (const runs::OperatorRow& row : run.results.operators) {
-    if (finest == nullptr || row.points > finest->points) finest = &row;
-  }
-  if (finest == nullptr || finest->defined_errors().empty()) return "not stored";
+  const auto finest = std::ranges::max_element(run.results.operators, {}, &runs::OperatorRow::points);
+  if (finest == run.results.operators.end() || finest->defined_errors().empty()) return "not stored";
   return fmt::format("{} on {}", show(statistics::quartiles(finest->defined_errors()).median),
                      runs::shape_in_words(finest->shape));
 }
@@ -268,19 +261,12 @@ Html papers_cells_section(const Overview& overview) {
 }
 
 Html methods_section(const Overview& overview) {
-  return section(
-             "methods", "Every method",
-             element(
-                 "p",
-                 "What the paper's table has no column for, too: further explainers, other ways to sample, quadratures "
-                 "of gradients, and the attribution that knows nothing. Quartiles are on the problems' own pages.") +
-                 each(overview.medians, [](const Table& table) { return table.html_with_caption(); })) +
+  const Html what =
+      element("p",
+              "What the paper's table has no column for, too: further explainers, other ways to sample, quadratures of "
+              "gradients, and the attribution that knows nothing. Quartiles are on the problems' own pages.");
+  return section("methods", "Every method", what + each(overview.medians, &Table::html_with_caption)) +
          section("times", "Times", overview.stages.html_with_caption());
-}
-
-Html examples_section(const Overview& overview) {
-  return section("examples", "One input of each problem",
-                 each(overview.chapters, [](const Chapter& chapter) { return figure_html(chapter.example); }));
 }
 
 Html data_section(const Overview& overview) {
@@ -329,10 +315,11 @@ Html overview_header(const Overview& overview) {
 }  // namespace
 
 std::string overview_page(const Overview& overview) {
+  const Html examples = each(overview.chapters, [](const Chapter& chapter) { return figure_html(chapter.example); });
   const Html main = problems_section(overview) + more_verdicts(overview) + papers_cells_section(overview) +
                     methods_section(overview) +
                     section("amortisation", "When training pays off", figure_html(overview.amortisation)) +
-                    examples_section(overview) + data_section(overview);
+                    section("examples", "One input of each problem", examples) + data_section(overview);
   return document("OperatorSHAP, profile " + overview.profile, overview_header(overview), main,
                   "Written by " + element("code", "opshap report") +
                       " from the rows of these runs alone. Commands, settings and environments are on the problems' "

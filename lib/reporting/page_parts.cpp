@@ -191,7 +191,7 @@ Html claim_html(const JudgedClaim& judged) {
                          element("p.statement", claim.statement), element("p.where", claim.where),
                          element("p.rule", fmt::format("Counts as reproduced when: {}.", claim.rule))),
                  element("div.evidence", measured_html(judgement), element("p", judgement.evidence),
-                         each(judgement.tables, [](const Table& table) { return table.html_with_caption(); })));
+                         each(judgement.tables, &Table::html_with_caption)));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct Tally {
   int better = 0;  ///< of those that are not reproduced, where the run is better than the sentence
 
   int judged() const { return reproduced + not_reproduced + undecided; }
+  void add(const Judgement& judgement);
 };
 /// Of those of one source that are counted.
 Tally tally(const std::vector<JudgedClaim>& claims, std::string_view source);

@@ -15,11 +15,7 @@ template <typename Counts>
 Tally tally_where(const std::vector<JudgedClaim>& claims, const Counts& counts) {
   Tally found;
   for (const auto& [claim, judgement] : claims) {
-    if (!counts(claim)) continue;
-    found.reproduced += judgement.verdict == Verdict::reproduced;
-    found.not_reproduced += judgement.verdict == Verdict::not_reproduced;
-    found.undecided += judgement.verdict == Verdict::undecided;
-    found.better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
+    if (counts(claim)) found.add(judgement);
   }
   return found;
 }
@@ -142,6 +138,13 @@ std::vector<Html> summary(const Scoreboard& scores, const std::vector<JudgedClai
                                  grounds(scores)};
   std::erase_if(sentences, [](const Html& sentence) { return sentence.empty(); });
   return sentences;
+}
+
+void Tally::add(const Judgement& judgement) {
+  reproduced += judgement.verdict == Verdict::reproduced;
+  not_reproduced += judgement.verdict == Verdict::not_reproduced;
+  undecided += judgement.verdict == Verdict::undecided;
+  better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
 }
 
 bool is_counted(const Claim& claim) { return !claim.check && !claim.by_construction && !claim.table_row; }
