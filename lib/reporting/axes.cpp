@@ -83,8 +83,7 @@ Ends with_margin(double low, double high, double share, double least) {
   const double margin = std::max(least, widened);
   // Between the least and the largest normal number, and never empty.
   const double from = std::max(low / margin, std::numeric_limits<double>::min());
-  return {.low = from,
-          .high = std::min(std::max(high * margin, from * margin * margin), std::numeric_limits<double>::max())};
+  return {from, std::min(std::max(high * margin, from * margin * margin), std::numeric_limits<double>::max())};
 }
 
 /// Every second power of ten where there are many; fewer where they fill the range of doubles.
@@ -148,8 +147,8 @@ void LogRange::include(double value) {
 std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
   require(!range.empty(),
           "axis: range=0 values (a logarithmic axis needs one that is positive). Leave the figure out.");
-  const Ends ends = with_margin(range.low(), range.high(), 0.06, least_margin);
-  const double low = ends.low, high = ends.high, decades = std::log10(high) - std::log10(low);
+  const auto [low, high] = with_margin(range.low(), range.high(), 0.06, least_margin);
+  const double decades = std::log10(high) - std::log10(low);
   const bool only_powers = decades > (labels == TickLabels::seconds ? 1.5 : 2.5);  // labels with units are longer
   std::vector<Tick> ticks = only_powers ? ticks_at(std::array{1.0}, low, high, step_of(decades))
                                         : ticks_at(std::array{1.0, 2.0, 5.0}, low, high, 1);
@@ -167,9 +166,8 @@ std::string log_axis_at(char axis, const std::vector<double>& values) {
   std::string ticks;
   for (std::size_t i = 0; i < sorted.size(); i += step)
     ticks += fmt::format("{}'{:.0f}' {:.0f}", ticks.empty() ? "" : ", ", sorted[i], sorted[i]);
-  const Ends ends = with_margin(sorted.front(), sorted.back(), 0.05, 1.1);
-  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, ends.low, ends.high,
-                     ticks);
+  const auto [low, high] = with_margin(sorted.front(), sorted.back(), 0.05, 1.1);
+  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high, ticks);
 }
 
 std::string linear_axis(std::string_view axis, double low, double high) {

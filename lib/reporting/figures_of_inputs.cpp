@@ -29,8 +29,10 @@ const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation&
   return nullptr;
 }
 
+using Accepts = std::function<bool(const Discretisation&)>;
+
 /// Whether a grid of at most so many axes has stored fields of the input that stands for the others.
-std::function<bool(const Discretisation&)> has_fields(const Scoreboard& scores, std::size_t most_axes) {
+Accepts has_fields(const Scoreboard& scores, std::size_t most_axes) {
   return [&scores, most_axes](const Discretisation& on) {
     const auto typical = typical_input(scores, on);
     const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
@@ -40,8 +42,7 @@ std::function<bool(const Discretisation&)> has_fields(const Scoreboard& scores, 
 
 /// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
 /// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
-std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
-                                              const std::function<bool(const Discretisation&)>& wanted) {
+std::optional<Discretisation> finest_drawable(const Scoreboard& scores, const Accepts& wanted) {
   constexpr std::int64_t most_bars = 128, most_rectangles = 1024;
   std::optional<Discretisation> finest;
   for (const Discretisation& on : scores.discretisations()) {
@@ -101,8 +102,7 @@ Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const
 
 /// The two grids of the paper's figure. Where the run cannot draw the finer one, its finest; where not the coarser one,
 /// its coarsest.
-std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
-                                              const std::function<bool(const Discretisation&)>& drawable) {
+std::vector<Discretisation> grids_with_values(const Scoreboard& scores, const Accepts& drawable) {
   const auto finest = finest_drawable(scores, drawable);
   if (!finest) return {};
   const auto coarsest = std::ranges::find_if(scores.discretisations(), drawable);
@@ -132,7 +132,7 @@ Figure shapley_and_density(const Scoreboard& scores) {
   Figure figure{.title = title};
   figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
                    {.label = "its standard error", .color = "#000000"},
-                   {.label = style.label, .color = style.color, .dash = style.dash}};
+                   line_legend_of(style)};
   figure.numbers = {
       .name = "shapley_and_density",
       .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
@@ -272,8 +272,7 @@ Figure grids(const Scoreboard& scores) {
   if (grids.front().fields->shape.size() == 2) {
     figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
   } else {
-    for (const MethodStyle& style : {explainer, reference_style()})
-      figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
+    for (const MethodStyle& style : {explainer, reference_style()}) figure.legend.push_back(line_legend_of(style));
   }
   figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
                                typical.in_words(explainer.label), explainer.label, words);
@@ -324,8 +323,7 @@ void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vecto
   add(outputs, channel(fields, fields.solution, fields.query_channel), {.label = "solution", .color = "#56B4E9"});
   add(outputs, channel(fields, fields.prediction, fields.query_channel),
       {.label = "prediction", .color = "#0072B2", .dash = "2,3"});
-  for (const auto& [style, density] : shown)
-    add(densities, density, {.label = style.label, .color = style.color, .dash = style.dash});
+  for (const auto& [style, density] : shown) add(densities, density, line_legend_of(style));
   if (!shown.empty())  // the reference in steps: it is a value a player, not a curve
     densities.front().style = "with histeps lw 1.8 lc rgb '" + shown.front().style.color + "'";
   figure.panels = {

@@ -60,6 +60,10 @@ LegendEntry legend_of(const MethodStyle& style) {
   return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
 }
 
+LegendEntry line_legend_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash};
+}
+
 Html legend_html(const std::vector<LegendEntry>& entries) {
   return element("ul.legend", each(entries, [](const LegendEntry& entry) {
                    return element("li",

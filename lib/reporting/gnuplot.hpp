@@ -22,6 +22,8 @@ struct LegendEntry {
 
 /// Of a method.
 LegendEntry legend_of(const MethodStyle& style);
+/// Of a method whose line has no markers.
+LegendEntry line_legend_of(const MethodStyle& style);
 
 /// `<ul class="legend">` that wraps with the page.
 Html legend_html(const std::vector<LegendEntry>& entries);

@@ -335,8 +335,7 @@ Html comparison_table(const std::vector<ComparedProblem>& problems, const metric
 std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& comparisons) {
   std::vector<metrics::Metric> found;
   for (const Comparison& cell : comparisons) {
-    if (std::none_of(found.begin(), found.end(),
-                     [&](const metrics::Metric& metric) { return metric.name == cell.metric; }))
+    if (std::ranges::find(found, cell.metric, &metrics::Metric::name) == found.end())
       found.push_back(metrics::find(cell.metric));
   }
   std::stable_partition(found.begin(), found.end(),

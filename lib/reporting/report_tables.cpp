@@ -44,8 +44,7 @@ struct Note {
 /// Notes that differ in n alone are one: "… at n = 16, 32: …".
 void add_note(std::vector<Note>& notes, const Cell& cell, const std::string& words) {
   const std::string method = style_of(cell.method).label;
-  const auto same =
-      std::ranges::find_if(notes, [&](const Note& note) { return note.method == method && note.words == words; });
+  const auto same = std::ranges::find_if(notes, [&](auto& one) { return one.method == method && one.words == words; });
   if (same == notes.end()) {
     notes.push_back({method, cell.on.label(), words});
   } else {
@@ -110,14 +109,13 @@ std::vector<const Cell*> cells_of_tables(const Scoreboard& scores) {
   return cells;
 }
 
-const ColumnOf<const Cell*> n_column = {"n", [](const Cell*cell) { return cell->on.label(); }, true},
-                            method_column = {"method", [](const Cell*cell) { return style_of(cell->method).label; }},
-                            budget_column = {"budget",
-                                             [](const Cell*cell) {
-                                               return cell->budget ? show_count(static_cast<double>(*cell->budget))
-                                                                   : "none";
-                                             },
-                                             true};
+std::string budget_in_words(const Cell* cell) {
+  return cell->budget ? show_count(static_cast<double>(*cell->budget)) : "none";
+}
+
+const ColumnOf<const Cell*> n_column = {"n", [](auto* cell) { return cell->on.label(); }, true};
+const ColumnOf<const Cell*> method_column = {"method", [](auto* cell) { return style_of(cell->method).label; }};
+const ColumnOf<const Cell*> budget_column = {"budget", budget_in_words, true};
 
 }  // namespace
 

@@ -37,11 +37,6 @@ std::string medians_of(const Scoreboard& scores, const std::vector<std::string>&
   });
 }
 
-std::string ends_of(const Scoreboard& scores) {
-  return fmt::format("n = {} and n = {}", scores.discretisations().front().label(),
-                     scores.discretisations().back().label());
-}
-
 /// A sentence below its heading; nothing without words.
 Html sentence(const char* heading, const std::string& words) {
   return words.empty() ? Html() : element("strong", heading) + " " + words;
@@ -50,7 +45,9 @@ Html sentence(const char* heading, const std::string& words) {
 Html trained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
   if (medians.empty()) return {};
-  return sentence("Trained.", fmt::format("Median NRMSE at {}: {}.", ends_of(scores), medians));
+  const std::vector<Discretisation>& all = scores.discretisations();
+  return sentence("Trained.", fmt::format("Median NRMSE at n = {} and n = {}: {}.", all.front().label(),
+                                          all.back().label(), medians));
 }
 
 Html untrained(const Scoreboard& scores) {
