@@ -138,7 +138,7 @@ Figure budget_error(const Scoreboard& scores) {
       if (std::find(drawn.begin(), drawn.end(), method) == drawn.end()) drawn.push_back(method);
     }
     if (curves.empty()) continue;
-    std::optional<Wins> wins;
+    std::string description = "No explainer was run on these inputs.";
     for (const std::string& explainer : explainers) {
       const Cell* cell = scores.cell(on, explainer);
       const auto error = cell == nullptr ? std::nullopt : cell->restricted_to(*inputs).quartiles("nrmse");
@@ -146,16 +146,15 @@ Figure budget_error(const Scoreboard& scores) {
       const MethodStyle style = styles.of(explainer);
       figure.numbers.add({on.label(), style.label, "none", std::to_string(error->count), digits(error->q25),
                           digits(error->median), digits(error->q75)});
-      if (explainer == explainers.front()) wins = who_wins(scores, on, error->median);
+      if (explainer == explainers.front()) {
+        const Wins wins = who_wins(scores, on, error->median);
+        description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins.in_words);
+        figure.finding +=
+            fmt::format(" At n = {}, {} of {} sampling methods fall below {}{}.", on.label(), wins.below, wins.methods,
+                        style_of(explainer).label,
+                        wins.least_budget ? fmt::format(", the first at a budget of {}", *wins.least_budget) : "");
+      }
       curves.add_level(error->median, fmt::format("lw 2.4 {} lc rgb '{}'", dash_style(style.dash), style.color));
-    }
-    std::string description = "No explainer was run on these inputs.";
-    if (wins) {
-      description = fmt::format("Budgets at which methods fall below the explainer's error: {}.", wins->in_words);
-      figure.finding +=
-          fmt::format(" At n = {}, {} of {} sampling methods fall below {}{}.", on.label(), wins->below, wins->methods,
-                      style_of(explainers.front()).label,
-                      wins->least_budget ? fmt::format(", the first at a budget of {}", *wins->least_budget) : "");
     }
     figure.panels.push_back({.id = "budget-error-" + on.id(),
                              .title = "n = " + on.label(),

@@ -75,12 +75,45 @@ double relative_difference(const std::vector<double>& values, const std::vector<
   return size > 0 ? difference / size : 0;
 }
 
-/// Bars with their standard errors, and a line.
-Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
-                    const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
+/// Densities of the explainer and of the reference on one grid.
+struct ShownGrid {
+  Discretisation on;
+  const runs::FieldsRow* fields;
+  std::string reference_kind;
+  std::vector<double> explainer, reference, difference = {};
+};
+
+/// "certified reference": how the stored reference of an input was made.
+std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    if (row->sample != sample) continue;
+    if (row->reference == "exact") return reference_label(row->reference);
+    if (row->reference == "certified") return "certified reference";
+    return "reference by " + reference_label(row->reference);
+  }
+  return "reference";
+}
+
+/// None where the fields of the input on the grid, or the values of one of the two, are not stored.
+std::optional<ShownGrid> shown_grid(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                                    const Discretisation& on) {
+  const runs::FieldsRow* fields = fields_of(scores, on, sample);
+  const runs::ValuesRow *first = scores.values(on, sample, explainer), *second = scores.values(on, sample, "reference");
+  if (fields == nullptr || first == nullptr || second == nullptr) return std::nullopt;
+  return ShownGrid{.on = on,
+                   .fields = fields,
+                   .reference_kind = kind_of_reference(scores, on, sample),
+                   .explainer = density(*fields, first->values),
+                   .reference = density(*fields, second->values)};
+}
+
+/// Bars of the reference with its standard errors, and a line of the explainer.
+Panel bars_and_line(const ShownGrid& shown, const std::vector<double>& errors, const MethodStyle& style) {
+  const runs::FieldsRow& grid = *shown.fields;
+  const std::vector<double>&bars = shown.reference, &line = shown.explainer;
   Panel panel = curves_panel(
       grid,
-      {"shapley-and-density-" + on.id(), "n = " + on.label(),
+      {"shapley-and-density-" + shown.on.id(), "n = " + shown.on.label(),
        fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
                    grid.sample, style.label)},
       "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});
@@ -126,7 +159,6 @@ Figure shapley_and_density(const Scoreboard& scores) {
     return without_values(scores, title,
                           "no stored values of both the reference and a trained explainer on a grid of one axis");
   const TypicalInput typical = *typical_input(scores, shown.back());
-  const std::int64_t sample = typical.sample;
   const std::string explainer = scores.methods_with_access("amortised").front();
   const MethodStyle style = MethodStyles(scores.methods()).of(explainer);
   Figure figure{.title = title};
@@ -139,19 +171,17 @@ Figure shapley_and_density(const Scoreboard& scores) {
       .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
   std::string errors_in_words;
   for (const Discretisation& on : shown) {
-    const runs::FieldsRow* grid = fields_of(scores, on, sample);
-    const runs::ValuesRow *reference = scores.values(on, sample, "reference"),
-                          *values = scores.values(on, sample, explainer);
-    if (grid == nullptr || reference == nullptr || values == nullptr) continue;
-    const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
-                              errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)
-                                                                          : density(*grid, reference->standard_errors),
-                              x = coordinates(*grid, 0);
+    const auto grid = shown_grid(scores, explainer, typical.sample, on);
+    if (!grid) continue;
+    const std::vector<double>&bars = grid->reference, &line = grid->explainer;
+    std::vector<double> errors = scores.values(on, typical.sample, "reference")->standard_errors;
+    errors = errors.empty() ? std::vector<double>(bars.size()) : density(*grid->fields, errors);
+    const std::vector<double> x = coordinates(*grid->fields, 0);
     for (std::size_t i = 0; i < bars.size(); ++i)
       figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
     errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
                                    show(relative_difference(line, bars)), on.label());
-    figure.panels.push_back(bars_and_line(*grid, on, bars, errors, line, style));
+    figure.panels.push_back(bars_and_line(*grid, errors, style));
   }
   if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
   figure.finding = fmt::format(
@@ -165,44 +195,17 @@ namespace {
 
 constexpr std::size_t most_grids = 3;
 
-/// Densities of the explainer and of the reference on one grid.
-struct ShownGrid {
-  Discretisation on;
-  const runs::FieldsRow* fields;
-  std::string reference_kind;
-  std::vector<double> explainer, reference, difference;
-};
-
-/// "certified reference": how the stored reference of an input was made.
-std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
-  for (const runs::AttributionRow* row : scores.references(on)) {
-    if (row->sample != sample) continue;
-    if (row->reference == "exact") return reference_label(row->reference);
-    if (row->reference == "certified") return "certified reference";
-    return "reference by " + reference_label(row->reference);
-  }
-  return "reference";
-}
-
 /// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
 std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
                                 const Discretisation& finest) {
   std::vector<ShownGrid> grids;
   for (const Discretisation& on : scores.discretisations()) {
     if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
-    const runs::FieldsRow* fields = fields_of(scores, on, sample);
-    const runs::ValuesRow *first = scores.values(on, sample, explainer),
-                          *second = scores.values(on, sample, "reference");
-    if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
-    ShownGrid shown{.on = on,
-                    .fields = fields,
-                    .reference_kind = kind_of_reference(scores, on, sample),
-                    .explainer = density(*fields, first->values),
-                    .reference = density(*fields, second->values),
-                    .difference = {}};
-    for (std::size_t i = 0; i < shown.explainer.size(); ++i)
-      shown.difference.push_back(shown.explainer[i] - shown.reference[i]);
-    grids.push_back(std::move(shown));
+    auto shown = shown_grid(scores, explainer, sample, on);
+    if (!shown || shown->fields->shape.size() > 2) continue;
+    for (std::size_t i = 0; i < shown->explainer.size(); ++i)
+      shown->difference.push_back(shown->explainer[i] - shown->reference[i]);
+    grids.push_back(*std::move(shown));
   }
   if (grids.size() > most_grids) grids.erase(grids.begin(), grids.end() - most_grids);
   return grids;

@@ -56,8 +56,7 @@ const PaperSentence& paper_sentence(std::string_view id) {
     std::map<std::string, PaperSentence, std::less<>> table;
     for (const CsvRow& row :
          embedded_rows(embedded::paper_sentences, "paper_sentences.csv", {"id", "tex_line", "where", "sentence"})) {
-      table[row.text("id")] = {.id = row.text("id"),
-                               .where = message(row.text("where"), " (LaTeX line ", row.whole("tex_line"), ")"),
+      table[row.text("id")] = {.where = message(row.text("where"), " (LaTeX line ", row.whole("tex_line"), ")"),
                                .sentence = row.text("sentence")};
     }
     return table;
