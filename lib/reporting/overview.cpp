@@ -87,7 +87,7 @@ Html sentences(const Overview& overview) {
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
                     untrained = ranges_of(overview, untrained_methods());
-  std::vector<std::pair<const char*, std::string>> said;
+  Pairs said;
   if (!trained.empty()) said.emplace_back("Trained.", "Median NRMSE on the finest grids: " + trained + ".");
   if (!untrained.empty()) {
     said.emplace_back("Without training.",
@@ -107,9 +107,7 @@ Html sentences(const Overview& overview) {
   if (!out.empty())
     grounds += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
   said.emplace_back("Grounds.", grounds);
-  return element("ol.sentences", each(said, [](const auto& one) {
-                   return element("li", element("strong", one.first), " ", one.second);
-                 }));
+  return sentence_list(said);
 }
 
 /// Leads to the page of a chapter and, where one is named, to a part of it.

@@ -58,6 +58,13 @@ void write_table(const fs::path& folder, const Table& table) {
   write_file(folder / (table.name + ".tex"), table.latex());
 }
 
+Html sentence_list(const Pairs& sentences) {
+  return element("ol.sentences", each(sentences, [](const auto& sentence) {
+                   const auto& [heading, words] = sentence;
+                   return words.empty() ? Html() : element("li", element("strong", heading), " ", words);
+                 }));
+}
+
 Html fact_list(const Pairs& facts) {
   return element("dl.facts", each(facts, [](const auto& fact) {
                    const auto& [name, value] = fact;

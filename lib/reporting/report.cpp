@@ -46,14 +46,14 @@ std::string earlier_drawing(const fs::path& folder, const std::string& figure) {
 /// Writes what the report of the run in `folder` has into `keep`, beside what is kept of the run, or into its own folder
 /// where `keep` is empty. Its page is written where there is a file for it.
 Chapter write_run_report(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
-  auto run = std::make_unique<runs::Run>(runs::read_run(folder));
-  if (!keep.empty()) runs::keep_run(*run, keep);
+  Chapter chapter{.run = std::make_unique<runs::Run>(runs::read_run(folder)), .page_beside = !page_file.empty()};
+  if (!keep.empty()) runs::keep_run(*chapter.run, keep);
   const fs::path& target = keep.empty() ? folder : keep;
-  auto judged = std::make_unique<Scoreboard>(*run);
-  const Scoreboard& scores = *judged;
-  ReportContents contents{.scores = scores,
-                          .claims = judge(scores),
-                          .comparisons = compare_with_paper(scores),
+  chapter.scores = std::make_unique<Scoreboard>(*chapter.run);
+  const Scoreboard& scores = *chapter.scores;
+  chapter.claims = judge(scores);
+  chapter.comparisons = compare_with_paper(scores);
+  ReportContents contents{.run = chapter,
                           .methods = tables::methods(scores),
                           .backbone = tables::backbone(scores),
                           .outliers = tables::outliers(scores),
@@ -73,16 +73,11 @@ Chapter write_run_report(const fs::path& folder, const fs::path& keep, const fs:
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
                              &contents.games, &contents.net, &contents.drift, &contents.cost, &contents.training})
     write_table(target / "tables", *table);
-  write_table(target / "tables", tables::paper_comparison(contents.comparisons));
+  write_table(target / "tables", tables::paper_comparison(chapter.comparisons));
   write_table(target / "tables", tables::quality(scores));
-  write_file(target / "claims.json", claims_json(contents.claims, *run));
+  write_file(target / "claims.json", claims_json(chapter.claims, *chapter.run));
   if (!page_file.empty()) write_file(page_file, page(contents));
-  return {.run = std::move(run),
-          .scores = std::move(judged),
-          .claims = std::move(contents.claims),
-          .comparisons = std::move(contents.comparisons),
-          .example = {},
-          .page_beside = !page_file.empty()};
+  return chapter;
 }
 
 /// The example figure with ids that no other problem's figure on the same page has. `run` is the folder of the problem.
