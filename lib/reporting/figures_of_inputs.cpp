@@ -150,49 +150,6 @@ std::vector<Discretisation> grids_with_values(const Scoreboard& scores, const Ac
   return {few, many};
 }
 
-}  // namespace
-
-Figure shapley_and_density(const Scoreboard& scores) {
-  const std::string title = "Shapley values and the explainer's density";
-  const std::vector<Discretisation> shown = grids_with_values(scores, has_fields(scores, 1));
-  if (shown.empty())
-    return without_values(scores, title,
-                          "no stored values of both the reference and a trained explainer on a grid of one axis");
-  const TypicalInput typical = *typical_input(scores, shown.back());
-  const std::string explainer = scores.methods_with_access("amortised").front();
-  const MethodStyle style = MethodStyles(scores.methods()).of(explainer);
-  Figure figure{.title = title};
-  figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
-                   {.label = "its standard error", .color = "#000000"},
-                   line_legend_of(style)};
-  figure.numbers = {
-      .name = "shapley_and_density",
-      .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
-      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
-  std::string errors_in_words;
-  for (const Discretisation& on : shown) {
-    const auto grid = shown_grid(scores, explainer, typical.sample, on);
-    if (!grid) continue;
-    const std::vector<double>&bars = grid->reference, &line = grid->explainer;
-    std::vector<double> errors = scores.values(on, typical.sample, "reference")->standard_errors;
-    errors = errors.empty() ? std::vector<double>(bars.size()) : density(*grid->fields, errors);
-    const std::vector<double> x = coordinates(*grid->fields, 0);
-    for (std::size_t i = 0; i < bars.size(); ++i)
-      figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
-    errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
-                                   show(relative_difference(line, bars)), on.label());
-    figure.panels.push_back(bars_and_line(*grid, errors, style));
-  }
-  if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
-  figure.finding = fmt::format(
-      "{} Bars are the reference's Shapley values over their share of the volume. The line is the density of {}, whose "
-      "NRMSE here is {}.",
-      typical.in_words(style.label), style.label, errors_in_words);
-  return figure;
-}
-
-namespace {
-
 constexpr std::size_t most_grids = 3;
 
 /// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
@@ -241,48 +198,6 @@ void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const Met
         *values, scale));
   }
 }
-
-}  // namespace
-
-Figure grids(const Scoreboard& scores) {
-  const std::string title = "Attributions on three grids";
-  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
-  if (explainers.empty()) return missing(title, "needs a trained explainer");
-  const auto finest = finest_drawable(scores, [&](const Discretisation& on) {
-    const auto typical = typical_input(scores, on);
-    return typical && fields_of(scores, on, typical->sample) != nullptr;
-  });
-  if (!finest) return without_values(scores, title, "no stored fields and values of the same input");
-  const TypicalInput typical = *typical_input(scores, *finest);
-  const std::vector<ShownGrid> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
-  if (grids.size() < 2) return missing(title, "values of the same input are stored on one grid alone");
-  const MethodStyle explainer = MethodStyles(scores.methods()).of(explainers.front());
-  Figure figure{.title = title};
-  figure.numbers = {
-      .name = "grids",
-      .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
-                             typical.sample, explainer.label),
-      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}}};
-  std::string words;
-  for (const ShownGrid& shown : grids) {
-    draw(figure, shown, typical.sample, explainer);
-    const double size = norm(shown.reference), apart = norm(shown.difference);
-    figure.numbers.add(
-        {shown.on.label(), shown.reference_kind, digits(norm(shown.explainer)), digits(size), digits(apart)});
-    words += fmt::format("{}{} on {}", words.empty() ? "" : ", ", size > 0 ? show(apart / size) : "undefined",
-                         runs::shape_in_words(shown.on.shape));
-  }
-  if (grids.front().fields->shape.size() == 2) {
-    figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
-  } else {
-    for (const MethodStyle& style : {explainer, reference_style()}) figure.legend.push_back(line_legend_of(style));
-  }
-  figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
-                               typical.in_words(explainer.label), explainer.label, words);
-  return figure;
-}
-
-namespace {
 
 /// An attribution of the example: its density at every point.
 struct ShownDensity {
@@ -404,6 +319,83 @@ std::string position_in_words(const std::vector<double>& query) {
 }
 
 }  // namespace
+
+Figure shapley_and_density(const Scoreboard& scores) {
+  const std::string title = "Shapley values and the explainer's density";
+  const std::vector<Discretisation> shown = grids_with_values(scores, has_fields(scores, 1));
+  if (shown.empty())
+    return without_values(scores, title,
+                          "no stored values of both the reference and a trained explainer on a grid of one axis");
+  const TypicalInput typical = *typical_input(scores, shown.back());
+  const std::string explainer = scores.methods_with_access("amortised").front();
+  const MethodStyle style = MethodStyles(scores.methods()).of(explainer);
+  Figure figure{.title = title};
+  figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
+                   {.label = "its standard error", .color = "#000000"},
+                   line_legend_of(style)};
+  figure.numbers = {
+      .name = "shapley_and_density",
+      .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
+      .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
+  std::string errors_in_words;
+  for (const Discretisation& on : shown) {
+    const auto grid = shown_grid(scores, explainer, typical.sample, on);
+    if (!grid) continue;
+    const std::vector<double>&bars = grid->reference, &line = grid->explainer;
+    std::vector<double> errors = scores.values(on, typical.sample, "reference")->standard_errors;
+    errors = errors.empty() ? std::vector<double>(bars.size()) : density(*grid->fields, errors);
+    const std::vector<double> x = coordinates(*grid->fields, 0);
+    for (std::size_t i = 0; i < bars.size(); ++i)
+      figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
+    errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
+                                   show(relative_difference(line, bars)), on.label());
+    figure.panels.push_back(bars_and_line(*grid, errors, style));
+  }
+  if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
+  figure.finding = fmt::format(
+      "{} Bars are the reference's Shapley values over their share of the volume. The line is the density of {}, whose "
+      "NRMSE here is {}.",
+      typical.in_words(style.label), style.label, errors_in_words);
+  return figure;
+}
+
+Figure grids(const Scoreboard& scores) {
+  const std::string title = "Attributions on three grids";
+  const std::vector<std::string> explainers = scores.methods_with_access("amortised");
+  if (explainers.empty()) return missing(title, "needs a trained explainer");
+  const auto finest = finest_drawable(scores, [&](const Discretisation& on) {
+    const auto typical = typical_input(scores, on);
+    return typical && fields_of(scores, on, typical->sample) != nullptr;
+  });
+  if (!finest) return without_values(scores, title, "no stored fields and values of the same input");
+  const TypicalInput typical = *typical_input(scores, *finest);
+  const std::vector<ShownGrid> grids = grids_of(scores, explainers.front(), typical.sample, *finest);
+  if (grids.size() < 2) return missing(title, "values of the same input are stored on one grid alone");
+  const MethodStyle explainer = MethodStyles(scores.methods()).of(explainers.front());
+  Figure figure{.title = title};
+  figure.numbers = {
+      .name = "grids",
+      .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
+                             typical.sample, explainer.label),
+      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}}};
+  std::string words;
+  for (const ShownGrid& shown : grids) {
+    draw(figure, shown, typical.sample, explainer);
+    const double size = norm(shown.reference), apart = norm(shown.difference);
+    figure.numbers.add(
+        {shown.on.label(), shown.reference_kind, digits(norm(shown.explainer)), digits(size), digits(apart)});
+    words += fmt::format("{}{} on {}", words.empty() ? "" : ", ", size > 0 ? show(apart / size) : "undefined",
+                         runs::shape_in_words(shown.on.shape));
+  }
+  if (grids.front().fields->shape.size() == 2) {
+    figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
+  } else {
+    for (const MethodStyle& style : {explainer, reference_style()}) figure.legend.push_back(line_legend_of(style));
+  }
+  figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
+                               typical.in_words(explainer.label), explainer.label, words);
+  return figure;
+}
 
 Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";

@@ -54,28 +54,6 @@ std::string sample_svg(const LegendEntry& entry) {
   return fmt::format("{}<g transform=\"translate(18,0)\">{}</g>", line, marker_svg(entry.marker, color));
 }
 
-}  // namespace
-
-LegendEntry legend_of(const MethodStyle& style) {
-  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
-}
-
-LegendEntry line_legend_of(const MethodStyle& style) {
-  return {.label = style.label, .color = style.color, .dash = style.dash};
-}
-
-Html legend_html(const std::vector<LegendEntry>& entries) {
-  return element("ul.legend", each(entries, [](const LegendEntry& entry) {
-                   return element("li",
-                                  element("svg", Attribute{"viewBox", "0 -8 36 16"}, Attribute{"width", "36"},
-                                          Attribute{"height", "16"}, Attribute{"aria-hidden", "true"},
-                                          Html::raw(sample_svg(entry))),
-                                  entry.label);
-                 }));
-}
-
-namespace {
-
 /// The legend as SVG rows in a box of this width; `height` gets the rows' height.
 std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& height) {
   constexpr int row = 22;
@@ -230,6 +208,24 @@ std::string without_date(std::string pdf) {
 }
 
 }  // namespace
+
+LegendEntry legend_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
+}
+
+LegendEntry line_legend_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash};
+}
+
+Html legend_html(const std::vector<LegendEntry>& entries) {
+  return element("ul.legend", each(entries, [](const LegendEntry& entry) {
+                   return element("li",
+                                  element("svg", Attribute{"viewBox", "0 -8 36 16"}, Attribute{"width", "36"},
+                                          Attribute{"height", "16"}, Attribute{"aria-hidden", "true"},
+                                          Html::raw(sample_svg(entry))),
+                                  entry.label);
+                 }));
+}
 
 std::size_t columns_of(std::size_t panels) { return panels == 4 ? 2 : std::min<std::size_t>(panels, 3); }
 

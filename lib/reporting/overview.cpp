@@ -87,18 +87,9 @@ Html sentences(const Overview& overview) {
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
                     untrained = ranges_of(overview, untrained_methods());
-  Pairs said;
-  if (!trained.empty()) said.emplace_back("Trained.", "Median NRMSE on the finest grids: " + trained + ".");
-  if (!untrained.empty()) {
-    said.emplace_back("Without training.",
-                      fmt::format("{}. On {} of {} grids one of these is ahead of every explainer.", untrained,
-                                  lead.ahead, lead.grids));
-  }
   std::string papers = fates(claim_rows(overview, "paper"), "sentences of the paper that these runs can judge");
   if (table_rows > 0)
     papers += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
-  said.emplace_back("The paper.", papers);
-  said.emplace_back("This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds"));
   std::string grounds = comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
   grounds += " One training of each network is behind every number.";
   const std::string out = listing(overview.chapters, [](const Chapter& chapter) {
@@ -106,8 +97,15 @@ Html sentences(const Overview& overview) {
   });
   if (!out.empty())
     grounds += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
-  said.emplace_back("Grounds.", grounds);
-  return sentence_list(said);
+  return sentence_list(
+      {{"Trained.", trained.empty() ? "" : fmt::format("Median NRMSE on the finest grids: {}.", trained)},
+       {"Without training.", untrained.empty()
+                                 ? ""
+                                 : fmt::format("{}. On {} of {} grids one of these is ahead of every explainer.",
+                                               untrained, lead.ahead, lead.grids)},
+       {"The paper.", papers},
+       {"This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds")},
+       {"Grounds.", grounds}});
 }
 
 /// Leads to the page of a chapter and, where one is named, to a part of it.

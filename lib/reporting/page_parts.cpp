@@ -28,6 +28,127 @@ Html described(std::string_view opening, const Pairs& pairs) {
                  }));
 }
 
+/// Claims of a page stand in these groups.
+struct ClaimGroup {
+  const char* heading;
+  bool (*has)(const Claim& claim);
+};
+
+constexpr std::array<ClaimGroup, 4> groups = {
+    {{"What the paper says",
+      [](const Claim& claim) { return claim.source == "paper" && !claim.table_row && !claim.check; }},
+     {"Rows of the paper's table", [](const Claim& claim) { return claim.table_row; }},
+     {"What this suite adds", [](const Claim& claim) { return claim.source == "opshap" && !claim.check; }},
+     {"Checks of this program", [](const Claim& claim) { return claim.check; }}}};
+
+/// The rows say something about it: it holds, it does not, or they cannot tell.
+bool is_judged(const JudgedClaim& claim) {
+  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
+}
+
+/// Words and the verdict's sign in its colour.
+Html badge(Verdict verdict, const std::string& text) {
+  return element("span.verdict." + verdict_class(verdict),
+                 element("span", Attribute{"aria-hidden", "true"}, fmt::format("{} ", sign(verdict))), text);
+}
+
+/// The verdict, and where it is the opposite of the sentence or its confirmation: whether better or worse.
+std::string judgement_in_words(const Judgement& judgement) {
+  const std::string words = verdict_in_words(judgement.verdict);
+  return judgement.direction ? fmt::format("{}: {}", words, to_string(*judgement.direction)) : words;
+}
+
+bool is_random(const Judgement& judgement) {
+  return judgement.interval && judgement.interval->first != judgement.interval->second;
+}
+
+std::string interval_in_words(const Judgement& judgement) {
+  if (!is_random(judgement)) return "exact";
+  const auto end = [](double value) { return std::isinf(value) ? std::string("∞") : show(value); };
+  return fmt::format("{} to {}", end(judgement.interval->first), end(judgement.interval->second));
+}
+
+std::string without_full_stop(const std::string& sentence) {
+  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+/// "0.073, 95 % interval 0.061 to 0.088, against 0.071".
+Html measured_html(const Judgement& judgement) {
+  if (!judgement.value) return {};
+  Pairs found = {{"measured", show(*judgement.value)}};
+  if (is_random(judgement)) {
+    found.emplace_back("95 % interval",
+                       fmt::format("{} to {}", show(judgement.interval->first), show(judgement.interval->second)));
+  }
+  if (judgement.threshold) found.emplace_back("against", show(*judgement.threshold));
+  return described("dl.measured", found);
+}
+
+Attribute id_of(const Claim& claim) { return {"id", fmt::format("claim-{}", claim.id)}; }
+
+Html claim_html(const JudgedClaim& judged) {
+  const auto& [claim, judgement] = judged;
+  return element("article", id_of(claim),
+                 element("div", badge(judgement.verdict, judgement_in_words(judgement)),
+                         element("p.statement", claim.statement), element("p.where", claim.where),
+                         element("p.rule", fmt::format("Counts as reproduced when: {}.", claim.rule))),
+                 element("div.evidence", measured_html(judgement), element("p", judgement.evidence),
+                         each(judgement.tables, &Table::html_with_caption)));
+}
+
+Html quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
+                   const Attribute& label) {
+  if (!quartiles) return element("td.quiet", label, otherwise);
+  return element("td", label, show(quartiles->median), " ",
+                 element("span.range", fmt::format("[{}, {}]", show(quartiles->q25), show(quartiles->q75))));
+}
+
+/// The verdicts of one n side by side, equal neighbours as one cell.
+Html verdict_cells(const std::vector<const Comparison*>& cells) {
+  Html html;
+  for (std::size_t i = 0; i < cells.size();) {
+    std::size_t end = i + 1;
+    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
+    html += element("td.judged", Attribute{"colspan", std::to_string(end - i)}, cells[i]->verdict);
+    i = end;
+  }
+  return html;
+}
+
+/// The rows of one problem; empty when it has no cell of this metric.
+Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
+  std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
+  for (const Comparison& cell : problem.comparisons) {
+    if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
+  }
+  if (by_grid.empty()) return {};
+  Html html;
+  if (!problem.heading.empty()) {
+    html += element("tbody", element("tr", element("th.problem", Attribute{"scope", "rowgroup"},
+                                                   Attribute{"colspan", std::to_string(paper_methods().size() + 2)},
+                                                   problem.heading)));
+  }
+  for (const auto& [on, cells] : by_grid) {
+    const bool run = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second->ours; });
+    const bool judged = run && problem.with_verdicts;
+    Html papers, ours;
+    std::vector<const Comparison*> verdicts;
+    for (const std::string& method : paper_methods()) {
+      const Comparison* cell = cells.contains(method) ? cells.at(method) : nullptr;
+      const Attribute label{"data-label", style_of(method).label};
+      papers += quartile_cell(cell == nullptr ? std::nullopt : cell->paper, "no row in the paper", label);
+      ours += quartile_cell(cell == nullptr ? std::nullopt : cell->ours, "not run", label);
+      if (cell != nullptr) verdicts.push_back(cell);
+    }
+    const Html n = element("th", Attribute{"scope", "rowgroup"}, Attribute{"rowspan", judged ? "3" : "2"}, on.label());
+    html += element("tbody", element("tr", n, element("td.who", "paper"), papers),
+                    element("tr.inner.ours", element("td.who", "this run"),
+                            run ? ours : verdict_cells(verdicts)),  // "not run", in one cell
+                    judged ? element("tr.inner", element("td.who", "verdict"), verdict_cells(verdicts)) : Html());
+  }
+  return html;
+}
+
 }  // namespace
 
 DrawnFigure drawn(std::string name, Figure figure) {
@@ -131,78 +252,6 @@ Html key_value_table(const Pairs& pairs) {
 
 Html difference_list(const Pairs& differences) { return described("dl.differences", differences); }
 
-namespace {
-
-/// Claims of a page stand in these groups.
-struct ClaimGroup {
-  const char* heading;
-  bool (*has)(const Claim& claim);
-};
-
-constexpr std::array<ClaimGroup, 4> groups = {
-    {{"What the paper says",
-      [](const Claim& claim) { return claim.source == "paper" && !claim.table_row && !claim.check; }},
-     {"Rows of the paper's table", [](const Claim& claim) { return claim.table_row; }},
-     {"What this suite adds", [](const Claim& claim) { return claim.source == "opshap" && !claim.check; }},
-     {"Checks of this program", [](const Claim& claim) { return claim.check; }}}};
-
-/// The rows say something about it: it holds, it does not, or they cannot tell.
-bool is_judged(const JudgedClaim& claim) {
-  return claim.judgement.verdict != Verdict::not_testable && claim.judgement.verdict != Verdict::not_comparable;
-}
-
-/// Words and the verdict's sign in its colour.
-Html badge(Verdict verdict, const std::string& text) {
-  return element("span.verdict." + verdict_class(verdict),
-                 element("span", Attribute{"aria-hidden", "true"}, fmt::format("{} ", sign(verdict))), text);
-}
-
-/// The verdict, and where it is the opposite of the sentence or its confirmation: whether better or worse.
-std::string judgement_in_words(const Judgement& judgement) {
-  const std::string words = verdict_in_words(judgement.verdict);
-  return judgement.direction ? fmt::format("{}: {}", words, to_string(*judgement.direction)) : words;
-}
-
-bool is_random(const Judgement& judgement) {
-  return judgement.interval && judgement.interval->first != judgement.interval->second;
-}
-
-std::string interval_in_words(const Judgement& judgement) {
-  if (!is_random(judgement)) return "exact";
-  const auto end = [](double value) { return std::isinf(value) ? std::string("∞") : show(value); };
-  return fmt::format("{} to {}", end(judgement.interval->first), end(judgement.interval->second));
-}
-
-std::string without_full_stop(const std::string& sentence) {
-  return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
-}
-
-/// "0.073, 95 % interval 0.061 to 0.088, against 0.071".
-Html measured_html(const Judgement& judgement) {
-  if (!judgement.value) return {};
-  Pairs found = {{"measured", show(*judgement.value)}};
-  if (is_random(judgement)) {
-    found.emplace_back("95 % interval",
-                       fmt::format("{} to {}", show(judgement.interval->first), show(judgement.interval->second)));
-  }
-  if (judgement.threshold) found.emplace_back("against", show(*judgement.threshold));
-  return described("dl.measured", found);
-}
-
-Attribute id_of(const Claim& claim) { return {"id", fmt::format("claim-{}", claim.id)}; }
-
-Html claim_html(const JudgedClaim& judged) {
-  const auto& [claim, judgement] = judged;
-  return element("article", id_of(claim),
-                 element("div", badge(judgement.verdict, judgement_in_words(judgement)),
-                         element("p.statement", claim.statement), element("p.where", claim.where),
-                         element("p.rule", fmt::format("Counts as reproduced when: {}.", claim.rule))),
-                 element("div.evidence", measured_html(judgement), element("p", judgement.evidence),
-                         each(judgement.tables, &Table::html_with_caption)));
-}
-
-}  // namespace
-
 std::string verdict_class(Verdict verdict) {
   return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
 }
@@ -271,63 +320,6 @@ Html claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run
           (open.empty() ? open
                         : element("h3", "What cannot be compared or tested here, and why") + element("ul.open", open)));
 }
-
-namespace {
-
-Html quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
-                   const Attribute& label) {
-  if (!quartiles) return element("td.quiet", label, otherwise);
-  return element("td", label, show(quartiles->median), " ",
-                 element("span.range", fmt::format("[{}, {}]", show(quartiles->q25), show(quartiles->q75))));
-}
-
-/// The verdicts of one n side by side, equal neighbours as one cell.
-Html verdict_cells(const std::vector<const Comparison*>& cells) {
-  Html html;
-  for (std::size_t i = 0; i < cells.size();) {
-    std::size_t end = i + 1;
-    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
-    html += element("td.judged", Attribute{"colspan", std::to_string(end - i)}, cells[i]->verdict);
-    i = end;
-  }
-  return html;
-}
-
-/// The rows of one problem; empty when it has no cell of this metric.
-Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
-  std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
-  for (const Comparison& cell : problem.comparisons) {
-    if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
-  }
-  if (by_grid.empty()) return {};
-  Html html;
-  if (!problem.heading.empty()) {
-    html += element("tbody", element("tr", element("th.problem", Attribute{"scope", "rowgroup"},
-                                                   Attribute{"colspan", std::to_string(paper_methods().size() + 2)},
-                                                   problem.heading)));
-  }
-  for (const auto& [on, cells] : by_grid) {
-    const bool run = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second->ours; });
-    const bool judged = run && problem.with_verdicts;
-    Html papers, ours;
-    std::vector<const Comparison*> verdicts;
-    for (const std::string& method : paper_methods()) {
-      const Comparison* cell = cells.contains(method) ? cells.at(method) : nullptr;
-      const Attribute label{"data-label", style_of(method).label};
-      papers += quartile_cell(cell == nullptr ? std::nullopt : cell->paper, "no row in the paper", label);
-      ours += quartile_cell(cell == nullptr ? std::nullopt : cell->ours, "not run", label);
-      if (cell != nullptr) verdicts.push_back(cell);
-    }
-    const Html n = element("th", Attribute{"scope", "rowgroup"}, Attribute{"rowspan", judged ? "3" : "2"}, on.label());
-    html += element("tbody", element("tr", n, element("td.who", "paper"), papers),
-                    element("tr.inner.ours", element("td.who", "this run"),
-                            run ? ours : verdict_cells(verdicts)),  // "not run", in one cell
-                    judged ? element("tr.inner", element("td.who", "verdict"), verdict_cells(verdicts)) : Html());
-  }
-  return html;
-}
-
-}  // namespace
 
 Html comparison_table(const std::vector<ComparedProblem>& problems, const metrics::Metric& metric) {
   std::vector<Column> columns = {{"n", true}, {"median [quartiles]"}};

@@ -117,6 +117,57 @@ const ColumnOf<const Cell*> n_column = {"n", [](auto* cell) { return cell->on.la
 const ColumnOf<const Cell*> method_column = {"method", [](auto* cell) { return style_of(cell->method).label; }};
 const ColumnOf<const Cell*> budget_column = {"budget", budget_in_words, true};
 
+/// The reference on a grid, and the estimates that it is made of.
+struct ReferenceRow {
+  Discretisation on;
+  ReferenceQuality quality;
+  std::size_t inputs = 0;
+  std::map<std::string, std::vector<double>> part_errors = {};  ///< by method, over the inputs
+  std::optional<double> least_p = std::nullopt;
+};
+
+ReferenceRow reference_row(const Scoreboard& scores, const Discretisation& on) {
+  ReferenceRow found{.on = on, .quality = scores.reference(on)};
+  for (const auto& [kind, count] : found.quality.kinds) found.inputs += count;
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
+      found.part_errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
+    if (row->reference_check) found.least_p = std::min(found.least_p.value_or(1), *row->reference_check);
+  }
+  return found;
+}
+
+std::string parts_in_words(const ReferenceRow& row) {
+  const std::string text = listing(row.part_errors, [](const auto& of) {
+    return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
+  });
+  return text.empty() ? "none" : text;
+}
+
+/// Adds what is not there yet, in the order of its first appearance.
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// A grid of one of several problems.
+struct PlaceOfProblem {
+  const Scoreboard* scores;
+  Discretisation on;
+};
+
+/// The grids on which some sampling method was run.
+std::vector<PlaceOfProblem> sampled_grids(const Problems& problems) {
+  std::vector<PlaceOfProblem> places;
+  for (const Scoreboard* scores : problems) {
+    const std::vector<std::string> sampling = scores->sampling_methods();
+    for (const Discretisation& on : scores->discretisations()) {
+      if (std::ranges::any_of(sampling, [&](const auto& method) { return scores->cell(on, method) != nullptr; }))
+        places.push_back({scores, on});
+    }
+  }
+  return places;
+}
+
 }  // namespace
 
 Table paper_comparison(const std::vector<Comparison>& comparisons) {
@@ -245,37 +296,6 @@ Table net_of_the_reference(const Scoreboard& scores) {
        {"above twice the floor",
         [](auto& row) { return row.net.told ? "yes" : "no: it says more about the reference"; }}});
 }
-
-namespace {
-
-/// The reference on a grid, and the estimates that it is made of.
-struct ReferenceRow {
-  Discretisation on;
-  ReferenceQuality quality;
-  std::size_t inputs = 0;
-  std::map<std::string, std::vector<double>> part_errors = {};  ///< by method, over the inputs
-  std::optional<double> least_p = std::nullopt;
-};
-
-ReferenceRow reference_row(const Scoreboard& scores, const Discretisation& on) {
-  ReferenceRow found{.on = on, .quality = scores.reference(on)};
-  for (const auto& [kind, count] : found.quality.kinds) found.inputs += count;
-  for (const runs::AttributionRow* row : scores.references(on)) {
-    for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
-      found.part_errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
-    if (row->reference_check) found.least_p = std::min(found.least_p.value_or(1), *row->reference_check);
-  }
-  return found;
-}
-
-std::string parts_in_words(const ReferenceRow& row) {
-  const std::string text = listing(row.part_errors, [](const auto& of) {
-    return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
-  });
-  return text.empty() ? "none" : text;
-}
-
-}  // namespace
 
 Table games(const Scoreboard& scores) {
   auto rows = of_the_problem(scores, scores.run().results.games);
@@ -418,34 +438,6 @@ Table training(const Scoreboard& scores) {
                    {"backbone evaluations", evaluations, true},
                    {"wall time", [](auto& row) { return show_seconds(row.seconds); }, true}});
 }
-
-namespace {
-
-/// Adds what is not there yet, in the order of its first appearance.
-void add_new(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-/// A grid of one of several problems.
-struct PlaceOfProblem {
-  const Scoreboard* scores;
-  Discretisation on;
-};
-
-/// The grids on which some sampling method was run.
-std::vector<PlaceOfProblem> sampled_grids(const Problems& problems) {
-  std::vector<PlaceOfProblem> places;
-  for (const Scoreboard* scores : problems) {
-    const std::vector<std::string> sampling = scores->sampling_methods();
-    for (const Discretisation& on : scores->discretisations()) {
-      if (std::ranges::any_of(sampling, [&](const auto& method) { return scores->cell(on, method) != nullptr; }))
-        places.push_back({scores, on});
-    }
-  }
-  return places;
-}
-
-}  // namespace
 
 Table medians(const Problems& problems, const metrics::Metric& metric) {
   std::vector<std::string> methods;
