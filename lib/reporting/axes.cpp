@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "reporting/figures.hpp"
+#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
@@ -29,13 +30,6 @@ struct Tick {
   double value() const { return factor * std::pow(10.0, exponent); }
 };
 
-/// Whether all of an axis can be read as plain decimals. Ten to the third is the last power that is written out.
-bool are_plain(const std::vector<Tick>& ticks) {
-  return std::all_of(ticks.begin(), ticks.end(), [](const Tick& tick) {
-    return tick.exponent >= -3 && (tick.exponent < 3 || (tick.exponent == 3 && tick.factor == 1));
-  });
-}
-
 std::string seconds_label(const Tick& tick) {
   if (tick.exponent >= 0) return fmt::format("{:g} s", tick.value());
   if (tick.exponent >= -3) return fmt::format("{:g} ms", tick.value() * 1e3);
@@ -48,14 +42,16 @@ std::string label(const Tick& tick, bool plain) {
                           : fmt::format("{:g}·{}", tick.factor, power_of_ten(tick.exponent));
 }
 
-/// Ticks as gnuplot lists them.
+/// Ticks as gnuplot lists them. Numbers are plain decimals where all of an axis can be read as such: ten to the third is
+/// the last power that is written out.
 std::string listed(const std::vector<Tick>& ticks, TickLabels labels) {
-  const bool plain = are_plain(ticks);
-  std::string text;
-  for (const Tick& tick : ticks)
-    text += fmt::format("{}'{}' {:g}", text.empty() ? "" : ", ",
-                        labels == TickLabels::seconds ? seconds_label(tick) : label(tick, plain), tick.value());
-  return text;
+  const bool plain = std::ranges::all_of(ticks, [](const Tick& tick) {
+    return tick.exponent >= -3 && (tick.exponent < 3 || (tick.exponent == 3 && tick.factor == 1));
+  });
+  return listing(ticks, [&](const Tick& tick) {
+    const std::string text = labels == TickLabels::seconds ? seconds_label(tick) : label(tick, plain);
+    return fmt::format("'{}' {:g}", text, tick.value());
+  });
 }
 
 /// Ticks at these multiples of powers of ten that lie in the range, whose ends are finite.
@@ -87,8 +83,7 @@ Ends with_margin(double low, double high, double share, double least) {
   const double margin = std::max(least, widened);
   // Between the least and the largest normal number, and never empty.
   const double from = std::max(low / margin, std::numeric_limits<double>::min());
-  return {.low = from,
-          .high = std::min(std::max(high * margin, from * margin * margin), std::numeric_limits<double>::max())};
+  return {from, std::min(std::max(high * margin, from * margin * margin), std::numeric_limits<double>::max())};
 }
 
 /// Every second power of ten where there are many; fewer where they fill the range of doubles.
@@ -128,16 +123,14 @@ std::string multiples_of(const Tick& step, const Ends& ends) {
   constexpr double rounding = 1e-9;
   const bool plain = least_tick >= 0.001 * (1 - rounding) && largest_tick <= 1000 * (1 + rounding);
   const int power = largest_tick > 0 ? static_cast<int>(std::floor(std::log10(largest_tick * (1 + rounding)))) : 0;
-  std::string ticks;
-  for (const double multiple : multiples) {
+  return listing(multiples, [&](double multiple) {
     const double value = multiple * step.value(),
                  mantissa = multiple * step.factor * std::pow(10.0, step.exponent - power);
     const std::string text = multiple == 0 ? "0"
                              : plain       ? fmt::format("{:g}", value)
                                            : fmt::format("{:g}·{}", mantissa, power_of_ten(power));
-    ticks += fmt::format("{}'{}' {:.9g}", ticks.empty() ? "" : ", ", text, value);
-  }
-  return ticks;
+    return fmt::format("'{}' {:.9g}", text, value);
+  });
 }
 
 // Neighbours differ by less than the square of the least margin, so that every range has one of them.
@@ -154,8 +147,8 @@ void LogRange::include(double value) {
 std::string log_axis(char axis, const LogRange& range, TickLabels labels) {
   require(!range.empty(),
           "axis: range=0 values (a logarithmic axis needs one that is positive). Leave the figure out.");
-  const Ends ends = with_margin(range.low(), range.high(), 0.06, least_margin);
-  const double low = ends.low, high = ends.high, decades = std::log10(high) - std::log10(low);
+  const auto [low, high] = with_margin(range.low(), range.high(), 0.06, least_margin);
+  const double decades = std::log10(high) - std::log10(low);
   const bool only_powers = decades > (labels == TickLabels::seconds ? 1.5 : 2.5);  // labels with units are longer
   std::vector<Tick> ticks = only_powers ? ticks_at(std::array{1.0}, low, high, step_of(decades))
                                         : ticks_at(std::array{1.0, 2.0, 5.0}, low, high, 1);
@@ -173,9 +166,8 @@ std::string log_axis_at(char axis, const std::vector<double>& values) {
   std::string ticks;
   for (std::size_t i = 0; i < sorted.size(); i += step)
     ticks += fmt::format("{}'{:.0f}' {:.0f}", ticks.empty() ? "" : ", ", sorted[i], sorted[i]);
-  const Ends ends = with_margin(sorted.front(), sorted.back(), 0.05, 1.1);
-  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, ends.low, ends.high,
-                     ticks);
+  const auto [low, high] = with_margin(sorted.front(), sorted.back(), 0.05, 1.1);
+  return fmt::format("set logscale {0}\nset {0}range [{1:.6g}:{2:.6g}]\nset {0}tics ({3})\n", axis, low, high, ticks);
 }
 
 std::string linear_axis(std::string_view axis, double low, double high) {
@@ -188,14 +180,10 @@ std::string linear_axis(std::string_view axis, double low, double high) {
 }
 
 std::string linear_axis(std::string_view axis, const std::vector<double>& values) {
-  double low = 0, high = 0;
-  bool any = false;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    low = any ? std::min(low, value) : value;
-    high = any ? std::max(high, value) : value;
-    any = true;
-  }
+  std::vector<double> finite = values;
+  std::erase_if(finite, [](double value) { return !std::isfinite(value); });
+  if (finite.empty()) finite = {0};
+  const double low = std::ranges::min(finite), high = std::ranges::max(finite);
   const double margin = 0.04 * (high - low);
   return std::isfinite(margin) ? linear_axis(axis, low - margin, high + margin) : linear_axis(axis, low, high);
 }

@@ -40,8 +40,7 @@ std::vector<Comparison> compare_with_paper(const Scoreboard& scores) {
   const auto is_papers = [](const Discretisation& on) { return on.shape.empty() || on.every_point_plays(); };
   for (const PaperCell& cell : paper_quality()) {
     const auto same = [&](const Discretisation& on) { return on.players == cell.players && is_papers(on); };
-    if (cell.pde == pde && std::none_of(grids.begin(), grids.end(), same))
-      grids.insert({.players = cell.players, .shape = {}});
+    if (cell.pde == pde && std::ranges::none_of(grids, same)) grids.insert({.players = cell.players, .shape = {}});
   }
   std::vector<Comparison> comparisons;
   for (const Discretisation& on : grids) {

@@ -42,21 +42,22 @@ std::vector<std::string> draw_sample(const SheetSample& sample, std::size_t numb
   require(fields.shape.size() == 1 || fields.shape.size() == 2, "data preview: dimension=", fields.shape.size(),
           " (fields of one or two axes can be drawn). Draw slices of it.");
   const std::string id = fmt::format("sample-{}", number);
-  std::vector<std::string> panels;
   if (fields.shape.size() == 1) {
     std::vector<figures::Curve> curves;
     for (Drawing& drawing : drawings(fields)) {
       const std::string color = drawing.color == "#000000" ? "black" : drawing.color;
       curves.push_back({std::move(drawing.values), fmt::format("with lines lw 2 lc rgb '{}'", color)});
     }
-    panels.push_back(draw(figures::curves_panel(fields, id, prefix.empty() ? "input and target" : sample.heading,
-                                                "Input and target of " + sample.heading, "", curves)));
-    return panels;
+    return {draw(figures::curves_panel(
+        fields, {id, prefix.empty() ? "input and target" : sample.heading, "Input and target of " + sample.heading}, "",
+        curves))};
   }
+  std::vector<std::string> panels;
   for (const Drawing& drawing : drawings(fields)) {
-    panels.push_back(
-        draw(figures::heat_map_panel(fields, fmt::format("{}-{}", id, panels.size()), prefix + drawing.name,
-                                     drawing.name + " of " + sample.heading, drawing.values)));
+    panels.push_back(draw(figures::heat_map_panel(
+        fields,
+        {fmt::format("{}-{}", id, panels.size()), prefix + drawing.name, drawing.name + " of " + sample.heading},
+        drawing.values)));
   }
   return panels;
 }

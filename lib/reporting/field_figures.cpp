@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -18,105 +17,30 @@ namespace opshap::reporting::figures {
 
 namespace {
 
-/// Half a cell beyond the first and the last point; an axis of one point gets a cell of size 1.
-std::pair<double, double> cell_range(const std::vector<double>& points) {
+/// An axis that ends half a cell beyond the first and the last point; one of a single point gets a cell of size 1.
+std::string cell_axis(std::string_view axis, const std::vector<double>& points) {
   const double half =
       points.size() < 2 ? 0.5 : (points.back() - points.front()) / static_cast<double>(points.size() - 1) / 2;
-  return {points.front() - half, points.back() + half};
+  return linear_axis(axis, points.front() - half, points.back() + half);
 }
 
-std::string range_command(std::string_view axis, const std::vector<double>& points) {
-  const auto [low, high] = cell_range(points);
-  return linear_axis(axis, low, high);
+/// A dotted line that marks the query point on a line.
+std::string dotted_line(double x) {
+  return fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n", digits(x));
 }
 
-}  // namespace
+/// How the ring around the point in $query is drawn.
+constexpr const char* const ring = ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'";
 
-std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
-  auto begin = grid.x.begin();
-  for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
-  return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
-}
-
-std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values) {
-  require<DataError>(static_cast<int>(values.size()) == grid.players(), "figures: values=", values.size(),
-                     " (the stored field has ", grid.players(), " players). Run the evaluation again.");
-  const auto points = static_cast<std::size_t>(runs::points_of(grid.shape));
-  std::vector<double> share(values.size(), grid.player_of.empty() ? 1 : 0);
-  for (const int player : grid.player_of) ++share[static_cast<std::size_t>(player)];
-  std::vector<double> density;
-  for (std::size_t point = 0; point < points; ++point) {
-    const std::size_t player = grid.player_of.empty() ? point : static_cast<std::size_t>(grid.player_of[point]);
-    density.push_back(values[player] * static_cast<double>(points) / share[player]);
-  }
-  return density;
-}
-
-std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index) {
-  const auto points = static_cast<std::ptrdiff_t>(runs::points_of(grid.shape));
-  return {values.begin() + index * points, values.begin() + (index + 1) * points};
-}
-
-Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
-                   const std::string& label, const std::vector<Curve>& curves) {
-  const std::vector<double> x = coordinates(grid, 0);
-  std::string data, plots;
-  std::vector<double> heights;
-  for (const Curve& curve : curves) heights.insert(heights.end(), curve.values.begin(), curve.values.end());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    data += digits(x[i]);
-    for (const Curve& curve : curves) data += " " + digits(curve.values[i]);
-    data += "\n";
-  }
-  for (std::size_t i = 0; i < curves.size(); ++i)
-    plots += fmt::format("{}$data using 1:{} {}", i == 0 ? "" : ", ", i + 2, curves[i].style);
-  std::string query;
-  if (!grid.query.empty()) {
-    query = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
-                        digits(grid.query.front()));
-  }
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .description = std::move(description),
-          .script = query + "set xlabel 'x'\n" + range_command("x", x) + linear_axis("y", heights) + "set ylabel " +
-                    quote_for_gnuplot(label) + "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data +
-                    "EOD\nplot " + plots + "\n"};
-}
-
+/// Commands of gnuplot for a panel whose colours say the sign of a value: white at 0, blue below, red above, and the
+/// colours of `full` and beyond at the ends. Where `full` is 0, a field of zeros is white. Axes are x and y in true
+/// proportion; their ranges are the caller's.
 std::string signed_colours(double full) {
   return fmt::format(
       "set xlabel 'x'\nset ylabel 'y'\nset size ratio -1\nset palette defined (-1 '#2166AC', -0.5 '#92C5DE', 0 "
       "'#F7F7F7', 0.5 '#F4A582', 1 '#B2182B')\nset style fill solid 1\n{}unset grid\n",
-      linear_axis("cb", -full, full));
+      full > 0 ? linear_axis("cb", -full, full) : linear_axis("cb", -1, 1));
 }
-
-Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
-                     const std::vector<double>& values, std::optional<double> scale) {
-  const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
-  double full = scale.value_or(0);
-  std::string data;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    for (std::size_t j = 0; j < y.size(); ++j) {
-      const double value = values[i * y.size() + j];
-      if (!scale) full = std::max(full, std::abs(value));
-      data += fmt::format("{} {} {}\n", digits(x[i]), digits(y[j]), digits(value));
-    }
-  }
-  if (full <= 0) full = 1;  // a field of zeros is white
-  std::string script = signed_colours(full);
-  script += range_command("x", x) + range_command("y", y) + "$data << EOD\n" + data + "EOD\n";
-  std::string plot = "plot $data using 1:2:3 with image";
-  if (!grid.query.empty()) {
-    script += fmt::format("$query << EOD\n{} {}\nEOD\n", digits(grid.query[0]), digits(grid.query[1]));
-    plot += ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'";
-  }
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .description = std::move(description),
-          .script = script + plot + "\n"};
-}
-
-namespace {
 
 std::string place(const Mesh& mesh, std::int64_t point) {
   return digits(mesh.coordinate(point, 0)) + " " + digits(mesh.coordinate(point, 1));
@@ -149,27 +73,24 @@ std::string dots(const Mesh& mesh, const std::vector<double>& values) {
   return data;
 }
 
-}  // namespace
-
-Panel mesh_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                 const std::vector<double>& values, std::optional<std::int64_t> query) {
-  double full = 0;
-  for (const double value : values) full = std::max(full, std::abs(value));
+/// A field on a mesh in the plane, in the colours of heat_map_panel(): each triangle has the mean of its corners, and a
+/// point cloud is drawn as dots. A ring marks the query point where there is one. `values` [points].
+/// Cost: a polygon or a dot in the SVG for each triangle or point.
+Panel mesh_panel(const Mesh& mesh, Panel panel, const std::vector<double>& values, std::optional<std::int64_t> query) {
   const bool cloud = mesh.cells.empty();
-  return {.id = std::move(id),
-          .title = std::move(title),
-          .description = std::move(description),
-          .script = fmt::format("{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n",
-                                signed_colours(full > 0 ? full : 1), linear_axis("x", coordinates(mesh, 0)),
-                                linear_axis("y", coordinates(mesh, 1)),
-                                query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
-                                cloud ? dots(mesh, values) : triangles(mesh, values),
-                                cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette",
-                                query ? ", $query using 1:2 with points pt 6 ps 1.6 lw 2 lc rgb '#1B1F24'" : "")};
+  panel.script = fmt::format(
+      "{}{}{}{}$data << EOD\n{}EOD\nplot $data using 1:2:3 with {}{}\n", signed_colours(largest_size(values)),
+      linear_axis("x", coordinates(mesh, 0)), linear_axis("y", coordinates(mesh, 1)),
+      query ? fmt::format("$query << EOD\n{}\nEOD\n", place(mesh, *query)) : "",
+      cloud ? dots(mesh, values) : triangles(mesh, values),
+      cloud ? "points pt 7 ps 0.6 lc palette" : "filledcurves closed fc palette", query ? ring : "");
+  return panel;
 }
 
-Panel mesh_curve_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                       const std::vector<double>& values, const char* style, std::optional<std::int64_t> query) {
+/// A field on a mesh in one dimension: a curve over its points from left to right, drawn as `style` says, and a dotted
+/// line at the query point.
+Panel mesh_curve_panel(const Mesh& mesh, const Panel& panel, const std::vector<double>& values, const char* style,
+                       std::optional<std::int64_t> query) {
   std::vector<std::int64_t> order(values.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::sort(order, {}, [&](std::int64_t point) { return mesh.coordinate(point, 0); });
@@ -180,13 +101,75 @@ Panel mesh_curve_panel(const Mesh& mesh, std::string id, std::string title, std:
     line.x.push_back(mesh.coordinate(point, 0));
     curve.values.push_back(values[static_cast<std::size_t>(point)]);
   }
-  const std::string label = title;
-  return curves_panel(line, std::move(id), std::move(title), std::move(description), label, {std::move(curve)});
+  return curves_panel(line, panel, panel.title, {std::move(curve)});
+}
+}  // namespace
+
+std::vector<double> coordinates(const runs::FieldsRow& grid, int axis) {
+  auto begin = grid.x.begin();
+  for (int before = 0; before < axis; ++before) begin += grid.shape[static_cast<std::size_t>(before)];
+  return {begin, begin + grid.shape[static_cast<std::size_t>(axis)]};
+}
+
+std::vector<double> density(const runs::FieldsRow& grid, const std::vector<double>& values) {
+  require<DataError>(static_cast<int>(values.size()) == grid.players(), "figures: values=", values.size(),
+                     " (the stored field has ", grid.players(), " players). Run the evaluation again.");
+  const auto points = static_cast<std::size_t>(runs::points_of(grid.shape));
+  std::vector<double> share(values.size(), grid.player_of.empty() ? 1 : 0);
+  for (const int player : grid.player_of) ++share[static_cast<std::size_t>(player)];
+  std::vector<double> density;
+  for (std::size_t point = 0; point < points; ++point) {
+    const std::size_t player = grid.player_of.empty() ? point : static_cast<std::size_t>(grid.player_of[point]);
+    density.push_back(values[player] * static_cast<double>(points) / share[player]);
+  }
+  return density;
+}
+
+std::vector<double> channel(const runs::FieldsRow& grid, const std::vector<double>& values, int index) {
+  const auto points = static_cast<std::ptrdiff_t>(runs::points_of(grid.shape));
+  return {values.begin() + index * points, values.begin() + (index + 1) * points};
+}
+
+Panel curves_panel(const runs::FieldsRow& grid, Panel panel, const std::string& label,
+                   const std::vector<Curve>& curves) {
+  const std::vector<double> x = coordinates(grid, 0);
+  std::string data, plots;
+  std::vector<double> heights;
+  for (const Curve& curve : curves) heights.insert(heights.end(), curve.values.begin(), curve.values.end());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    data += digits(x[i]);
+    for (const Curve& curve : curves) data += " " + digits(curve.values[i]);
+    data += "\n";
+  }
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    plots += fmt::format("{}$data using 1:{} {}", i == 0 ? "" : ", ", i + 2, curves[i].style);
+  panel.script = (grid.query.empty() ? "" : dotted_line(grid.query.front())) + "set xlabel 'x'\n" + cell_axis("x", x) +
+                 linear_axis("y", heights) + "set ylabel " + quote_for_gnuplot(label) +
+                 "\nset xzeroaxis lw 0.8 lc rgb 'black'\n$data << EOD\n" + data + "EOD\nplot " + plots + "\n";
+  return panel;
+}
+
+Panel heat_map_panel(const runs::FieldsRow& grid, Panel panel, const std::vector<double>& values,
+                     std::optional<double> scale) {
+  const std::vector<double> x = coordinates(grid, 0), y = coordinates(grid, 1);
+  std::string data, query;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = 0; j < y.size(); ++j)
+      data += fmt::format("{} {} {}\n", digits(x[i]), digits(y[j]), digits(values[i * y.size() + j]));
+  }
+  if (!grid.query.empty())
+    query = fmt::format("$query << EOD\n{} {}\nEOD\n", digits(grid.query[0]), digits(grid.query[1]));
+  panel.script = fmt::format("{}{}{}$data << EOD\n{}EOD\n{}plot $data using 1:2:3 with image{}\n",
+                             signed_colours(scale.value_or(largest_size(values))), cell_axis("x", x), cell_axis("y", y),
+                             data, query, query.empty() ? "" : ring);
+  return panel;
 }
 
 }  // namespace opshap::reporting::figures
 
 namespace opshap::reporting {
+
+using figures::digits;
 
 namespace {
 
@@ -197,8 +180,7 @@ std::vector<double> channel(const FieldBatch& fields, int index) {
 
 /// The explained point, where there is one.
 std::optional<std::int64_t> query_of(const Scenario& scenario) {
-  if (!scenario.readout.is_query()) return std::nullopt;
-  return scenario.readout.query().point;
+  return scenario.readout.is_query() ? std::optional(scenario.readout.query().point) : std::nullopt;
 }
 
 /// A player's value over its volume, at each of its points.
@@ -210,17 +192,17 @@ std::vector<double> density(const Scenario& scenario, const std::vector<double>&
   return density;
 }
 
-Panel field_panel(const Scenario& scenario, const FieldBatch& output, const std::string& id, const std::string& title,
+Panel field_panel(const Scenario& scenario, const FieldBatch& output, const Panel& panel,
                   const std::vector<double>& field, const char* style) {
   const Domain& domain = scenario.input.domain;
   const bool line = domain.dimension() == 1;
   if (!domain.is_grid()) {
-    return line ? figures::mesh_curve_panel(domain.as_mesh(), id, title, title, field, style, query_of(scenario))
-                : figures::mesh_panel(domain.as_mesh(), id, title, title, field, query_of(scenario));
+    return line ? figures::mesh_curve_panel(domain.as_mesh(), panel, field, style, query_of(scenario))
+                : figures::mesh_panel(domain.as_mesh(), panel, field, query_of(scenario));
   }
   const runs::FieldsRow row = runs::fields_row(scenario, output, output);
-  if (line) return figures::curves_panel(row, id, title, title, "", {{.values = field, .style = style}});
-  return figures::heat_map_panel(row, id, title, title, field);
+  return line ? figures::curves_panel(row, panel, "", {{.values = field, .style = style}})
+              : figures::heat_map_panel(row, panel, field);
 }
 
 /// The density on a line: level over the cell of a point, without a stroke to 0 at the ends, and for each player a bar
@@ -232,20 +214,15 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto x = [&domain](std::size_t point) { return domain.position(static_cast<std::int64_t>(point)).front(); };
   std::ranges::sort(order, {}, x);
-  std::string steps;
-  double left = 0, right = 0;
-  const std::size_t last = order.size() - 1;
-  for (std::size_t i = 0; i <= last; ++i) {
-    const double here = x(order[i]), half = last == 0 ? 0.5 : 0;
-    const double low = i > 0 ? (x(order[i - 1]) + here) / 2 : here - (last == 0 ? half : (x(order[1]) - here) / 2);
-    const double high =
-        i < last ? (here + x(order[i + 1])) / 2 : here + (last == 0 ? half : (here - x(order[last - 1])) / 2);
-    if (i == 0) left = low;
-    right = high;
-    steps += fmt::format("{0} {2}\n{1} {2}\n", figures::digits(low), figures::digits(high),
-                         figures::digits(density[order[i]]));
-  }
-  std::string bars;
+  std::vector<double> ends;  // of the cells of the points
+  for (std::size_t i = 1; i < order.size(); ++i) ends.push_back((x(order[i - 1]) + x(order[i])) / 2);
+  const bool alone = ends.empty();
+  const double first = x(order.front()), last = x(order.back());
+  ends.insert(ends.begin(), first - (alone ? 0.5 : (x(order[1]) - first) / 2));
+  ends.push_back(last + (alone ? 0.5 : (last - x(order[order.size() - 2])) / 2));
+  std::string steps, bars;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    steps += fmt::format("{0} {2}\n{1} {2}\n", digits(ends[i]), digits(ends[i + 1]), digits(density[order[i]]));
   std::vector<double> heights = density;
   if (errors) {
     std::vector<double> middle(errors->size()), count(errors->size()), level(errors->size()), width(errors->size());
@@ -258,18 +235,16 @@ Panel steps_panel(const Scenario& scenario, const std::string& title, const std:
     }
     for (std::size_t player = 0; player < count.size(); ++player) {
       for (const double sign : {-1.0, 1.0}) heights.push_back(level[player] + sign * width[player]);
-      bars += fmt::format("{} {} {}\n", figures::digits(middle[player] / count[player]), figures::digits(level[player]),
-                          figures::digits(width[player]));
+      bars += fmt::format("{} {} {}\n", digits(middle[player] / count[player]), digits(level[player]),
+                          digits(width[player]));
     }
   }
-  std::string mark;
-  if (const auto query = query_of(scenario))
-    mark = fmt::format("set arrow from {0}, graph 0 to {0}, graph 1 nohead dt 3 lw 1 lc rgb '#808080'\n",
-                       figures::digits(x(static_cast<std::size_t>(*query))));
+  const auto query = query_of(scenario);
   return {.id = "attribution",
           .title = title,
           .description = title,
-          .script = mark + linear_axis("x", left, right) + linear_axis("y", heights) +
+          .script = (query ? figures::dotted_line(x(static_cast<std::size_t>(*query))) : "") +
+                    linear_axis("x", ends.front(), ends.back()) + linear_axis("y", heights) +
                     "set xlabel 'x'\nset xzeroaxis lw 0.8 lc rgb 'black'\n$steps << EOD\n" + steps + "EOD\n" +
                     (bars.empty() ? "" : "$bars << EOD\n" + bars + "EOD\n") +
                     "plot $steps using 1:2 with lines lw 1.8 lc rgb '#009E73'" +
@@ -284,7 +259,9 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
                                const std::optional<std::vector<double>>& standard_errors, Picture format) {
   std::vector<Panel> panels;
   const auto add = [&](const std::string& id, const std::string& title, const std::vector<double>& field,
-                       const char* style) { panels.push_back(field_panel(scenario, output, id, title, field, style)); };
+                       const char* style) {
+    panels.push_back(field_panel(scenario, output, {.id = id, .title = title, .description = title}, field, style));
+  };
   for (int index = 0; index < scenario.input.channels; ++index) {
     const std::string title = scenario.input.channels == 1 ? "input" : fmt::format("input, channel {}", index);
     add(fmt::format("input-{}", index), title, channel(scenario.input, index), "with lines lw 2 lc rgb 'black'");
@@ -303,10 +280,8 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
   }
   std::string target = scenario.readout.describe();
   if (const auto query = query_of(scenario)) {
-    std::string place;
-    for (const double coordinate : scenario.input.domain.position(*query))
-      place += fmt::format("{}{:.6g}", place.empty() ? "" : ", ", coordinate);
-    target = fmt::format("the value at the query point ({}), channel {},", place, explained);
+    const std::vector<double> place = scenario.input.domain.position(*query);
+    target = fmt::format("the value at the query point ({:.6g}), channel {},", fmt::join(place, ", "), explained);
   }
   const std::string caption =
       fmt::format("{} players; {} is explained.{}", values.size(), target,
@@ -319,7 +294,6 @@ std::string attribution_figure(const Scenario& scenario, const FieldBatch& outpu
 
 Table attribution_numbers(const Scenario& scenario, const FieldBatch& output, const std::vector<double>& values,
                           const std::optional<std::vector<double>>& standard_errors) {
-  using figures::digits;
   const Domain& domain = scenario.input.domain;
   std::vector<std::int64_t> points(static_cast<std::size_t>(domain.points()));
   std::iota(points.begin(), points.end(), std::int64_t{0});

@@ -31,30 +31,16 @@ struct Curve {
   std::string style;
 };
 
-/// Curves over the points of a 1D grid, and a dotted line at the query point.
-Panel curves_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
-                   const std::string& label, const std::vector<Curve>& curves);
+/// The panel with curves over the points of a 1D grid, and a dotted line at the query point. `label` is that of the y
+/// axis.
+Panel curves_panel(const runs::FieldsRow& grid, Panel panel, const std::string& label,
+                   const std::vector<Curve>& curves);
 
-/// Commands of gnuplot for a panel whose colours say the sign of a value: white at 0, blue below, red above, and the
-/// colours of `full` and beyond at the ends. Axes are x and y in true proportion; their ranges are the caller's.
-std::string signed_colours(double full);
-
-/// A field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on both sides. A
-/// ring marks the query point. `scale` is the value of full colour; without it the largest size of a value. Cost: a
-/// rectangle in the SVG for each point.
-Panel heat_map_panel(const runs::FieldsRow& grid, std::string id, std::string title, std::string description,
-                     const std::vector<double>& values, std::optional<double> scale = std::nullopt);
-
-/// A field on a mesh in the plane, in the colours of heat_map_panel(): each triangle has the mean of its corners, and a
-/// point cloud is drawn as dots. A ring marks the query point where there is one. `values` [points].
-/// Cost: a polygon or a dot in the SVG for each triangle or point.
-Panel mesh_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                 const std::vector<double>& values, std::optional<std::int64_t> query);
-
-/// A field on a mesh in one dimension: a curve over its points from left to right, drawn as `style` says, and a dotted
-/// line at the query point.
-Panel mesh_curve_panel(const Mesh& mesh, std::string id, std::string title, std::string description,
-                       const std::vector<double>& values, const char* style, std::optional<std::int64_t> query);
+/// The panel with a field on a 2D grid as a heat map: white at 0, blue below, red above, the same length of scale on
+/// both sides. A ring marks the query point. `scale` is the value of full colour; without it the largest size of a
+/// value. Cost: a rectangle in the SVG for each point.
+Panel heat_map_panel(const runs::FieldsRow& grid, Panel panel, const std::vector<double>& values,
+                     std::optional<double> scale = std::nullopt);
 
 }  // namespace opshap::reporting::figures
 

@@ -57,27 +57,6 @@ std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discre
   return typical;
 }
 
-const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
-  for (const runs::FieldsRow& row : scores.run().results.fields) {
-    if (row.pde == scores.run().pde && row.sample == sample && row.shape == on.shape && row.players() == on.players)
-      return &row;
-  }
-  return nullptr;
-}
-
-std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
-                                              const std::function<bool(const Discretisation&)>& wanted) {
-  constexpr std::int64_t most_bars = 128, most_rectangles = 1024;
-  std::optional<Discretisation> finest;
-  for (const Discretisation& on : scores.discretisations()) {
-    const std::int64_t points = runs::points_of(on.shape);
-    const bool fits = points <= (on.shape.size() == 1 ? most_bars : most_rectangles);
-    if (!wanted(on)) continue;
-    if (!finest || (fits && points >= runs::points_of(finest->shape))) finest = on;
-  }
-  return finest;
-}
-
 double largest_size(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
@@ -85,16 +64,6 @@ double largest_size(const std::vector<double>& values) {
 }
 
 Figure missing(std::string title, std::string why) { return {.title = std::move(title), .missing = std::move(why)}; }
-
-Figure without_values(const Scoreboard& scores, std::string title, std::string why) {
-  const runs::Results& rows = scores.run().results;
-  const bool only_references =
-      std::ranges::all_of(rows.values, [](const runs::ValuesRow& row) { return row.method == "reference"; });
-  if (!rows.fields.empty() || !only_references) return missing(std::move(title), std::move(why));
-  Figure figure = missing(std::move(title), "the fields and values that it shows are not kept in this folder");
-  figure.rows_kept = false;
-  return figure;
-}
 
 std::string dash_style(std::string_view dash) { return dash.empty() ? "dt solid" : fmt::format("dt ({})", dash); }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,22 +57,11 @@ struct TypicalInput {
 /// backbone errors, all inputs take part. None when no input does.
 std::optional<TypicalInput> typical_input(const Scoreboard& scores, const Discretisation& on);
 
-/// The stored fields of an input on a grid with these players; nullptr when there are none.
-const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample);
-
-/// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
-/// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
-std::optional<Discretisation> finest_drawable(const Scoreboard& scores,
-                                              const std::function<bool(const Discretisation&)>& wanted);
-
 /// The largest absolute value; 0 of none.
 double largest_size(const std::vector<double>& values);
 
 /// A figure without panels.
 Figure missing(std::string title, std::string why);
-/// The same of a figure that shows stored fields and values. Where the folder keeps none of a method, the rows were
-/// left out of it, and the figure may have been drawn from them before.
-Figure without_values(const Scoreboard& scores, std::string title, std::string why);
 
 /// "with linespoints ..." of gnuplot in the method's colour, dash and marker.
 std::string line_style(const MethodStyle& style);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "core/measured.hpp"
@@ -19,6 +20,52 @@ namespace opshap::reporting::figures {
 
 namespace {
 
+/// The stored fields of an input on a grid with these players; nullptr when there are none.
+const runs::FieldsRow* fields_of(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::FieldsRow& row : scores.run().results.fields) {
+    if (row.pde == scores.run().pde && row.sample == sample && row.shape == on.shape && row.players() == on.players)
+      return &row;
+  }
+  return nullptr;
+}
+
+using Accepts = std::function<bool(const Discretisation&)>;
+
+/// Whether a grid of at most so many axes has stored fields of the input that stands for the others.
+Accepts has_fields(const Scoreboard& scores, std::size_t most_axes) {
+  return [&scores, most_axes](const Discretisation& on) {
+    const auto typical = typical_input(scores, on);
+    const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
+    return fields != nullptr && fields->shape.size() <= most_axes;
+  };
+}
+
+/// Of the grids that `wanted` accepts the finest whose points can still be told apart in a panel (one axis) or do not
+/// bloat the page (two axes); the coarsest where all are too fine; none where none is accepted.
+std::optional<Discretisation> finest_drawable(const Scoreboard& scores, const Accepts& wanted) {
+  constexpr std::int64_t most_bars = 128, most_rectangles = 1024;
+  std::optional<Discretisation> finest;
+  for (const Discretisation& on : scores.discretisations()) {
+    const std::int64_t points = runs::points_of(on.shape);
+    const bool fits = points <= (on.shape.size() == 1 ? most_bars : most_rectangles);
+    if (!wanted(on)) continue;
+    if (!finest || (fits && points >= runs::points_of(finest->shape))) finest = on;
+  }
+  return finest;
+}
+
+/// A figure without panels that would show stored fields and values. Where the folder keeps none of a method, the rows
+/// were left out of it, and the figure may have been drawn from them before.
+Figure without_values(const Scoreboard& scores, std::string title, std::string why) {
+  const runs::Results& rows = scores.run().results;
+  const bool only_references =
+      std::ranges::all_of(rows.values, [](const runs::ValuesRow& row) { return row.method == "reference"; });
+  if (!rows.fields.empty() || !only_references) return missing(std::move(title), std::move(why));
+  Figure figure = missing(std::move(title), "the fields and values that it shows are not kept in this folder");
+  figure.rows_kept = false;
+  return figure;
+}
+
 double relative_difference(const std::vector<double>& values, const std::vector<double>& reference) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -28,13 +75,47 @@ double relative_difference(const std::vector<double>& values, const std::vector<
   return size > 0 ? difference / size : 0;
 }
 
-/// Bars with their standard errors, and a line.
-Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const std::vector<double>& bars,
-                    const std::vector<double>& errors, const std::vector<double>& line, const MethodStyle& style) {
+/// Densities of the explainer and of the reference on one grid.
+struct ShownGrid {
+  Discretisation on;
+  const runs::FieldsRow* fields;
+  std::string reference_kind;
+  std::vector<double> explainer, reference, difference = {};
+};
+
+/// "certified reference": how the stored reference of an input was made.
+std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    if (row->sample != sample) continue;
+    if (row->reference == "exact") return reference_label(row->reference);
+    if (row->reference == "certified") return "certified reference";
+    return "reference by " + reference_label(row->reference);
+  }
+  return "reference";
+}
+
+/// None where the fields of the input on the grid, or the values of one of the two, are not stored.
+std::optional<ShownGrid> shown_grid(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                                    const Discretisation& on) {
+  const runs::FieldsRow* fields = fields_of(scores, on, sample);
+  const runs::ValuesRow *first = scores.values(on, sample, explainer), *second = scores.values(on, sample, "reference");
+  if (fields == nullptr || first == nullptr || second == nullptr) return std::nullopt;
+  return ShownGrid{.on = on,
+                   .fields = fields,
+                   .reference_kind = kind_of_reference(scores, on, sample),
+                   .explainer = density(*fields, first->values),
+                   .reference = density(*fields, second->values)};
+}
+
+/// Bars of the reference with its standard errors, and a line of the explainer.
+Panel bars_and_line(const ShownGrid& shown, const std::vector<double>& errors, const MethodStyle& style) {
+  const runs::FieldsRow& grid = *shown.fields;
+  const std::vector<double>&bars = shown.reference, &line = shown.explainer;
   Panel panel = curves_panel(
-      grid, "shapley-and-density-" + on.id(), "n = " + on.label(),
-      fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
-                  grid.sample, style.label),
+      grid,
+      {"shapley-and-density-" + shown.on.id(), "n = " + shown.on.label(),
+       fmt::format("Bars: reference Shapley values of input {} over their share of the volume. Line: density of {}.",
+                   grid.sample, style.label)},
       "attribution density", {{bars, ""}, {errors, ""}, {line, ""}});
   std::vector<double> heights = line;  // and 0, where bars begin
   heights.push_back(0);
@@ -54,8 +135,7 @@ Panel bars_and_line(const runs::FieldsRow& grid, const Discretisation& on, const
 
 /// The two grids of the paper's figure. Where the run cannot draw the finer one, its finest; where not the coarser one,
 /// its coarsest.
-std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
-                                              const std::function<bool(const Discretisation&)>& drawable) {
+std::vector<Discretisation> grids_with_values(const Scoreboard& scores, const Accepts& drawable) {
   const auto finest = finest_drawable(scores, drawable);
   if (!finest) return {};
   const auto coarsest = std::ranges::find_if(scores.discretisations(), drawable);
@@ -70,46 +150,206 @@ std::vector<Discretisation> grids_with_values(const Scoreboard& scores,
   return {few, many};
 }
 
+constexpr std::size_t most_grids = 3;
+
+/// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
+std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
+                                const Discretisation& finest) {
+  std::vector<ShownGrid> grids;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
+    auto shown = shown_grid(scores, explainer, sample, on);
+    if (!shown || shown->fields->shape.size() > 2) continue;
+    for (std::size_t i = 0; i < shown->explainer.size(); ++i)
+      shown->difference.push_back(shown->explainer[i] - shown->reference[i]);
+    grids.push_back(*std::move(shown));
+  }
+  if (grids.size() > most_grids) grids.erase(grids.begin(), grids.end() - most_grids);
+  return grids;
+}
+
+/// A line with a dash. Black is the colour of the surrounding text.
+std::string line(const std::string& color, const std::string& dash) {
+  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color == "#000000" ? "black" : color);
+}
+
+/// Heat maps of both and of their difference in one scale, or both as curves.
+void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
+  const std::string on = runs::shape_in_words(shown.on.shape);
+  if (shown.fields->shape.size() == 1) {
+    figure.panels.push_back(
+        curves_panel(*shown.fields,
+                     {fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
+                      fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on,
+                                  explainer.label, shown.reference_kind)},
+                     "density",
+                     {{shown.reference, line(reference_style().color, reference_style().dash)},
+                      {shown.explainer, line(explainer.color, explainer.dash)}}));
+    return;
+  }
+  const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
+  for (const auto& [what, values] :
+       {std::pair(explainer.label, &shown.explainer), std::pair(shown.reference_kind, &shown.reference),
+        std::pair(std::string("difference"), &shown.difference)}) {
+    figure.panels.push_back(heat_map_panel(
+        *shown.fields,
+        {fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()), fmt::format("{}, {}", what, on),
+         fmt::format("{} of input {} on {} points; one scale for the three of this grid.", what, sample, on)},
+        *values, scale));
+  }
+}
+
+/// An attribution of the example: its density at every point.
+struct ShownDensity {
+  MethodStyle style;
+  std::vector<double> density;
+};
+
+/// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
+std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretisation& on,
+                                       const runs::FieldsRow& fields) {
+  std::vector<ShownDensity> shown;
+  if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
+    shown.push_back({reference_style(), density(fields, reference->values)});
+  const MethodStyles styles(scores.methods());
+  for (const char* access : {"amortised", "gradient"}) {
+    for (const std::string& method : scores.methods_with_access(access)) {
+      if (const runs::ValuesRow* values = scores.values(on, fields.sample, method))
+        shown.push_back({styles.of(method), density(fields, values->values)});
+    }
+  }
+  return shown;
+}
+
+/// Colours and dashes of the channels of an input.
+LegendEntry channel_entry(const std::string& name, std::size_t index) {
+  static constexpr std::array<const char*, 4> colors = {"#000000", "#0072B2", "#CC79A7", "#E69F00"};
+  static constexpr std::array<const char*, 2> dashes = {"", "6,3"};
+  return {.label = "input " + name,
+          .color = colors[index % colors.size()],
+          .dash = dashes[index / colors.size() % dashes.size()]};
+}
+
+void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  std::vector<Curve> inputs, outputs, densities;
+  const auto add = [&figure](std::vector<Curve>& curves, std::vector<double> values, LegendEntry entry) {
+    curves.push_back({std::move(values), line(entry.color, entry.dash)});
+    figure.legend.push_back(std::move(entry));
+  };
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i)
+    add(inputs, channel(fields, fields.input, static_cast<int>(i)), channel_entry(fields.input_channels[i], i));
+  add(outputs, channel(fields, fields.solution, fields.query_channel), {.label = "solution", .color = "#56B4E9"});
+  add(outputs, channel(fields, fields.prediction, fields.query_channel),
+      {.label = "prediction", .color = "#0072B2", .dash = "2,3"});
+  for (const auto& [style, density] : shown) add(densities, density, line_legend_of(style));
+  if (!shown.empty())  // the reference in steps: it is a value a player, not a curve
+    densities.front().style = "with histeps lw 1.8 lc rgb '" + shown.front().style.color + "'";
+  figure.panels = {
+      curves_panel(fields, {"example-input", "input", fmt::format("Input {}.", fields.sample)}, "input", inputs),
+      curves_panel(
+          fields,
+          {"example-output", "output",
+           fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample)},
+          fields.output_channels[static_cast<std::size_t>(fields.query_channel)], outputs),
+      curves_panel(fields,
+                   {"example-attribution", "attribution density",
+                    fmt::format("Densities of the attributions of input {}.", fields.sample)},
+                   "density", densities)};
+}
+
+void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  const auto add = [&](Panel panel, const std::vector<double>& values, std::optional<double> scale) {
+    figure.panels.push_back(heat_map_panel(fields, std::move(panel), values, scale));
+  };
+  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
+    const std::string& name = fields.input_channels[i];
+    add({fmt::format("example-input-{}", i), "input " + name,
+         fmt::format("Channel {} of input {}.", name, fields.sample)},
+        channel(fields, fields.input, static_cast<int>(i)), std::nullopt);
+  }
+  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
+                            prediction = channel(fields, fields.prediction, fields.query_channel);
+  const double scale = std::max(largest_size(solution), largest_size(prediction));
+  add({"example-solution", "solution", "The solution."}, solution, scale);
+  add({"example-prediction", "prediction", "The prediction, in the solution's colours."}, prediction, scale);
+  double density_scale = 0;
+  for (const ShownDensity& attribution : shown)
+    density_scale = std::max(density_scale, largest_size(attribution.density));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const std::string& label = shown[i].style.label;
+    add({fmt::format("example-attribution-{}", i), label,
+         "Attribution density of " + label + ", in one scale for all methods."},
+        shown[i].density, density_scale);
+  }
+  figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
+}
+
+Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
+  std::vector<ColumnOf<std::size_t>> columns;
+  const auto add = [&columns](const std::string& heading, const std::vector<double>& values) {
+    columns.push_back({heading, [values](auto& point) { return digits(values[point]); }, true});
+  };
+  std::vector<std::size_t> points(static_cast<std::size_t>(runs::points_of(fields.shape)));
+  std::iota(points.begin(), points.end(), std::size_t{0});
+  std::size_t stride = points.size();
+  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
+    const auto along = static_cast<std::size_t>(fields.shape[axis]);
+    stride /= along;
+    const auto place = [x = coordinates(fields, static_cast<int>(axis)), stride, along](auto& point) {
+      return digits(x[point / stride % along]);
+    };
+    columns.push_back({axis == 0 ? "x" : "y", place, true});
+  }
+  const auto add_channels = [&](const std::string& what, const std::vector<std::string>& names,
+                                const std::vector<double>& values) {
+    for (std::size_t i = 0; i < names.size(); ++i) add(what + names[i], channel(fields, values, static_cast<int>(i)));
+  };
+  add_channels("input ", fields.input_channels, fields.input);
+  add_channels("solution ", fields.output_channels, fields.solution);
+  add_channels("prediction ", fields.output_channels, fields.prediction);
+  for (const ShownDensity& attribution : shown) add(attribution.style.label, attribution.density);
+  return table_of("example",
+                  "Fields and attribution densities (a player's value over its share of the volume) at every point.",
+                  points, columns);
+}
+
+std::string position_in_words(const std::vector<double>& query) {
+  const std::string words = fmt::format("{:.7g}", fmt::join(query, ", "));
+  return query.size() == 1 ? "x = " + words : "(" + words + ")";
+}
+
 }  // namespace
 
 Figure shapley_and_density(const Scoreboard& scores) {
   const std::string title = "Shapley values and the explainer's density";
-  const auto drawable = [&](const Discretisation& on) {
-    const auto typical = typical_input(scores, on);
-    const runs::FieldsRow* fields = typical ? fields_of(scores, on, typical->sample) : nullptr;
-    return fields != nullptr && fields->shape.size() == 1;
-  };
-  const std::vector<Discretisation> shown = grids_with_values(scores, drawable);
+  const std::vector<Discretisation> shown = grids_with_values(scores, has_fields(scores, 1));
   if (shown.empty())
     return without_values(scores, title,
                           "no stored values of both the reference and a trained explainer on a grid of one axis");
   const TypicalInput typical = *typical_input(scores, shown.back());
-  const std::int64_t sample = typical.sample;
   const std::string explainer = scores.methods_with_access("amortised").front();
   const MethodStyle style = MethodStyles(scores.methods()).of(explainer);
   Figure figure{.title = title};
   figure.legend = {{.label = "reference", .color = "#0072B2", .bar = true},
                    {.label = "its standard error", .color = "#000000"},
-                   {.label = style.label, .color = style.color, .dash = style.dash}};
+                   line_legend_of(style)};
   figure.numbers = {
       .name = "shapley_and_density",
       .caption = "Values over their share of the volume at each point, with the standard error of the reference.",
       .columns = {{"n", true}, {"x", true}, {"reference", true}, {"standard error", true}, {style.label, true}}};
   std::string errors_in_words;
   for (const Discretisation& on : shown) {
-    const runs::FieldsRow* grid = fields_of(scores, on, sample);
-    const runs::ValuesRow* reference = scores.values(on, sample, "reference");
-    const runs::ValuesRow* values = scores.values(on, sample, explainer);
-    if (grid == nullptr || reference == nullptr || values == nullptr) continue;
-    const std::vector<double> bars = density(*grid, reference->values), line = density(*grid, values->values),
-                              errors = reference->standard_errors.empty() ? std::vector<double>(bars.size(), 0)
-                                                                          : density(*grid, reference->standard_errors),
-                              x = coordinates(*grid, 0);
+    const auto grid = shown_grid(scores, explainer, typical.sample, on);
+    if (!grid) continue;
+    const std::vector<double>&bars = grid->reference, &line = grid->explainer;
+    std::vector<double> errors = scores.values(on, typical.sample, "reference")->standard_errors;
+    errors = errors.empty() ? std::vector<double>(bars.size()) : density(*grid->fields, errors);
+    const std::vector<double> x = coordinates(*grid->fields, 0);
     for (std::size_t i = 0; i < bars.size(); ++i)
       figure.numbers.add({on.label(), digits(x[i]), digits(bars[i]), digits(errors[i]), digits(line[i])});
     errors_in_words += fmt::format("{}{} at n = {}", errors_in_words.empty() ? "" : ", ",
                                    show(relative_difference(line, bars)), on.label());
-    figure.panels.push_back(bars_and_line(*grid, on, bars, errors, line, style));
+    figure.panels.push_back(bars_and_line(*grid, errors, style));
   }
   if (figure.panels.empty()) return missing(title, "no input has stored values at both numbers of players");
   figure.finding = fmt::format(
@@ -118,82 +358,6 @@ Figure shapley_and_density(const Scoreboard& scores) {
       typical.in_words(style.label), style.label, errors_in_words);
   return figure;
 }
-
-namespace {
-
-constexpr std::size_t most_grids = 3;
-
-/// Densities of the explainer and of the reference on one grid.
-struct ShownGrid {
-  Discretisation on;
-  const runs::FieldsRow* fields;
-  std::string reference_kind;
-  std::vector<double> explainer, reference, difference;
-};
-
-/// "certified reference": how the stored reference of an input was made.
-std::string kind_of_reference(const Scoreboard& scores, const Discretisation& on, std::int64_t sample) {
-  for (const runs::AttributionRow* row : scores.references(on)) {
-    if (row->sample != sample) continue;
-    if (row->reference == "exact") return reference_label(row->reference);
-    if (row->reference == "certified") return "certified reference";
-    return "reference by " + reference_label(row->reference);
-  }
-  return "reference";
-}
-
-/// The sample on the last grids up to `finest` that have the values of both, coarse to fine.
-std::vector<ShownGrid> grids_of(const Scoreboard& scores, const std::string& explainer, std::int64_t sample,
-                                const Discretisation& finest) {
-  std::vector<ShownGrid> grids;
-  for (const Discretisation& on : scores.discretisations()) {
-    if (runs::points_of(on.shape) > runs::points_of(finest.shape)) continue;
-    const runs::FieldsRow* fields = fields_of(scores, on, sample);
-    const runs::ValuesRow* first = scores.values(on, sample, explainer);
-    const runs::ValuesRow* second = scores.values(on, sample, "reference");
-    if (fields == nullptr || first == nullptr || second == nullptr || fields->shape.size() > 2) continue;
-    ShownGrid shown{.on = on,
-                    .fields = fields,
-                    .reference_kind = kind_of_reference(scores, on, sample),
-                    .explainer = density(*fields, first->values),
-                    .reference = density(*fields, second->values),
-                    .difference = {}};
-    for (std::size_t i = 0; i < shown.explainer.size(); ++i)
-      shown.difference.push_back(shown.explainer[i] - shown.reference[i]);
-    grids.push_back(std::move(shown));
-  }
-  if (grids.size() > most_grids) grids.erase(grids.begin(), grids.end() - most_grids);
-  return grids;
-}
-
-std::string line_in_words(const MethodStyle& style) {
-  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(style.dash), style.color);
-}
-
-/// Heat maps of both and of their difference in one scale, or both as curves.
-void draw(Figure& figure, const ShownGrid& shown, std::int64_t sample, const MethodStyle& explainer) {
-  const std::string on = runs::shape_in_words(shown.on.shape);
-  if (shown.fields->shape.size() == 1) {
-    figure.panels.push_back(curves_panel(
-        *shown.fields, fmt::format("grids-{}", shown.on.players), fmt::format("n = {}, {}", on, shown.reference_kind),
-        fmt::format("Densities of input {} on {} points by {}, and by the reference: {}.", sample, on, explainer.label,
-                    shown.reference_kind),
-        "density", {{shown.reference, line_in_words(reference_style())}, {shown.explainer, line_in_words(explainer)}}));
-    return;
-  }
-  const double scale = std::max(largest_size(shown.explainer), largest_size(shown.reference));
-  for (const auto& [what, values] :
-       {std::pair(explainer.label, &shown.explainer), std::pair(shown.reference_kind, &shown.reference),
-        std::pair(std::string("difference"), &shown.difference)}) {
-    figure.panels.push_back(heat_map_panel(
-        *shown.fields, fmt::format("grids-{}-{}", shown.on.players, figure.panels.size()),
-        fmt::format("{}, {}", what, on),
-        fmt::format("{} of input {} on {} points; one scale for the three of this grid.", what, sample, on), *values,
-        scale));
-  }
-}
-
-}  // namespace
 
 Figure grids(const Scoreboard& scores) {
   const std::string title = "Attributions on three grids";
@@ -213,8 +377,7 @@ Figure grids(const Scoreboard& scores) {
       .name = "grids",
       .caption = fmt::format("Sizes of the densities of input {} by {} and by the reference, and of their difference.",
                              typical.sample, explainer.label),
-      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}},
-      .rows = {}};
+      .columns = {{"n", true}, {"reference"}, {"|explainer|", true}, {"|reference|", true}, {"|difference|", true}}};
   std::string words;
   for (const ShownGrid& shown : grids) {
     draw(figure, shown, typical.sample, explainer);
@@ -227,151 +390,16 @@ Figure grids(const Scoreboard& scores) {
   if (grids.front().fields->shape.size() == 2) {
     figure.legend.push_back({.label = "query point", .color = "#000000", .marker = 6, .line = false});
   } else {
-    for (const MethodStyle& style : {explainer, reference_style()})
-      figure.legend.push_back({.label = style.label, .color = style.color, .dash = style.dash});
+    for (const MethodStyle& style : {explainer, reference_style()}) figure.legend.push_back(line_legend_of(style));
   }
   figure.finding = fmt::format("{} The relative distance between {} and the reference is {}.",
                                typical.in_words(explainer.label), explainer.label, words);
   return figure;
 }
 
-namespace {
-
-/// An attribution of the example: its density at every point.
-struct ShownDensity {
-  MethodStyle style;
-  std::vector<double> density;
-};
-
-/// The reference, the trained explainers, and the methods that see gradients: what has values without a budget.
-std::vector<ShownDensity> attributions(const Scoreboard& scores, const Discretisation& on,
-                                       const runs::FieldsRow& fields) {
-  std::vector<ShownDensity> shown;
-  if (const runs::ValuesRow* reference = scores.values(on, fields.sample, "reference"))
-    shown.push_back({reference_style(), density(fields, reference->values)});
-  const MethodStyles styles(scores.methods());
-  for (const char* access : {"amortised", "gradient"}) {
-    for (const std::string& method : scores.methods_with_access(access)) {
-      const runs::ValuesRow* values = scores.values(on, fields.sample, method);
-      if (values == nullptr) continue;
-      shown.push_back({styles.of(method), density(fields, values->values)});
-    }
-  }
-  return shown;
-}
-
-std::string line(const std::string& color, const std::string& dash) {
-  return fmt::format("with lines lw 2 {} lc rgb '{}'", dash_style(dash), color);
-}
-
-/// Colours and dashes of the channels of an input.
-LegendEntry channel_entry(const std::string& name, std::size_t index) {
-  static constexpr std::array<const char*, 4> colors = {"#000000", "#0072B2", "#CC79A7", "#E69F00"};
-  static constexpr std::array<const char*, 2> dashes = {"", "6,3"};
-  return {.label = "input " + name,
-          .color = colors[index % colors.size()],
-          .dash = dashes[index / colors.size() % dashes.size()]};
-}
-
-std::string gnuplot_color(const std::string& color) { return color == "#000000" ? "black" : color; }
-
-void draw_curves(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
-  std::vector<Curve> inputs, outputs, densities;
-  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
-    const LegendEntry entry = channel_entry(fields.input_channels[i], i);
-    inputs.push_back(
-        {channel(fields, fields.input, static_cast<int>(i)), line(gnuplot_color(entry.color), entry.dash)});
-    figure.legend.push_back(entry);
-  }
-  outputs.push_back({channel(fields, fields.solution, fields.query_channel), line("#56B4E9", "")});
-  outputs.push_back({channel(fields, fields.prediction, fields.query_channel), line("#0072B2", "2,3")});
-  figure.legend.push_back({.label = "solution", .color = "#56B4E9"});
-  figure.legend.push_back({.label = "prediction", .color = "#0072B2", .dash = "2,3"});
-  for (const ShownDensity& attribution : shown) {
-    const bool first = densities.empty();  // the reference in steps: it is a value a player, not a curve
-    densities.push_back(
-        {attribution.density, first ? "with histeps lw 1.8 lc rgb '" + attribution.style.color + "'"
-                                    : line(gnuplot_color(attribution.style.color), attribution.style.dash)});
-    figure.legend.push_back(
-        {.label = attribution.style.label, .color = attribution.style.color, .dash = attribution.style.dash});
-  }
-  figure.panels = {
-      curves_panel(fields, "example-input", "input", fmt::format("Input {}.", fields.sample), "input", inputs),
-      curves_panel(
-          fields, "example-output", "output",
-          fmt::format("Solution and prediction of input {}; the dotted line is the query point.", fields.sample),
-          fields.output_channels[static_cast<std::size_t>(fields.query_channel)], outputs),
-      curves_panel(fields, "example-attribution", "attribution density",
-                   fmt::format("Densities of the attributions of input {}.", fields.sample), "density", densities)};
-}
-
-void draw_heat_maps(Figure& figure, const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
-  for (std::size_t i = 0; i < fields.input_channels.size(); ++i) {
-    figure.panels.push_back(
-        heat_map_panel(fields, fmt::format("example-input-{}", i), "input " + fields.input_channels[i],
-                       fmt::format("Channel {} of input {}.", fields.input_channels[i], fields.sample),
-                       channel(fields, fields.input, static_cast<int>(i))));
-  }
-  const std::vector<double> solution = channel(fields, fields.solution, fields.query_channel),
-                            prediction = channel(fields, fields.prediction, fields.query_channel);
-  const double scale = std::max(largest_size(solution), largest_size(prediction));
-  figure.panels.push_back(heat_map_panel(fields, "example-solution", "solution", "The solution.", solution, scale));
-  figure.panels.push_back(heat_map_panel(fields, "example-prediction", "prediction",
-                                         "The prediction, in the solution's colours.", prediction, scale));
-  double density_scale = 0;
-  for (const ShownDensity& attribution : shown)
-    density_scale = std::max(density_scale, largest_size(attribution.density));
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    figure.panels.push_back(
-        heat_map_panel(fields, fmt::format("example-attribution-{}", i), shown[i].style.label,
-                       "Attribution density of " + shown[i].style.label + ", in one scale for all methods.",
-                       shown[i].density, density_scale));
-  }
-  figure.legend.push_back({.label = "query point", .color = "#000000", .dash = "0,40", .marker = 6});
-}
-
-Table numbers_of(const runs::FieldsRow& fields, const std::vector<ShownDensity>& shown) {
-  Table table{
-      .name = "example",
-      .caption = "Fields and attribution densities (a player's value over its share of the volume) at every point."};
-  static constexpr std::array<const char*, 2> axes = {"x", "y"};
-  for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) table.columns.push_back({axes[axis], true});
-  for (const std::string& name : fields.input_channels) table.columns.push_back({"input " + name, true});
-  for (const char* output : {"solution ", "prediction "})
-    for (const std::string& name : fields.output_channels) table.columns.push_back({output + name, true});
-  for (const ShownDensity& attribution : shown) table.columns.push_back({attribution.style.label, true});
-  const auto points = static_cast<std::size_t>(runs::points_of(fields.shape));
-  for (std::size_t point = 0; point < points; ++point) {
-    std::vector<std::string> row;
-    std::size_t stride = points;
-    for (std::size_t axis = 0; axis < fields.shape.size(); ++axis) {
-      const auto along = static_cast<std::size_t>(fields.shape[axis]);
-      stride /= along;
-      row.push_back(digits(coordinates(fields, static_cast<int>(axis))[point / stride % along]));
-    }
-    for (const auto* values : {&fields.input, &fields.solution, &fields.prediction})
-      for (std::size_t at = point; at < values->size(); at += points) row.push_back(digits((*values)[at]));
-    for (const ShownDensity& attribution : shown) row.push_back(digits(attribution.density[point]));
-    table.add(std::move(row));
-  }
-  return table;
-}
-
-std::string position_in_words(const std::vector<double>& query) {
-  std::string words;
-  for (const double coordinate : query) words += (words.empty() ? "" : ", ") + digits(coordinate);
-  return query.size() == 1 ? "x = " + words : "(" + words + ")";
-}
-
-}  // namespace
-
 Figure example(const Scoreboard& scores) {
   const std::string title = "One input and its attribution";
-  const auto on = finest_drawable(scores, [&](const Discretisation& candidate) {
-    const auto typical = typical_input(scores, candidate);
-    const runs::FieldsRow* fields = typical ? fields_of(scores, candidate, typical->sample) : nullptr;
-    return fields != nullptr && fields->shape.size() <= 2;
-  });
+  const auto on = finest_drawable(scores, has_fields(scores, 2));
   if (!on)
     return without_values(scores, title, "no stored fields and values of the same input on a grid of one or two axes");
   const TypicalInput typical = *typical_input(scores, *on);

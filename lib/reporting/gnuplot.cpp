@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <regex>
 #include <stdexcept>
@@ -19,40 +20,27 @@
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/process.hpp"
-#include "reporting/table.hpp"
 
 namespace opshap::reporting {
 
 namespace {
 
-/// The shapes of gnuplot's pointtypes that styles use, around the origin.
+/// The shapes of gnuplot's pointtypes that styles use, around the origin. A filled one has the number after that of its
+/// outline.
 std::string marker_svg(int marker, const std::string& color) {
-  const bool filled = marker == 5 || marker == 7 || marker == 9 || marker == 11 || marker == 13;
-  const std::string paint =
-      fmt::format("fill=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"", filled ? color : "none", color);
-  switch (marker) {
-    case 2:
-      return fmt::format("<path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5\" {}/>", paint);
-    case 3:
-      return fmt::format("<path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5M0-4.4V4.4M-4.4 0H4.4\" {}/>", paint);
-    case 4:
-    case 5:
-      return fmt::format("<rect x=\"-3.5\" y=\"-3.5\" width=\"7\" height=\"7\" {}/>", paint);
-    case 6:
-    case 7:
-      return fmt::format("<circle r=\"3.6\" {}/>", paint);
-    case 8:
-    case 9:
-      return fmt::format("<path d=\"M0-4.4 4.4 2.6-4.4 2.6z\" {}/>", paint);
-    case 10:
-    case 11:
-      return fmt::format("<path d=\"M0 4.4 4.4-2.6-4.4-2.6z\" {}/>", paint);
-    case 12:
-    case 13:
-      return fmt::format("<path d=\"M0-4.8 4.8 0 0 4.8-4.8 0z\" {}/>", paint);
-    default:
-      return "";
-  }
+  static const std::map<int, std::string_view> shapes = {
+      {2, "path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5\""},
+      {3, "path d=\"M-3.5-3.5 3.5 3.5M3.5-3.5-3.5 3.5M0-4.4V4.4M-4.4 0H4.4\""},
+      {4, "rect x=\"-3.5\" y=\"-3.5\" width=\"7\" height=\"7\""},
+      {6, "circle r=\"3.6\""},
+      {8, "path d=\"M0-4.4 4.4 2.6-4.4 2.6z\""},
+      {10, "path d=\"M0 4.4 4.4-2.6-4.4-2.6z\""},
+      {12, "path d=\"M0-4.8 4.8 0 0 4.8-4.8 0z\""}};
+  const bool filled = marker > 3 && marker % 2 == 1;
+  const auto shape = shapes.find(filled ? marker - 1 : marker);
+  if (shape == shapes.end()) return "";
+  return fmt::format("<{} fill=\"{}\" stroke=\"{}\" stroke-width=\"1.2\"/>", shape->second, filled ? color : "none",
+                     color);
 }
 
 /// 36 wide, around y = 0.
@@ -66,22 +54,7 @@ std::string sample_svg(const LegendEntry& entry) {
   return fmt::format("{}<g transform=\"translate(18,0)\">{}</g>", line, marker_svg(entry.marker, color));
 }
 
-}  // namespace
-
-LegendEntry legend_of(const MethodStyle& style) {
-  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
-}
-
-Html legend_html(const std::vector<LegendEntry>& entries) {
-  return element("ul.legend", each(entries, [](const LegendEntry& entry) {
-                   return element("li",
-                                  element("svg", Attribute{"viewBox", "0 -8 36 16"}, Attribute{"width", "36"},
-                                          Attribute{"height", "16"}, Attribute{"aria-hidden", "true"},
-                                          Html::raw(sample_svg(entry))),
-                                  entry.label);
-                 }));
-}
-
+/// The legend as SVG rows in a box of this width; `height` gets the rows' height.
 std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& height) {
   constexpr int row = 22;
   constexpr double letter = 7.2;  // in width, of font size 13
@@ -99,8 +72,6 @@ std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& 
   }
   return text + "</g>\n";
 }
-
-namespace {
 
 /// A nameless file that is gone when it is closed: a pipe could block gnuplot and us on each other.
 class ScratchFile {
@@ -237,6 +208,24 @@ std::string without_date(std::string pdf) {
 }
 
 }  // namespace
+
+LegendEntry legend_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash, .marker = style.marker};
+}
+
+LegendEntry line_legend_of(const MethodStyle& style) {
+  return {.label = style.label, .color = style.color, .dash = style.dash};
+}
+
+Html legend_html(const std::vector<LegendEntry>& entries) {
+  return element("ul.legend", each(entries, [](const LegendEntry& entry) {
+                   return element("li",
+                                  element("svg", Attribute{"viewBox", "0 -8 36 16"}, Attribute{"width", "36"},
+                                          Attribute{"height", "16"}, Attribute{"aria-hidden", "true"},
+                                          Html::raw(sample_svg(entry))),
+                                  entry.label);
+                 }));
+}
 
 std::size_t columns_of(std::size_t panels) { return panels == 4 ? 2 : std::min<std::size_t>(panels, 3); }
 

@@ -22,20 +22,19 @@ struct LegendEntry {
 
 /// Of a method.
 LegendEntry legend_of(const MethodStyle& style);
+/// Of a method whose line has no markers.
+LegendEntry line_legend_of(const MethodStyle& style);
 
 /// `<ul class="legend">` that wraps with the page.
 Html legend_html(const std::vector<LegendEntry>& entries);
-
-/// The same as SVG rows of `columns` entries in a box of this width; `height` gets the rows' height.
-std::string legend_svg(const std::vector<LegendEntry>& entries, int width, int& height);
 
 /// One drawing: what gnuplot shall plot, and what a reader who cannot see it is told.
 struct Panel {
   std::string id;           ///< unique in a page; prefixes every id of the SVG
   std::string title;        ///< what is drawn; short, since it stands above the drawing
   std::string description;  ///< the finding, in words
-  std::string
-      script;  ///< gnuplot commands without terminal and output; plain black becomes the colour of the surrounding text
+  /// gnuplot commands without terminal and output; plain black becomes the colour of the surrounding text
+  std::string script = {};
 };
 
 /// Pixels of a panel whose letters are 13 pixels high. Three panels in a row of a page, or one on a telephone of 400

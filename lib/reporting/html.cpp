@@ -16,43 +16,26 @@ constexpr std::array<std::string_view, 32> block_elements = {
     "nav",   "div",   "h1",   "h2",         "h3",     "p",       "ol",      "ul",     "li",     "dl",      "table",
     "thead", "tbody", "tr",   "figcaption", "figure", "details", "summary", "script", "dt",     "dd"};
 
-bool is_block(std::string_view name) {
-  return std::find(block_elements.begin(), block_elements.end(), name) != block_elements.end();
-}
+/// What stands in a page for the characters of its markup.
+constexpr std::array<std::pair<char, std::string_view>, 5> entities = {
+    {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
 
 }  // namespace
 
 std::string escape_markup(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        if (static_cast<unsigned char>(letter) < 32 && letter != '\n' && letter != '\t') {
-          escaped += "\xEF\xBF\xBD";
-        } else {
-          escaped += letter;
-        }
+    const auto entity = std::ranges::find(entities, letter, &std::pair<char, std::string_view>::first);
+    if (entity != entities.end()) {
+      escaped += entity->second;
+    } else if (static_cast<unsigned char>(letter) < 32 && letter != '\n' && letter != '\t') {
+      escaped += "\xEF\xBF\xBD";
+    } else {
+      escaped += letter;
     }
   }
   return escaped;
 }
-
-Html::Html(std::string_view text) : markup_(escape_markup(text)) {}
 
 Html Html::raw(std::string markup) {
   Html html;
@@ -99,7 +82,7 @@ void ElementBuilder::add(const Html& content) {
 Html ElementBuilder::close() {
   if (open_) markup_ += '>';
   if (name_ != "meta") markup_ += "</" + name_ + ">";
-  if (is_block(name_)) markup_ += '\n';
+  if (std::ranges::find(block_elements, name_) != block_elements.end()) markup_ += '\n';
   return Html::raw(std::move(markup_));
 }
 

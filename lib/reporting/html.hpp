@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,15 +9,17 @@
 
 namespace opshap::reporting {
 
+/// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
+std::string escape_markup(std::string_view text);
+
 /// A piece of a page. Text that becomes a piece is escaped, so markup comes from element() alone. What gnuplot has
 /// drawn and a style sheet come in by raw().
 class Html {
  public:
   Html() = default;
   // NOLINTBEGIN(google-explicit-constructor): text stands among the parts of an element as it is
-  Html(std::string_view text);
-  Html(const std::string& text) : Html(std::string_view(text)) {}
-  Html(const char* text) : Html(std::string_view(text)) {}
+  template <std::convertible_to<std::string_view> Text>
+  Html(const Text& text) : markup_(escape_markup(text)) {}
   // NOLINTEND(google-explicit-constructor)
   static Html raw(std::string markup);
 
@@ -44,12 +48,9 @@ Html element(std::string_view opening, const Parts&... parts);
 template <typename Things, typename Make>
 Html each(const Things& things, const Make& make) {
   Html all;
-  for (const auto& thing : things) all += make(thing);
+  for (const auto& thing : things) all += std::invoke(make, thing);
   return all;
 }
-
-/// & < > " ' as entities, and characters that neither HTML nor XML allows as U+FFFD.
-std::string escape_markup(std::string_view text);
 
 /// A table in a box that scrolls by itself. `box` has further classes: ".stacks". Without a label the box has none.
 Html table_box(std::string_view box, std::string_view label, const Html& table);

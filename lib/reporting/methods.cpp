@@ -44,16 +44,8 @@ std::string name_in_words(std::string_view name) {
 std::string_view without_explainer(std::string_view method) { return method.substr(0, method.find(':')); }
 
 std::size_t rank(std::string_view method) {
-  const auto found = std::find_if(known().begin(), known().end(), [method](const Known& candidate) {
-    return candidate.name == without_explainer(method);
-  });
-  return static_cast<std::size_t>(found - known().begin());
-}
-
-std::size_t sum_of_letters(std::string_view name) {
-  std::size_t letters = 0;
-  for (const char letter : name) letters += static_cast<unsigned char>(letter);
-  return letters;
+  return static_cast<std::size_t>(std::ranges::find(known(), without_explainer(method), &Known::name) -
+                                  known().begin());
 }
 
 /// The looks of several explainers of one method: the first is the method's own. The numbers of colours and of dashes
@@ -84,7 +76,11 @@ void set_look(MethodStyle& style, std::size_t number) {
   style.marker = first_marker + static_cast<int>((number + 3 * round) % 10);
 }
 
-std::size_t look_by_name(std::string_view method) { return sum_of_letters(method) % other_colors.size(); }
+std::size_t look_by_name(std::string_view method) {
+  std::size_t letters = 0;
+  for (const char letter : method) letters += static_cast<unsigned char>(letter);
+  return letters % other_colors.size();
+}
 
 }  // namespace
 
@@ -134,8 +130,7 @@ MethodStyle MethodStyles::of(std::string_view method) const {
 }
 
 void sort_for_display(std::vector<std::string>& methods) {
-  std::sort(methods.begin(), methods.end(),
-            [](const std::string& a, const std::string& b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+  std::ranges::sort(methods, {}, [](const std::string& method) { return std::pair(rank(method), method); });
 }
 
 std::string pde_label(std::string_view pde) {
@@ -158,10 +153,6 @@ std::string reference_label(std::string_view reference) {
 
 bool is_baseline(std::string_view access) { return access == "none"; }
 
-std::string access_label(std::string_view access) {
-  if (access == "values") return "values";
-  if (access == "gradient") return "gradients";
-  return std::string(access);
-}
+std::string access_label(std::string_view access) { return access == "gradient" ? "gradients" : std::string(access); }
 
 }  // namespace opshap::reporting

@@ -17,14 +17,8 @@ namespace {
 /// One claim on all problems.
 struct ClaimRow {
   const Claim* claim = nullptr;
-  std::vector<Verdict> by_chapter;
-
-  std::size_t count(Verdict verdict) const {
-    return static_cast<std::size_t>(std::count(by_chapter.begin(), by_chapter.end(), verdict));
-  }
-  std::size_t judged() const {
-    return count(Verdict::reproduced) + count(Verdict::not_reproduced) + count(Verdict::undecided);
-  }
+  std::vector<Verdict> by_chapter = {};
+  Tally tally = {};
 };
 
 /// The claims of one source but the checks, in the order of claims::all().
@@ -33,9 +27,11 @@ std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view sour
   for (std::size_t i = 0; i < claims::all().size(); ++i) {
     const Claim& claim = claims::all()[i];
     if (claim.source != source || claim.check) continue;
-    rows.push_back({.claim = &claim, .by_chapter = {}});
-    for (const Chapter& chapter : overview.chapters)
+    rows.push_back({.claim = &claim});
+    for (const Chapter& chapter : overview.chapters) {
       rows.back().by_chapter.push_back(chapter.claims[i].judgement.verdict);
+      rows.back().tally.add(chapter.claims[i].judgement);
+    }
   }
   return rows;
 }
@@ -43,11 +39,11 @@ std::vector<ClaimRow> claim_rows(const Overview& overview, std::string_view sour
 /// How the sentences fare, each counted once however many problems can judge it.
 std::string fates(const std::vector<ClaimRow>& rows, const std::string& what) {
   int judged = 0, everywhere = 0, nowhere = 0;
-  for (const ClaimRow& row : rows) {
-    if (row.judged() == 0 || !is_counted(*row.claim)) continue;
+  for (const auto& [claim, by_chapter, tally] : rows) {
+    if (tally.judged() == 0 || !is_counted(*claim)) continue;
     ++judged;
-    everywhere += row.count(Verdict::reproduced) == row.judged();
-    nowhere += row.count(Verdict::not_reproduced) == row.judged();
+    everywhere += tally.reproduced == tally.judged();
+    nowhere += tally.not_reproduced == tally.judged();
   }
   return fmt::format("Of {} {} {} hold on every problem that can judge them, {} on none, {} on some.", judged, what,
                      everywhere, nowhere, judged - everywhere - nowhere);
@@ -73,13 +69,6 @@ std::string ranges_of(const Overview& overview, const std::vector<std::string>& 
       methods, [&overview](const std::string& method) { return range_of(overview, method); }, "; ");
 }
 
-/// The problems without a grid that takes part in verdicts.
-std::string without_verdict(const Overview& overview) {
-  return listing(overview.chapters, [](const Chapter& chapter) {
-    return chapter.scores->of_fit_grids().discretisations().empty() ? pde_label(chapter.run->pde) : "";
-  });
-}
-
 /// The first screen: explainers, what needs no training, the paper's sentences, what this suite adds, the grounds.
 Html sentences(const Overview& overview) {
   std::set<std::string> explainers;
@@ -97,27 +86,26 @@ Html sentences(const Overview& overview) {
     holding += rows.reproduced;
   }
   const std::string trained = ranges_of(overview, {explainers.begin(), explainers.end()}),
-                    untrained = ranges_of(overview, untrained_methods()), out = without_verdict(overview);
-  std::vector<std::pair<const char*, std::string>> said;
-  if (!trained.empty()) said.emplace_back("Trained.", "Median NRMSE on the finest grids: " + trained + ".");
-  if (!untrained.empty()) {
-    said.emplace_back("Without training.",
-                      fmt::format("{}. On {} of {} grids one of these is ahead of every explainer.", untrained,
-                                  lead.ahead, lead.grids));
-  }
+                    untrained = ranges_of(overview, untrained_methods());
   std::string papers = fates(claim_rows(overview, "paper"), "sentences of the paper that these runs can judge");
   if (table_rows > 0)
     papers += fmt::format(" The best methods of its table are the best here in {} of {} rows.", holding, table_rows);
-  said.emplace_back("The paper.", papers);
-  said.emplace_back("This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds"));
   std::string grounds = comparable ? "The sizes are the paper's." : "The sizes of this profile are not the paper's.";
   grounds += " One training of each network is behind every number.";
+  const std::string out = listing(overview.chapters, [](const Chapter& chapter) {
+    return chapter.scores->of_fit_grids().discretisations().empty() ? pde_label(chapter.run->pde) : "";
+  });
   if (!out.empty())
     grounds += fmt::format(" {} without a verdict, since operator or reference are not good enough.", out);
-  said.emplace_back("Grounds.", grounds);
-  return element("ol.sentences", each(said, [](const auto& one) {
-                   return element("li", element("strong", one.first), " ", one.second);
-                 }));
+  return sentence_list(
+      {{"Trained.", trained.empty() ? "" : fmt::format("Median NRMSE on the finest grids: {}.", trained)},
+       {"Without training.", untrained.empty()
+                                 ? ""
+                                 : fmt::format("{}. On {} of {} grids one of these is ahead of every explainer.",
+                                               untrained, lead.ahead, lead.grids)},
+       {"The paper.", papers},
+       {"This suite.", fates(claim_rows(overview, "opshap"), "sentences that it adds")},
+       {"Grounds.", grounds}});
 }
 
 /// Leads to the page of a chapter and, where one is named, to a part of it.
@@ -141,7 +129,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
   for (const Chapter& chapter : overview.chapters) columns.push_back({label_of(chapter)});
   columns.push_back({"holds"});
   const Html body = each(claim_rows(overview, source), [&](const ClaimRow& row) {
-    if (row.judged() == 0) return Html();
+    if (row.tally.judged() == 0) return Html();
     const std::string id = fmt::format("claim-{}", row.claim->id);
     Html cells = element("th", Attribute{"scope", "row"}, row.claim->title);
     for (std::size_t i = 0; i < row.by_chapter.size(); ++i) {
@@ -155,7 +143,7 @@ Html matrix(const Overview& overview, std::string_view source, const std::string
     }
     cells += row.claim->by_construction
                  ? element("td", "by construction")
-                 : element("td.number", fmt::format("{} of {}", row.count(Verdict::reproduced), row.judged()));
+                 : element("td.number", fmt::format("{} of {}", row.tally.reproduced, row.tally.judged()));
     return element("tr", Attribute{"id", id}, cells);
   });
   return element("h3", whose) +
@@ -195,7 +183,7 @@ Html more_verdicts(const Overview& overview) {
   std::vector<ClaimRow> rows = claim_rows(overview, "paper");
   for (ClaimRow& row : claim_rows(overview, "opshap")) rows.push_back(std::move(row));
   const std::string open = listing(
-      rows, [](const ClaimRow& row) { return std::string(row.judged() == 0 ? row.claim->title : ""); }, "; ");
+      rows, [](const ClaimRow& row) { return std::string(row.tally.judged() == 0 ? row.claim->title : ""); }, "; ");
   return section(
       "claims", "More verdicts",
       winners_section(overview) + (open.empty() ? Html() : element("p.note", "No run here can judge: ", open, ".")));
@@ -203,11 +191,8 @@ Html more_verdicts(const Overview& overview) {
 
 /// The backbone's median relative error on the finest grid of the run.
 std::string backbone_error(const runs::Run& run) {
-  const runs::OperatorRow* finest = nullptr;
-  for (const runs::OperatorRow& row : run.results.operators) {
-    if (finest == nullptr || row.points > finest->points) finest = &row;
-  }
-  if (finest == nullptr || finest->defined_errors().empty()) return "not stored";
+  const auto finest = std::ranges::max_element(run.results.operators, {}, &runs::OperatorRow::points);
+  if (finest == run.results.operators.end() || finest->defined_errors().empty()) return "not stored";
   return fmt::format("{} on {}", show(statistics::quartiles(finest->defined_errors()).median),
                      runs::shape_in_words(finest->shape));
 }
@@ -218,10 +203,6 @@ std::string of_verdicts(const Chapter& chapter, std::string_view source) {
   return fmt::format("{} of {} hold", found.reproduced, found.judged());
 }
 
-std::string players_in_words(const Scoreboard& scores) {
-  return listing(scores.discretisations(), &Discretisation::label);
-}
-
 Html problems_section(const Overview& overview) {
   const std::vector<Column> columns = {
       {"problem"},        {"players"}, {"backbone's error"}, {"the paper's sentences"}, {"this suite's sentences"},
@@ -230,8 +211,8 @@ Html problems_section(const Overview& overview) {
     Html cells = element("td", element("a", link_to(chapter), label_of(chapter)));
     std::size_t place = 0;
     for (const std::string& cell :
-         {players_in_words(*chapter.scores), backbone_error(*chapter.run), of_verdicts(chapter, "paper"),
-          of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
+         {listing(chapter.scores->discretisations(), &Discretisation::label), backbone_error(*chapter.run),
+          of_verdicts(chapter, "paper"), of_verdicts(chapter, "opshap"), show_seconds(chapter.run->total_seconds())})
       cells += element("td", Attribute{"data-label", columns[++place].heading}, cell);
     return element("tr", cells);
   });
@@ -244,22 +225,16 @@ Html problems_section(const Overview& overview) {
                      on_missing_pages(overview));
 }
 
-/// The cells that both have: what the paper's short table shows of its problems.
-std::vector<Comparison> in_both(const std::vector<Comparison>& comparisons) {
-  std::vector<Comparison> both;
-  std::copy_if(comparisons.begin(), comparisons.end(), std::back_inserter(both),
-               [](const Comparison& cell) { return cell.paper && cell.ours; });
-  return both;
-}
-
 Html papers_cells_section(const Overview& overview) {
+  // The cells that both have: what the paper's short table shows of its problems.
   std::vector<std::vector<Comparison>> shown;
   std::vector<ComparedProblem> problems;
   shown.reserve(overview.chapters.size());
   std::string without;
   bool comparable = true;
   for (const Chapter& chapter : overview.chapters) {
-    shown.push_back(in_both(chapter.comparisons));
+    shown.push_back(chapter.comparisons);
+    std::erase_if(shown.back(), [](const Comparison& cell) { return !cell.paper || !cell.ours; });
     comparable = comparable && chapter.run->comparable_with_paper;
     if (shown.back().empty()) {
       without += (without.empty() ? "" : ", ") + pde_label(chapter.run->pde);
@@ -282,19 +257,12 @@ Html papers_cells_section(const Overview& overview) {
 }
 
 Html methods_section(const Overview& overview) {
-  return section(
-             "methods", "Every method",
-             element(
-                 "p",
-                 "What the paper's table has no column for, too: further explainers, other ways to sample, quadratures "
-                 "of gradients, and the attribution that knows nothing. Quartiles are on the problems' own pages.") +
-                 each(overview.medians, [](const Table& table) { return table.html_with_caption(); })) +
+  const Html what =
+      element("p",
+              "What the paper's table has no column for, too: further explainers, other ways to sample, quadratures of "
+              "gradients, and the attribution that knows nothing. Quartiles are on the problems' own pages.");
+  return section("methods", "Every method", what + each(overview.medians, &Table::html_with_caption)) +
          section("times", "Times", overview.stages.html_with_caption());
-}
-
-Html examples_section(const Overview& overview) {
-  return section("examples", "One input of each problem",
-                 each(overview.chapters, [](const Chapter& chapter) { return figure_html(chapter.example); }));
 }
 
 Html data_section(const Overview& overview) {
@@ -343,10 +311,11 @@ Html overview_header(const Overview& overview) {
 }  // namespace
 
 std::string overview_page(const Overview& overview) {
+  const Html examples = each(overview.chapters, [](const Chapter& chapter) { return figure_html(chapter.example); });
   const Html main = problems_section(overview) + more_verdicts(overview) + papers_cells_section(overview) +
                     methods_section(overview) +
                     section("amortisation", "When training pays off", figure_html(overview.amortisation)) +
-                    examples_section(overview) + data_section(overview);
+                    section("examples", "One input of each problem", examples) + data_section(overview);
   return document("OperatorSHAP, profile " + overview.profile, overview_header(overview), main,
                   "Written by " + element("code", "opshap report") +
                       " from the rows of these runs alone. Commands, settings and environments are on the problems' "

@@ -14,10 +14,6 @@ namespace opshap::reporting {
 
 namespace {
 
-std::string discretisations_in_words(const Scoreboard& scores) {
-  return "n = " + listing(scores.discretisations(), &Discretisation::label);
-}
-
 /// Of the last sitting, which ran the evaluation or its end; and of the first one where it is another.
 std::string over_sittings(const runs::Run& run, std::string_view key) {
   if (run.sittings.empty()) return "";
@@ -76,14 +72,14 @@ Html warnings(const runs::Run& run) {
 }
 
 Html verdict_header(const ReportContents& contents) {
-  const runs::Run& run = contents.scores.run();
-  const Html sentences =
-      each(summary(contents.scores, contents.claims), [](const Html& sentence) { return element("li", sentence); });
-  Pairs facts = {{"Profile", run.profile}, {"Players", discretisations_in_words(contents.scores)}};
+  const runs::Run& run = *contents.run.run;
+  const Scoreboard& scores = *contents.run.scores;
+  Pairs facts = {{"Profile", run.profile},
+                 {"Players", "n = " + listing(scores.discretisations(), &Discretisation::label)}};
   for (const auto& [key, words] : run.settings) {
     if (key == "game") facts.emplace_back("Game", words);
   }
-  const auto inputs = contents.scores.references(contents.scores.discretisations().front()).size();
+  const auto inputs = scores.references(scores.discretisations().front()).size();
   const std::string started = run.sittings.empty() ? "" : run.sittings.front().time;
   facts.insert(facts.end(), {{"Test inputs", std::to_string(inputs)},
                              {"Wall time", show_seconds(run.total_seconds())},
@@ -93,12 +89,12 @@ Html verdict_header(const ReportContents& contents) {
                              {"BLAS", over_sittings(run, "blas")}});
   return element("p.overline", "OperatorSHAP, reproduction report") +
          element("h1", fmt::format("{}, profile {}", pde_label(run.pde), run.profile)) + warnings(run) +
-         element("div.first", element("div", element("ol.sentences", sentences)),
+         element("div.first", element("div", sentence_list(summary(scores, contents.run.claims))),
                  each(contents.figures,
                       [](const DrawnFigure& drawn) {
                         return drawn.name == leading_figure ? figure_html(drawn) : Html();
                       })) +
-         verdict_table(contents.claims) + fact_list(facts) +
+         verdict_table(contents.run.claims) + fact_list(facts) +
          navigation({{"#claims", "Claims"},
                      {"#paper", "Paper against this run"},
                      {"#methods", "All methods"},
@@ -118,9 +114,9 @@ std::set<Discretisation> without_paper(const std::vector<Comparison>& comparison
 }
 
 Html paper_section(const ReportContents& contents) {
-  const runs::Run& run = contents.scores.run();
-  const std::vector<metrics::Metric> metrics = compared_metrics(contents.comparisons);
-  const std::string absent = listing(without_paper(contents.comparisons), &Discretisation::label);
+  const runs::Run& run = *contents.run.run;
+  const std::vector<metrics::Metric> metrics = compared_metrics(contents.run.comparisons);
+  const std::string absent = listing(without_paper(contents.run.comparisons), &Discretisation::label);
   const std::string tolerances = listing(
       metrics, [](const metrics::Metric& metric) { return fmt::format("{} ({})", metric.tolerance, metric.symbol); });
   Html html =
@@ -134,7 +130,7 @@ Html paper_section(const ReportContents& contents) {
                     why_not_comparable(run), " (", link_to_differences("all of them"), ").");
   }
   for (const metrics::Metric& metric : metrics)
-    html += comparison_table({{.comparisons = contents.comparisons}}, metric);
+    html += comparison_table({{.comparisons = contents.run.comparisons}}, metric);
   return section("paper", "Paper against this run", html);
 }
 
@@ -155,13 +151,11 @@ Html sittings_html(const runs::Run& run) {
   }
   Pairs common;
   std::vector<std::string> differing;
+  std::set<std::string> seen;
   for (const runs::Sitting& sitting : run.sittings) {
     for (const auto& [key, value] : sitting.environment) {
-      if (std::find(differing.begin(), differing.end(), key) != differing.end()) continue;
-      if (std::any_of(common.begin(), common.end(), [&](const auto& entry) { return entry.first == key; })) continue;
-      const bool same = std::all_of(run.sittings.begin(), run.sittings.end(),
-                                    [&](const runs::Sitting& other) { return other.value(key) == value; });
-      if (same) {
+      if (!seen.insert(key).second) continue;
+      if (std::ranges::all_of(run.sittings, [&](const auto& other) { return other.value(key) == value; })) {
         common.emplace_back(key, value);
       } else {
         differing.push_back(key);
@@ -235,15 +229,15 @@ Html operators_section(const ReportContents& contents) {
 /// Claims, comparison and manifest for programs; "<" is written as an escape so that no text can end the element.
 Html json_island(const ReportContents& contents) {
   using Json = nlohmann::ordered_json;
-  const runs::Run& run = contents.scores.run();
+  const runs::Run& run = *contents.run.run;
   Json json = {{"schema", "opshap.report/1"},
                {"manifest", Json::parse(run.manifest)},
-               {"claims", Json::parse(claims_json(contents.claims, run))["claims"]}};
+               {"claims", Json::parse(claims_json(contents.run.claims, run))["claims"]}};
   Json& cells = json["paper_comparison"] = Json::array();
   const auto quartiles = [](const statistics::Quartiles& of) {
     return Json{{"median", of.median}, {"q25", of.q25}, {"q75", of.q75}, {"inputs", of.count}};
   };
-  for (const Comparison& cell : contents.comparisons) {
+  for (const Comparison& cell : contents.run.comparisons) {
     Json entry = {
         {"players", cell.on.players}, {"metric", cell.metric}, {"method", cell.method}, {"verdict", cell.verdict}};
     if (!cell.on.shape.empty() && !cell.on.is_line()) entry["shape"] = cell.on.shape;
@@ -261,9 +255,9 @@ Html json_island(const ReportContents& contents) {
 }  // namespace
 
 std::string page(const ReportContents& contents) {
-  const runs::Run& run = contents.scores.run();
+  const runs::Run& run = *contents.run.run;
   const Html main =
-      claims_section(contents.claims, run) + paper_section(contents) +
+      claims_section(contents.run.claims, run) + paper_section(contents) +
       section("methods", "All methods", contents.methods.html_with_caption()) + operators_section(contents) +
       figures_section(contents) +
       section("cost", "Cost", headed_tables({{"Training", &contents.training}, {"One attribution", &contents.cost}})) +

@@ -21,113 +21,12 @@ namespace {
 /// A page has tables that somebody may read; longer ones are what the CSV beside it is for.
 constexpr std::size_t most_rows = 300;
 
-Html numbers_html(const DrawnFigure& drawn) {
-  const Table& numbers = drawn.figure.numbers;
-  if (numbers.rows.size() <= most_rows) return numbers.html();
-  return element("p.quiet", fmt::format("{} rows, in {}.", numbers.rows.size(), drawn.numbers_in));
-}
-
-/// On a wide page the legend of one or two panels stands beside them.
-Html panels_and_legend(const DrawnFigure& drawn) {
-  return element(columns_of(drawn.panels.size()) < 3 ? "div.drawing.beside" : "div.drawing", panels_html(drawn.panels),
-                 legend_html(drawn.figure.legend));
-}
-
-}  // namespace
-
-DrawnFigure drawn(std::string name, Figure figure) {
-  DrawnFigure drawn{.name = std::move(name), .figure = std::move(figure)};
-  for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
-  return drawn;
-}
-
-void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
-  const Figure& figure = drawn.figure;
-  if (!figure.rows_kept) return;
-  const fs::path svg = folder / (drawn.name + ".svg"), narrow = folder / (drawn.name + "_narrow.svg"),
-                 pdf = folder / (drawn.name + ".pdf"), csv = folder / (drawn.name + ".csv");
-  if (drawn.panels.size() < 2) fs::remove(narrow);
-  if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
-    for (const fs::path& stale : {svg, pdf, csv}) fs::remove(stale);
-    return;
-  }
-  write_file(svg, compose(figure.title, figure.finding, drawn.panels, figure.legend));
-  if (drawn.panels.size() > 1)
-    write_file(narrow, compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
-  write_file(pdf, print(figure.title, figure.panels, figure.legend, Picture::pdf));
-  write_file(csv, figure.numbers.csv());
-}
-
-void write_table(const fs::path& folder, const Table& table) {
-  write_file(folder / (table.name + ".csv"), table.csv());
-  write_file(folder / (table.name + ".md"), table.markdown());
-  write_file(folder / (table.name + ".tex"), table.latex());
-}
-
-Html fact_list(const Pairs& facts) {
-  return element("dl.facts", each(facts, [](const auto& fact) {
-                   const auto& [name, value] = fact;
-                   if (value.empty()) return Html();
-                   return element(value.size() > 60 ? "div.long" : "div", element("dt", name), element("dd", value));
+/// Names and what is said of them.
+Html described(std::string_view opening, const Pairs& pairs) {
+  return element(opening, each(pairs, [](const auto& pair) {
+                   return element("div", element("dt", pair.first), element("dd", pair.second));
                  }));
 }
-
-Html section(std::string_view id, std::string_view heading, const Html& content) {
-  return element(fmt::format("section#{}", id), element("h2", heading), content);
-}
-
-std::string commits_in_words(const runs::Run& run) {
-  std::vector<std::string> commits;
-  for (const runs::Sitting& sitting : run.sittings) {
-    if (sitting.commit.empty()) continue;
-    const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
-    if (commits.empty() || commits.back() != commit) commits.push_back(commit);
-  }
-  if (commits.size() < 2) return commits.empty() ? "" : commits.front();
-  return fmt::format("{} at the end, {} at the start ({} sittings)", commits.back(), commits.front(),
-                     run.sittings.size());
-}
-
-Html figure_html(const DrawnFigure& drawn) {
-  const Figure& figure = drawn.figure;
-  const Attribute id{"id", "figure-" + drawn.name};
-  const Html title = element("h3", figure.title);
-  if (figure.rows_kept && figure.missing.empty()) {
-    return element("figure", id, title, element("figcaption", figure.finding), panels_and_legend(drawn),
-                   element("details", element("summary", "Numbers of this figure"),
-                           element("p.quiet", figure.numbers.caption), numbers_html(drawn)));
-  }
-  Html why = "Not in this profile: " + figure.missing + ".";
-  if (!figure.rows_kept) {
-    why = "Not drawn: " + figure.missing + ". ";
-    why += drawn.earlier_drawing.empty()
-               ? Html("There is no earlier drawing either.")
-               : "The drawing of an earlier report is in " + element("code", drawn.earlier_drawing) + ".";
-  }
-  return element("figure.absent", id, title, element("figcaption", why));
-}
-
-Html panels_html(const std::vector<std::string>& panels) {
-  return element(fmt::format("div.panels.in-{}", columns_of(panels.size())),
-                 each(panels, [](const std::string& panel) { return element("div", Html::raw(panel)); }));
-}
-
-Html key_value_table(const Pairs& pairs) {
-  return table_box("", "", element("tbody", each(pairs, [](const auto& pair) {
-                                     const auto& [key, value] = pair;
-                                     const bool lines = value.find('\n') != std::string::npos;
-                                     return element("tr", element("th", Attribute{"scope", "row"}, key),
-                                                    element("td", lines ? element("pre", value) : Html(value)));
-                                   })));
-}
-
-Html difference_list(const Pairs& differences) {
-  return element("dl.differences", each(differences, [](const auto& difference) {
-                   return element("div", element("dt", difference.first), element("dd", difference.second));
-                 }));
-}
-
-namespace {
 
 /// Claims of a page stand in these groups.
 struct ClaimGroup {
@@ -182,9 +81,7 @@ Html measured_html(const Judgement& judgement) {
                        fmt::format("{} to {}", show(judgement.interval->first), show(judgement.interval->second)));
   }
   if (judgement.threshold) found.emplace_back("against", show(*judgement.threshold));
-  return element("dl.measured", each(found, [](const auto& one) {
-                   return element("div", element("dt", one.first), element("dd", one.second));
-                 }));
+  return described("dl.measured", found);
 }
 
 Attribute id_of(const Claim& claim) { return {"id", fmt::format("claim-{}", claim.id)}; }
@@ -196,26 +93,174 @@ Html claim_html(const JudgedClaim& judged) {
                          element("p.statement", claim.statement), element("p.where", claim.where),
                          element("p.rule", fmt::format("Counts as reproduced when: {}.", claim.rule))),
                  element("div.evidence", measured_html(judgement), element("p", judgement.evidence),
-                         each(judgement.tables, [](const Table& table) { return table.html_with_caption(); })));
+                         each(judgement.tables, &Table::html_with_caption)));
+}
+
+Html quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
+                   const Attribute& label) {
+  if (!quartiles) return element("td.quiet", label, otherwise);
+  return element("td", label, show(quartiles->median), " ",
+                 element("span.range", fmt::format("[{}, {}]", show(quartiles->q25), show(quartiles->q75))));
+}
+
+/// The verdicts of one n side by side, equal neighbours as one cell.
+Html verdict_cells(const std::vector<const Comparison*>& cells) {
+  Html html;
+  for (std::size_t i = 0; i < cells.size();) {
+    std::size_t end = i + 1;
+    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
+    html += element("td.judged", Attribute{"colspan", std::to_string(end - i)}, cells[i]->verdict);
+    i = end;
+  }
+  return html;
+}
+
+/// The rows of one problem; empty when it has no cell of this metric.
+Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
+  std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
+  for (const Comparison& cell : problem.comparisons) {
+    if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
+  }
+  if (by_grid.empty()) return {};
+  Html html;
+  if (!problem.heading.empty()) {
+    html += element("tbody", element("tr", element("th.problem", Attribute{"scope", "rowgroup"},
+                                                   Attribute{"colspan", std::to_string(paper_methods().size() + 2)},
+                                                   problem.heading)));
+  }
+  for (const auto& [on, cells] : by_grid) {
+    const bool run = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second->ours; });
+    const bool judged = run && problem.with_verdicts;
+    Html papers, ours;
+    std::vector<const Comparison*> verdicts;
+    for (const std::string& method : paper_methods()) {
+      const Comparison* cell = cells.contains(method) ? cells.at(method) : nullptr;
+      const Attribute label{"data-label", style_of(method).label};
+      papers += quartile_cell(cell == nullptr ? std::nullopt : cell->paper, "no row in the paper", label);
+      ours += quartile_cell(cell == nullptr ? std::nullopt : cell->ours, "not run", label);
+      if (cell != nullptr) verdicts.push_back(cell);
+    }
+    const Html n = element("th", Attribute{"scope", "rowgroup"}, Attribute{"rowspan", judged ? "3" : "2"}, on.label());
+    html += element("tbody", element("tr", n, element("td.who", "paper"), papers),
+                    element("tr.inner.ours", element("td.who", "this run"),
+                            run ? ours : verdict_cells(verdicts)),  // "not run", in one cell
+                    judged ? element("tr.inner", element("td.who", "verdict"), verdict_cells(verdicts)) : Html());
+  }
+  return html;
 }
 
 }  // namespace
+
+DrawnFigure drawn(std::string name, Figure figure) {
+  DrawnFigure drawn{.name = std::move(name), .figure = std::move(figure)};
+  for (const Panel& panel : drawn.figure.panels) drawn.panels.push_back(draw(panel));
+  return drawn;
+}
+
+void write_figure(const fs::path& folder, const DrawnFigure& drawn) {
+  const Figure& figure = drawn.figure;
+  if (!figure.rows_kept) return;
+  const auto file = [&](const char* ending) { return folder / (drawn.name + ending); };
+  if (drawn.panels.size() < 2) fs::remove(file("_narrow.svg"));
+  if (drawn.panels.empty()) {  // those of an earlier report of this folder would be stale
+    for (const char* stale : {".svg", ".pdf", ".csv"}) fs::remove(file(stale));
+    return;
+  }
+  write_file(file(".svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend));
+  if (drawn.panels.size() > 1)
+    write_file(file("_narrow.svg"), compose(figure.title, figure.finding, drawn.panels, figure.legend, Form::narrow));
+  write_file(file(".pdf"), print(figure.title, figure.panels, figure.legend, Picture::pdf));
+  write_file(file(".csv"), figure.numbers.csv());
+}
+
+void write_table(const fs::path& folder, const Table& table) {
+  write_file(folder / (table.name + ".csv"), table.csv());
+  write_file(folder / (table.name + ".md"), table.markdown());
+  write_file(folder / (table.name + ".tex"), table.latex());
+}
+
+Html sentence_list(const Pairs& sentences) {
+  return element("ol.sentences", each(sentences, [](const auto& sentence) {
+                   const auto& [heading, words] = sentence;
+                   return words.empty() ? Html() : element("li", element("strong", heading), " ", words);
+                 }));
+}
+
+Html fact_list(const Pairs& facts) {
+  return element("dl.facts", each(facts, [](const auto& fact) {
+                   const auto& [name, value] = fact;
+                   if (value.empty()) return Html();
+                   return element(value.size() > 60 ? "div.long" : "div", element("dt", name), element("dd", value));
+                 }));
+}
+
+Html section(std::string_view id, std::string_view heading, const Html& content) {
+  return element(fmt::format("section#{}", id), element("h2", heading), content);
+}
+
+std::string commits_in_words(const runs::Run& run) {
+  std::vector<std::string> commits;
+  for (const runs::Sitting& sitting : run.sittings) {
+    if (sitting.commit.empty()) continue;
+    const std::string commit = sitting.commit.substr(0, 12) + (sitting.dirty ? ", with uncommitted changes" : "");
+    if (commits.empty() || commits.back() != commit) commits.push_back(commit);
+  }
+  if (commits.size() < 2) return commits.empty() ? "" : commits.front();
+  return fmt::format("{} at the end, {} at the start ({} sittings)", commits.back(), commits.front(),
+                     run.sittings.size());
+}
+
+Html figure_html(const DrawnFigure& drawn) {
+  const Figure& figure = drawn.figure;
+  const Attribute id{"id", "figure-" + drawn.name};
+  const Html title = element("h3", figure.title);
+  if (figure.rows_kept && figure.missing.empty()) {
+    const Table& numbers = figure.numbers;
+    const std::size_t rows = numbers.rows.size();
+    // On a wide page the legend of one or two panels stands beside them.
+    const char* drawing = columns_of(drawn.panels.size()) < 3 ? "div.drawing.beside" : "div.drawing";
+    return element(
+        "figure", id, title, element("figcaption", figure.finding),
+        element(drawing, panels_html(drawn.panels), legend_html(figure.legend)),
+        element("details", element("summary", "Numbers of this figure"), element("p.quiet", numbers.caption),
+                rows <= most_rows ? numbers.html()
+                                  : element("p.quiet", fmt::format("{} rows, in {}.", rows, drawn.numbers_in))));
+  }
+  Html why = "Not in this profile: " + figure.missing + ".";
+  if (!figure.rows_kept) {
+    why = "Not drawn: " + figure.missing + ". ";
+    why += drawn.earlier_drawing.empty()
+               ? Html("There is no earlier drawing either.")
+               : "The drawing of an earlier report is in " + element("code", drawn.earlier_drawing) + ".";
+  }
+  return element("figure.absent", id, title, element("figcaption", why));
+}
+
+Html panels_html(const std::vector<std::string>& panels) {
+  return element(fmt::format("div.panels.in-{}", columns_of(panels.size())),
+                 each(panels, [](const std::string& panel) { return element("div", Html::raw(panel)); }));
+}
+
+Html key_value_table(const Pairs& pairs) {
+  return table_box("", "", element("tbody", each(pairs, [](const auto& pair) {
+                                     const auto& [key, value] = pair;
+                                     const bool lines = value.find('\n') != std::string::npos;
+                                     return element("tr", element("th", Attribute{"scope", "row"}, key),
+                                                    element("td", lines ? element("pre", value) : Html(value)));
+                                   })));
+}
+
+Html difference_list(const Pairs& differences) { return described("dl.differences", differences); }
 
 std::string verdict_class(Verdict verdict) {
   return verdict == Verdict::reproduced ? "yes" : verdict == Verdict::not_reproduced ? "no" : "open";
 }
 
 std::string_view sign(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::reproduced:
-      return "✓";
-    case Verdict::not_reproduced:
-      return "✗";
-    case Verdict::undecided:
-      return "?";
-    default:
-      return "–";
-  }
+  return verdict == Verdict::reproduced       ? "✓"
+         : verdict == Verdict::not_reproduced ? "✗"
+         : verdict == Verdict::undecided      ? "?"
+                                              : "–";
 }
 
 std::string verdict_in_words(Verdict verdict) {
@@ -276,63 +321,6 @@ Html claims_section(const std::vector<JudgedClaim>& claims, const runs::Run& run
                         : element("h3", "What cannot be compared or tested here, and why") + element("ul.open", open)));
 }
 
-namespace {
-
-Html quartile_cell(const std::optional<statistics::Quartiles>& quartiles, std::string_view otherwise,
-                   const Attribute& label) {
-  if (!quartiles) return element("td.quiet", label, otherwise);
-  return element("td", label, show(quartiles->median), " ",
-                 element("span.range", fmt::format("[{}, {}]", show(quartiles->q25), show(quartiles->q75))));
-}
-
-/// The verdicts of one n side by side, equal neighbours as one cell.
-Html verdict_cells(const std::vector<const Comparison*>& cells) {
-  Html html;
-  for (std::size_t i = 0; i < cells.size();) {
-    std::size_t end = i + 1;
-    while (end < cells.size() && cells[end]->verdict == cells[i]->verdict) ++end;
-    html += element("td.judged", Attribute{"colspan", std::to_string(end - i)}, cells[i]->verdict);
-    i = end;
-  }
-  return html;
-}
-
-/// The rows of one problem; empty when it has no cell of this metric.
-Html metric_rows(const ComparedProblem& problem, const metrics::Metric& metric) {
-  std::map<Discretisation, std::map<std::string, const Comparison*>> by_grid;
-  for (const Comparison& cell : problem.comparisons) {
-    if (cell.metric == metric.name) by_grid[cell.on][cell.method] = &cell;
-  }
-  if (by_grid.empty()) return {};
-  Html html;
-  if (!problem.heading.empty()) {
-    html += element("tbody", element("tr", element("th.problem", Attribute{"scope", "rowgroup"},
-                                                   Attribute{"colspan", std::to_string(paper_methods().size() + 2)},
-                                                   problem.heading)));
-  }
-  for (const auto& [on, cells] : by_grid) {
-    const bool run = std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second->ours; });
-    const bool judged = run && problem.with_verdicts;
-    Html papers, ours;
-    std::vector<const Comparison*> verdicts;
-    for (const std::string& method : paper_methods()) {
-      const Comparison* cell = cells.contains(method) ? cells.at(method) : nullptr;
-      const Attribute label{"data-label", style_of(method).label};
-      papers += quartile_cell(cell == nullptr ? std::nullopt : cell->paper, "no row in the paper", label);
-      ours += quartile_cell(cell == nullptr ? std::nullopt : cell->ours, "not run", label);
-      if (cell != nullptr) verdicts.push_back(cell);
-    }
-    const Html n = element("th", Attribute{"scope", "rowgroup"}, Attribute{"rowspan", judged ? "3" : "2"}, on.label());
-    html += element("tbody", element("tr", n, element("td.who", "paper"), papers),
-                    element("tr.inner.ours", element("td.who", "this run"),
-                            run ? ours : verdict_cells(verdicts)),  // "not run", in one cell
-                    judged ? element("tr.inner", element("td.who", "verdict"), verdict_cells(verdicts)) : Html());
-  }
-  return html;
-}
-
-}  // namespace
-
 Html comparison_table(const std::vector<ComparedProblem>& problems, const metrics::Metric& metric) {
   std::vector<Column> columns = {{"n", true}, {"median [quartiles]"}};
   for (const std::string& method : paper_methods()) columns.push_back({style_of(method).label});
@@ -346,8 +334,7 @@ Html comparison_table(const std::vector<ComparedProblem>& problems, const metric
 std::vector<metrics::Metric> compared_metrics(const std::vector<Comparison>& comparisons) {
   std::vector<metrics::Metric> found;
   for (const Comparison& cell : comparisons) {
-    if (std::none_of(found.begin(), found.end(),
-                     [&](const metrics::Metric& metric) { return metric.name == cell.metric; }))
+    if (std::ranges::find(found, cell.metric, &metrics::Metric::name) == found.end())
       found.push_back(metrics::find(cell.metric));
   }
   std::stable_partition(found.begin(), found.end(),

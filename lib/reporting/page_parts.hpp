@@ -42,6 +42,9 @@ void write_table(const std::filesystem::path& folder, const Table& table);
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+/// Sentences below their headings; one without words is left out.
+Html sentence_list(const Pairs& sentences);
+
 /// A list of facts; one without a value is left out.
 Html fact_list(const Pairs& facts);
 

@@ -13,27 +13,25 @@
 
 namespace opshap::reporting {
 
-/// All that the report of a run shows, ready to be set.
-struct ReportContents {
-  const Scoreboard& scores;
+/// One run, judged: alone, or among those of several problems.
+struct Chapter {
+  std::unique_ptr<runs::Run> run;  ///< what `scores` refers to
+  std::unique_ptr<Scoreboard> scores;
   std::vector<JudgedClaim> claims;
   std::vector<Comparison> comparisons;
+  DrawnFigure example;      ///< one input, its solution and its attribution; drawn among several problems alone
+  bool page_beside = true;  ///< whether the chapter's own page is in its folder
+};
+
+/// All that the report of a run shows, ready to be set.
+struct ReportContents {
+  const Chapter& run;
   Table methods, backbone, outliers, reference, games, net, drift, cost, training;
   std::vector<DrawnFigure> figures;
 };
 
 /// report.html: one page that needs nothing else.
 std::string page(const ReportContents& contents);
-
-/// One run among those of several problems.
-struct Chapter {
-  std::unique_ptr<runs::Run> run;  ///< what `scores` refers to
-  std::unique_ptr<Scoreboard> scores;
-  std::vector<JudgedClaim> claims;
-  std::vector<Comparison> comparisons;
-  DrawnFigure example;      ///< one input, its solution and its attribution
-  bool page_beside = true;  ///< whether the chapter's own page is in its folder
-};
 
 /// The runs of one profile on several problems.
 struct Overview {
@@ -51,8 +49,8 @@ struct Overview {
 std::string overview_page(const Overview& overview);
 
 /// What the first screen of a run's page says, a sentence each: the trained explainers, what needs no training, the
-/// paper's columns, the verdicts, and what all of it rests on. A sentence that the rows have nothing for is left out.
-std::vector<Html> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims);
+/// paper's columns, the verdicts, and what all of it rests on. A sentence that the rows have nothing for has no words.
+Pairs summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims);
 
 /// How many of some claims hold, and so on.
 struct Tally {
@@ -60,6 +58,7 @@ struct Tally {
   int better = 0;  ///< of those that are not reproduced, where the run is better than the sentence
 
   int judged() const { return reproduced + not_reproduced + undecided; }
+  void add(const Judgement& judgement);
 };
 /// Of those of one source that are counted.
 Tally tally(const std::vector<JudgedClaim>& claims, std::string_view source);

@@ -56,8 +56,7 @@ const PaperSentence& paper_sentence(std::string_view id) {
     std::map<std::string, PaperSentence, std::less<>> table;
     for (const CsvRow& row :
          embedded_rows(embedded::paper_sentences, "paper_sentences.csv", {"id", "tex_line", "where", "sentence"})) {
-      table[row.text("id")] = {.id = row.text("id"),
-                               .where = message(row.text("where"), " (LaTeX line ", row.whole("tex_line"), ")"),
+      table[row.text("id")] = {.where = message(row.text("where"), " (LaTeX line ", row.whole("tex_line"), ")"),
                                .sentence = row.text("sentence")};
     }
     return table;
@@ -90,14 +89,11 @@ const std::vector<DataRemark>& data_remarks() {
     std::vector<DataRemark> table;
     for (const CsvRow& row :
          embedded_rows(embedded::paper_data_remarks, "paper_data_remarks.csv", {"pde", "kind", "subject", "text"})) {
+      const std::string& kind = row.text("kind");
+      DataRemark remark{.finding = kind == "finding", .subject = row.text("subject"), .text = row.text("text")};
       std::istringstream names(row.text("pde"));
-      const bool standing = row.text("kind") == "standing";
-      if (standing) table.push_back({.pde = "", .subject = row.text("subject"), .text = row.text("text")});
-      for (std::string pde; !standing && names >> pde;)
-        table.push_back({.pde = pde,
-                         .finding = row.text("kind") == "finding",
-                         .subject = row.text("subject"),
-                         .text = row.text("text")});
+      if (kind == "standing") table.push_back(remark);
+      while (kind != "standing" && names >> remark.pde) table.push_back(remark);
     }
     return table;
   }();

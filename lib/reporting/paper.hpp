@@ -11,7 +11,6 @@ namespace opshap::reporting {
 
 /// A sentence of the paper that a claim judges (reference_data/paper_sentences.csv).
 struct PaperSentence {
-  std::string id;        ///< of the claim
   std::string where;     ///< section or caption, with the line of the LaTeX source
   std::string sentence;  ///< the paper's words in quotation marks
 };

@@ -43,13 +43,17 @@ std::string earlier_drawing(const fs::path& folder, const std::string& figure) {
   return is_there(folder / svg) ? svg : "";
 }
 
-/// Writes what a report has into a folder, and its page where there is a file for it.
-Chapter write_run_report(std::unique_ptr<runs::Run> run, const fs::path& folder, const fs::path& page_file) {
-  auto judged = std::make_unique<Scoreboard>(*run);
-  const Scoreboard& scores = *judged;
-  ReportContents contents{.scores = scores,
-                          .claims = judge(scores),
-                          .comparisons = compare_with_paper(scores),
+/// Writes what the report of the run in `folder` has into `keep`, beside what is kept of the run, or into its own folder
+/// where `keep` is empty. Its page is written where there is a file for it.
+Chapter write_run_report(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
+  Chapter chapter{.run = std::make_unique<runs::Run>(runs::read_run(folder)), .page_beside = !page_file.empty()};
+  if (!keep.empty()) runs::keep_run(*chapter.run, keep);
+  const fs::path& target = keep.empty() ? folder : keep;
+  chapter.scores = std::make_unique<Scoreboard>(*chapter.run);
+  const Scoreboard& scores = *chapter.scores;
+  chapter.claims = judge(scores);
+  chapter.comparisons = compare_with_paper(scores);
+  ReportContents contents{.run = chapter,
                           .methods = tables::methods(scores),
                           .backbone = tables::backbone(scores),
                           .outliers = tables::outliers(scores),
@@ -63,54 +67,30 @@ Chapter write_run_report(std::unique_ptr<runs::Run> run, const fs::path& folder,
     contents.figures.push_back(drawn(std::string(kind.name), kind.make(scores)));
 
   for (DrawnFigure& drawn : contents.figures) {
-    if (!drawn.figure.rows_kept) drawn.earlier_drawing = earlier_drawing(folder, drawn.name);
-    write_figure(folder / "figures", drawn);
+    if (!drawn.figure.rows_kept) drawn.earlier_drawing = earlier_drawing(target, drawn.name);
+    write_figure(target / "figures", drawn);
   }
   for (const Table* table : {&contents.methods, &contents.backbone, &contents.outliers, &contents.reference,
                              &contents.games, &contents.net, &contents.drift, &contents.cost, &contents.training})
-    write_table(folder / "tables", *table);
-  write_table(folder / "tables", tables::paper_comparison(contents.comparisons));
-  write_table(folder / "tables", tables::quality(scores));
-  write_file(folder / "claims.json", claims_json(contents.claims, *run));
+    write_table(target / "tables", *table);
+  write_table(target / "tables", tables::paper_comparison(chapter.comparisons));
+  write_table(target / "tables", tables::quality(scores));
+  write_file(target / "claims.json", claims_json(chapter.claims, *chapter.run));
   if (!page_file.empty()) write_file(page_file, page(contents));
-  return {.run = std::move(run),
-          .scores = std::move(judged),
-          .claims = std::move(contents.claims),
-          .comparisons = std::move(contents.comparisons),
-          .example = {},
-          .page_beside = !page_file.empty()};
-}
-
-/// The report of a run in its own folder.
-Chapter write_run_report(const fs::path& folder, const fs::path& page_file) {
-  return write_run_report(std::make_unique<runs::Run>(runs::read_run(folder)), folder, page_file);
-}
-
-/// What is kept of a run, with its report.
-Chapter write_kept_run(const fs::path& folder, const fs::path& keep, const fs::path& page_file) {
-  auto run = std::make_unique<runs::Run>(runs::read_run(folder));
-  runs::keep_run(*run, keep);
-  return write_run_report(std::move(run), keep, page_file);
-}
-
-/// A run whose rows are packed is kept in a repository, which holds no page that can be drawn in a second.
-bool is_kept(const fs::path& run) {
-  return runs::file_of_rows(run, "results.jsonl").extension() == runs::packed_ending;
+  return chapter;
 }
 
 /// The example figure with ids that no other problem's figure on the same page has. `run` is the folder of the problem.
 DrawnFigure draw_example(const Scoreboard& scores, const fs::path& run) {
   const std::string& pde = scores.run().pde;
-  DrawnFigure drawn{
-      .name = pde, .figure = figures::example(scores), .panels = {}, .numbers_in = pde + "/figures/example.csv"};
-  drawn.figure.title = pde_label(pde);
-  if (!drawn.figure.rows_kept && !earlier_drawing(run, "example").empty())
-    drawn.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
-  for (Panel& panel : drawn.figure.panels) {
-    panel.id = pde + "-" + panel.id;
-    drawn.panels.push_back(draw(panel));
-  }
-  return drawn;
+  Figure figure = figures::example(scores);
+  figure.title = pde_label(pde);
+  for (Panel& panel : figure.panels) panel.id = pde + "-" + panel.id;
+  DrawnFigure example = drawn(pde, std::move(figure));
+  example.numbers_in = pde + "/figures/example.csv";
+  if (!example.figure.rows_kept && !earlier_drawing(run, "example").empty())
+    example.earlier_drawing = pde + "/" + earlier_drawing(run, "example");
+  return example;
 }
 
 /// The page over the runs in `folder`, and their own reports. With `keep` all goes there, in place of `folder`.
@@ -123,8 +103,10 @@ WrittenReport write_overview(const fs::path& folder, const std::vector<fs::path>
       overview.unfinished.push_back(run.filename().string());
       continue;
     }
-    Chapter chapter = !keep.empty() ? write_kept_run(run, keep / run.filename(), {})
-                                    : write_run_report(run, is_kept(run) ? fs::path() : run / "report.html");
+    // A run whose rows are packed is kept in a repository, which holds no page that can be drawn in a second.
+    const bool kept = !keep.empty() || runs::file_of_rows(run, "results.jsonl").extension() == runs::packed_ending;
+    Chapter chapter =
+        write_run_report(run, keep.empty() ? keep : keep / run.filename(), kept ? fs::path() : run / "report.html");
     const std::string& profile = chapter.run->profile;
     if (overview.chapters.empty()) overview.profile = profile;
     require<DataError>(
@@ -167,7 +149,7 @@ WrittenReport write_report(const fs::path& folder, const fs::path& page_file) {
     write_file(folder / "claims.json", study_claims_json(judge_studies(folder)));
     return {.page = folder / "claims.json", .broken_checks = {}};
   }
-  const Chapter chapter = write_run_report(folder, target);
+  const Chapter chapter = write_run_report(folder, {}, target);
   return {.page = target, .broken_checks = broken_checks(chapter.claims)};
 }
 
@@ -175,7 +157,7 @@ WrittenReport keep_report(const fs::path& folder, const fs::path& keep, const fs
   require(!keep.empty(), "report: --keep (is empty). Name a folder.");
   if (const std::vector<fs::path> found = runs_in(folder); !found.empty())
     return write_overview(folder, found, page_file.empty() ? keep / "report.html" : page_file, keep);
-  const Chapter chapter = write_kept_run(folder, keep, page_file);
+  const Chapter chapter = write_run_report(folder, keep, page_file);
   return {.page = page_file, .broken_checks = broken_checks(chapter.claims)};
 }
 

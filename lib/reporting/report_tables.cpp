@@ -16,15 +16,12 @@ namespace {
 std::string count_in_words(std::optional<double> median) { return median ? show_count(*median) : "refused"; }
 
 /// The method asked the game for nothing on these inputs: it said why it cannot answer.
-bool refused(const runs::AttributionRow& row) {
-  return row.evaluations == 0 && row.gradients == 0 && !row.scores["nrmse"].value &&
-         !row.scores["efficiency_gap"].value;
+bool refused(const runs::AttributionRow* row) {
+  return row->evaluations == 0 && row->gradients == 0 && !row->scores["nrmse"].value &&
+         !row->scores["efficiency_gap"].value;
 }
 
-std::size_t refusals(const Cell& cell) {
-  return static_cast<std::size_t>(
-      std::count_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); }));
-}
+std::size_t refusals(const Cell& cell) { return static_cast<std::size_t>(std::ranges::count_if(cell.rows, refused)); }
 
 std::string inputs_of(const Cell* cell) {
   const std::size_t without = refusals(*cell);
@@ -32,69 +29,58 @@ std::string inputs_of(const Cell* cell) {
   return fmt::format("{} of {}", cell->rows.size() - without, cell->rows.size());
 }
 
-/// Quartiles, or one word; the reason is a note below the table.
+/// One word for what has no value; the reason is a note below the table.
+std::string without_value(const Cell& cell) { return refusals(cell) == cell.rows.size() ? "refused" : "undefined"; }
+
 std::string score_in_words(const Cell& cell, std::string_view metric) {
-  return show(cell.quartiles(metric), refusals(cell) == cell.rows.size() ? "refused" : "undefined");
+  return show(cell.quartiles(metric), without_value(cell));
+}
+
+/// What is said below a table of a method on some grids.
+struct Note {
+  std::string method, grids, words;
+};
+
+/// Notes that differ in n alone are one: "… at n = 16, 32: …".
+void add_note(std::vector<Note>& notes, const Cell& cell, const std::string& words) {
+  const std::string method = style_of(cell.method).label;
+  const auto same = std::ranges::find_if(notes, [&](auto& one) { return one.method == method && one.words == words; });
+  if (same == notes.end()) {
+    notes.push_back({method, cell.on.label(), words});
+  } else {
+    same->grids += ", " + cell.on.label();
+  }
 }
 
 /// "KernelSHAP (paired) at n = 512: 24 of 30 inputs refused: rank=509 ..." once, and what else has no value, by reason.
-void add_notes(std::vector<std::string>& notes, const Cell& cell, const std::string& where) {
-  const std::string who = fmt::format("{} at n = {}", style_of(cell.method).label, where);
-  const auto first =
-      std::find_if(cell.rows.begin(), cell.rows.end(), [](const runs::AttributionRow* row) { return refused(*row); });
-  if (first != cell.rows.end())
-    notes.push_back(fmt::format("{}: refused {} of {} inputs: {}", who, refusals(cell), cell.rows.size(),
-                                (*first)->scores["nrmse"].why));
+void add_notes(std::vector<Note>& notes, const Cell& cell) {
+  const auto first = std::ranges::find_if(cell.rows, refused);
+  if (first != cell.rows.end()) {
+    add_note(
+        notes, cell,
+        fmt::format("refused {} of {} inputs: {}", refusals(cell), cell.rows.size(), (*first)->scores["nrmse"].why));
+  }
   std::map<std::string, std::map<std::string, std::size_t>> metrics_of_reason;
   for (const metrics::Metric& metric : metrics::all()) {
     for (const runs::AttributionRow* row : cell.rows) {
       const Measured& value = row->scores[metric.name];
-      if (!value.value && !refused(*row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
+      if (!value.value && !refused(row)) ++metrics_of_reason[value.why][std::string(metric.symbol)];
     }
   }
   for (const auto& [why, counts] : metrics_of_reason) {
     const std::string words = listing(counts, [&cell](const auto& count) {
       return fmt::format("{} on {} of {} inputs", count.first, count.second, cell.rows.size());
     });
-    notes.push_back(fmt::format("{}: undefined: {} ({})", who, words, why));
+    add_note(notes, cell, fmt::format("undefined: {} ({})", words, why));
   }
-}
-
-/// Notes that differ in n alone are one: "… at n = 16, 32: …".
-std::vector<std::string> joined(const std::vector<std::string>& notes) {
-  static constexpr std::string_view at = " at n = ";
-  std::vector<std::string> all;
-  std::vector<std::pair<std::string, std::string>> parts;  // of each joined note: what is before and after the n
-  for (const std::string& note : notes) {
-    const std::size_t begin = note.find(at), end = note.find(": ", begin);
-    if (begin == std::string::npos || end == std::string::npos) {
-      all.push_back(note);
-      parts.emplace_back();
-      continue;
-    }
-    const std::pair<std::string, std::string> part{note.substr(0, begin), note.substr(end)};
-    const auto same = std::find(parts.begin(), parts.end(), part);
-    const std::string where = note.substr(begin + at.size(), end - begin - at.size());
-    if (same == parts.end()) {
-      all.push_back(note);
-      parts.push_back(part);
-    } else {
-      std::string& earlier = all[static_cast<std::size_t>(same - parts.begin())];
-      earlier.insert(earlier.size() - part.second.size(), ", " + where);
-    }
-  }
-  return all;
 }
 
 std::string largest_in_words(const Cell& cell, std::string_view metric) {
-  double largest = 0;
-  bool any = false;
+  std::optional<double> largest;
   for (const runs::AttributionRow* row : cell.rows) {
-    if (!row->scores[metric].value) continue;
-    largest = std::max(largest, *row->scores[metric].value);
-    any = true;
+    if (const auto& value = row->scores[metric].value) largest = std::max(largest.value_or(0), *value);
   }
-  return any ? show(largest) : refusals(cell) == cell.rows.size() ? "refused" : "undefined";
+  return largest ? show(*largest) : without_value(cell);
 }
 
 /// "NRMSE"; of an efficiency gap, of which the largest is shown, "largest gap".
@@ -123,14 +109,64 @@ std::vector<const Cell*> cells_of_tables(const Scoreboard& scores) {
   return cells;
 }
 
-const ColumnOf<const Cell*> n_column = {"n", [](const Cell*cell) { return cell->on.label(); }, true},
-                            method_column = {"method", [](const Cell*cell) { return style_of(cell->method).label; }},
-                            budget_column = {"budget",
-                                             [](const Cell*cell) {
-                                               return cell->budget ? show_count(static_cast<double>(*cell->budget))
-                                                                   : "none";
-                                             },
-                                             true};
+std::string budget_in_words(const Cell* cell) {
+  return cell->budget ? show_count(static_cast<double>(*cell->budget)) : "none";
+}
+
+const ColumnOf<const Cell*> n_column = {"n", [](auto* cell) { return cell->on.label(); }, true};
+const ColumnOf<const Cell*> method_column = {"method", [](auto* cell) { return style_of(cell->method).label; }};
+const ColumnOf<const Cell*> budget_column = {"budget", budget_in_words, true};
+
+/// The reference on a grid, and the estimates that it is made of.
+struct ReferenceRow {
+  Discretisation on;
+  ReferenceQuality quality;
+  std::size_t inputs = 0;
+  std::map<std::string, std::vector<double>> part_errors = {};  ///< by method, over the inputs
+  std::optional<double> least_p = std::nullopt;
+};
+
+ReferenceRow reference_row(const Scoreboard& scores, const Discretisation& on) {
+  ReferenceRow found{.on = on, .quality = scores.reference(on)};
+  for (const auto& [kind, count] : found.quality.kinds) found.inputs += count;
+  for (const runs::AttributionRow* row : scores.references(on)) {
+    for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
+      found.part_errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
+    if (row->reference_check) found.least_p = std::min(found.least_p.value_or(1), *row->reference_check);
+  }
+  return found;
+}
+
+std::string parts_in_words(const ReferenceRow& row) {
+  const std::string text = listing(row.part_errors, [](const auto& of) {
+    return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
+  });
+  return text.empty() ? "none" : text;
+}
+
+/// Adds what is not there yet, in the order of its first appearance.
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// A grid of one of several problems.
+struct PlaceOfProblem {
+  const Scoreboard* scores;
+  Discretisation on;
+};
+
+/// The grids on which some sampling method was run.
+std::vector<PlaceOfProblem> sampled_grids(const Problems& problems) {
+  std::vector<PlaceOfProblem> places;
+  for (const Scoreboard* scores : problems) {
+    const std::vector<std::string> sampling = scores->sampling_methods();
+    for (const Discretisation& on : scores->discretisations()) {
+      if (std::ranges::any_of(sampling, [&](const auto& method) { return scores->cell(on, method) != nullptr; }))
+        places.push_back({scores, on});
+    }
+  }
+  return places;
+}
 
 }  // namespace
 
@@ -182,9 +218,10 @@ Table methods(const Scoreboard& scores) {
         "* This median is not above twice the reference's own error. The method may be better than what the reference "
         "can tell.");
   }
-  std::vector<std::string> notes;
-  for (const Cell* cell : cells) add_notes(notes, *cell, cell->on.label());
-  for (std::string& note : joined(notes)) table.notes.push_back(std::move(note));
+  std::vector<Note> notes;
+  for (const Cell* cell : cells) add_notes(notes, *cell);
+  for (const auto& [method, grids, words] : notes)
+    table.notes.push_back(fmt::format("{} at n = {}: {}", method, grids, words));
   return table;
 }
 
@@ -260,33 +297,6 @@ Table net_of_the_reference(const Scoreboard& scores) {
         [](auto& row) { return row.net.told ? "yes" : "no: it says more about the reference"; }}});
 }
 
-namespace {
-
-/// The estimates that the references on a grid are made of.
-struct Parts {
-  std::map<std::string, std::vector<double>> errors;  ///< by method, over the inputs
-  std::optional<double> least_p;
-
-  std::string words() const {
-    const std::string text = listing(errors, [](const auto& of) {
-      return fmt::format("{} {}", style_of(of.first).label, show(statistics::quantile(of.second, 0.5)));
-    });
-    return text.empty() ? "none" : text;
-  }
-};
-
-Parts parts_of(const Scoreboard& scores, const Discretisation& on) {
-  Parts parts;
-  for (const runs::AttributionRow* row : scores.references(on)) {
-    for (std::size_t i = 0; i < row->reference_parts.size(); ++i)
-      parts.errors[row->reference_parts[i]].push_back(row->reference_part_errors[i]);
-    if (row->reference_check) parts.least_p = std::min(parts.least_p.value_or(1), *row->reference_check);
-  }
-  return parts;
-}
-
-}  // namespace
-
 Table games(const Scoreboard& scores) {
   auto rows = of_the_problem(scores, scores.run().results.games);
   std::erase_if(rows, [](const runs::GamesRow& row) { return row.active.empty(); });
@@ -312,62 +322,43 @@ Table games(const Scoreboard& scores) {
 }
 
 Table reference(const Scoreboard& scores) {
-  using On = Discretisation;
-  const std::vector<On>& grids = scores.discretisations();
-  std::map<On, ReferenceQuality> quality;
-  std::map<On, std::size_t> inputs;
-  std::size_t undefined = 0;
-  for (const On& on : grids) {
-    const ReferenceQuality& found = quality.emplace(on, scores.reference(on)).first->second;
-    for (const auto& [kind, count] : found.kinds) inputs[on] += count;
-    undefined += found.undefined;
-  }
-  const auto kinds = [&](auto& on) {
-    const auto& all = quality.at(on).kinds;
-    return listing(all, [&all](const auto& kind) {
-      return reference_label(kind.first) + (all.size() > 1 ? fmt::format(" ({})", kind.second) : "");
+  std::vector<ReferenceRow> rows;
+  for (const Discretisation& on : scores.discretisations()) rows.push_back(reference_row(scores, on));
+  const auto kinds = [](auto& row) {
+    return listing(row.quality.kinds, [&row](const auto& kind) {
+      return reference_label(kind.first) + (row.quality.kinds.size() > 1 ? fmt::format(" ({})", kind.second) : "");
     });
   };
-  const auto error = [&](const On& on, double value) {
-    return quality.at(on).undefined == inputs.at(on) ? "undefined" : show(value);
+  const auto error = [](const ReferenceRow& row, double value) {
+    return row.quality.undefined == row.inputs ? "undefined" : show(value);
   };
-  std::vector<ColumnOf<On>> columns = {
-      {"n", [](auto& on) { return on.label(); }, true},
+  const auto missed = [](auto& row) {
+    return row.quality.target ? fmt::format("{} of {}", row.quality.missed, row.inputs) : "no target stored";
+  };
+  std::vector<ColumnOf<ReferenceRow>> columns = {
+      {"n", [](auto& row) { return row.on.label(); }, true},
       {"reference", kinds},
-      {"evaluations, median", [&](auto& on) { return show_count(quality.at(on).evaluations.median); }, true},
-      {"its error, median", [&](auto& on) { return error(on, quality.at(on).error.median); }, true},
-      {"its error, largest", [&](auto& on) { return error(on, quality.at(on).largest_error); }, true},
-      {"missed the target",
-       [&](auto& on) {
-         return quality.at(on).target ? fmt::format("{} of {}", quality.at(on).missed, inputs.at(on))
-                                      : "no target stored";
-       },
-       true}};
+      {"evaluations, median", [](auto& row) { return show_count(row.quality.evaluations.median); }, true},
+      {"its error, median", [&](auto& row) { return error(row, row.quality.error.median); }, true},
+      {"its error, largest", [&](auto& row) { return error(row, row.quality.largest_error); }, true},
+      {"missed the target", missed, true}};
   std::vector<std::string> notes;
-  if (std::ranges::any_of(grids, [&](auto& on) { return quality.at(on).own_share.has_value(); })) {
-    columns.push_back({"share of the own cell",
-                       [&](auto& on) {
-                         const auto& share = quality.at(on).own_share;
-                         return share ? show(*share) : "not stored";
-                       },
-                       true});
+  if (std::ranges::any_of(rows, [](auto& row) { return row.quality.own_share.has_value(); })) {
+    columns.push_back(
+        {"share of the own cell", [](auto& row) { return show(row.quality.own_share, "not stored"); }, true});
     notes.push_back(
         "The share of the own cell is |value of the query's own cell|/|values|: the NRMSE of an answer that is right "
         "but for a 0 there.");
   }
-  if (std::ranges::any_of(grids, [&](auto& on) { return !parts_of(scores, on).errors.empty(); })) {
-    columns.push_back({"errors of its parts, median", [&](auto& on) { return parts_of(scores, on).words(); }, true});
-    columns.push_back({"their comparison, least p",
-                       [&](auto& on) {
-                         const auto least = parts_of(scores, on).least_p;
-                         return least ? show(*least) : "none";
-                       },
-                       true});
+  if (std::ranges::any_of(rows, [](auto& row) { return !row.part_errors.empty(); })) {
+    columns.push_back({"errors of its parts, median", parts_in_words, true});
+    columns.push_back(
+        {"their comparison, least p", [](auto& row) { return row.least_p ? show(*row.least_p) : "none"; }, true});
   }
   for (const std::string& explainer : scores.methods_with_access("amortised")) {
     columns.push_back({style_of(explainer).label + ", NRMSE",
-                       [&scores, explainer](auto& on) {
-                         const Cell* cell = scores.cell(on, explainer);
+                       [&scores, explainer](auto& row) {
+                         const Cell* cell = scores.cell(row.on, explainer);
                          return cell == nullptr ? "not run" : score_in_words(*cell, "nrmse");
                        },
                        true});
@@ -375,18 +366,20 @@ Table reference(const Scoreboard& scores) {
   Table table = table_of("reference",
                          "What attributions are compared with. Its own error is |standard errors|/|values|, 0 where it "
                          "is exact. A difference in NRMSE below it means nothing.",
-                         grids, columns);
+                         rows, columns);
   table.notes = std::move(notes);
+  std::size_t undefined = 0;
+  for (const ReferenceRow& row : rows) undefined += row.quality.undefined;
   if (undefined > 0)
     table.notes.push_back(fmt::format(
         "The values of {} inputs are all 0. No error is relative to them, so medians leave them out.", undefined));
-  if (std::ranges::any_of(quality, [](const auto& of) { return of.second.kinds.contains("certified"); })) {
+  if (std::ranges::any_of(rows, [](auto& row) { return row.quality.kinds.contains("certified"); })) {
     table.notes.push_back(
         "Certified: two independent estimates that agree within their standard errors, by antithetic pairs of "
         "orderings and by the two-level estimator, or by paired KernelSHAP where a game has no slopes. The reference "
         "is their weighted mean. Evaluations count reverse passes by what they cost.");
   }
-  if (const auto target = grids.empty() ? std::nullopt : quality.at(grids.back()).target) {
+  if (const auto target = rows.empty() ? std::nullopt : rows.back().quality.target) {
     table.notes.push_back(
         fmt::format("Sampling goes on until the error is at most {}, or until the budget of the reference is spent. "
                     "The column \"missed the target\" counts the inputs where the budget ended first.",
@@ -445,34 +438,6 @@ Table training(const Scoreboard& scores) {
                    {"backbone evaluations", evaluations, true},
                    {"wall time", [](auto& row) { return show_seconds(row.seconds); }, true}});
 }
-
-namespace {
-
-/// Adds what is not there yet, in the order of its first appearance.
-void add_new(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-/// A grid of one of several problems.
-struct PlaceOfProblem {
-  const Scoreboard* scores;
-  Discretisation on;
-};
-
-/// The grids on which some sampling method was run.
-std::vector<PlaceOfProblem> sampled_grids(const Problems& problems) {
-  std::vector<PlaceOfProblem> places;
-  for (const Scoreboard* scores : problems) {
-    const std::vector<std::string> sampling = scores->sampling_methods();
-    for (const Discretisation& on : scores->discretisations()) {
-      if (std::ranges::any_of(sampling, [&](const auto& method) { return scores->cell(on, method) != nullptr; }))
-        places.push_back({scores, on});
-    }
-  }
-  return places;
-}
-
-}  // namespace
 
 Table medians(const Problems& problems, const metrics::Metric& metric) {
   std::vector<std::string> methods;

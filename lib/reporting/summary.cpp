@@ -5,7 +5,6 @@
 
 #include "reporting/methods.hpp"
 #include "reporting/pages.hpp"
-#include "reporting/paper.hpp"
 #include "reporting/table.hpp"
 
 namespace opshap::reporting {
@@ -16,11 +15,7 @@ template <typename Counts>
 Tally tally_where(const std::vector<JudgedClaim>& claims, const Counts& counts) {
   Tally found;
   for (const auto& [claim, judgement] : claims) {
-    if (!counts(claim)) continue;
-    found.reproduced += judgement.verdict == Verdict::reproduced;
-    found.not_reproduced += judgement.verdict == Verdict::not_reproduced;
-    found.undecided += judgement.verdict == Verdict::undecided;
-    found.better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
+    if (counts(claim)) found.add(judgement);
   }
   return found;
 }
@@ -42,23 +37,14 @@ std::string medians_of(const Scoreboard& scores, const std::vector<std::string>&
   });
 }
 
-std::string ends_of(const Scoreboard& scores) {
-  return fmt::format("n = {} and n = {}", scores.discretisations().front().label(),
-                     scores.discretisations().back().label());
-}
-
-/// A sentence below its heading; nothing without words.
-Html sentence(const char* heading, const std::string& words) {
-  return words.empty() ? Html() : element("strong", heading) + " " + words;
-}
-
-Html trained(const Scoreboard& scores) {
+std::string trained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, scores.methods_with_access("amortised"));
   if (medians.empty()) return {};
-  return sentence("Trained.", fmt::format("Median NRMSE at {}: {}.", ends_of(scores), medians));
+  const std::vector<Discretisation>& all = scores.discretisations();
+  return fmt::format("Median NRMSE at n = {} and n = {}: {}.", all.front().label(), all.back().label(), medians);
 }
 
-Html untrained(const Scoreboard& scores) {
+std::string untrained(const Scoreboard& scores) {
   const std::string medians = medians_of(scores, untrained_methods());
   if (medians.empty()) return {};
   std::string words = fmt::format("(they evaluate the operator for each input). {}.", medians);
@@ -67,11 +53,11 @@ Html untrained(const Scoreboard& scores) {
     words += fmt::format(" On {} of {} grids one of the methods without training is ahead of every explainer.",
                          lead.ahead, lead.grids);
   }
-  return sentence("Without training", words);
+  return words;
 }
 
 /// The factors between our columns and the paper's, from the claims about them.
-Html beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+std::string beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
   if (!scores.run().comparable_with_paper) return {};
   std::string words;
   for (const auto& [id, method] :
@@ -89,11 +75,10 @@ Html beside_the_paper(const Scoreboard& scores, const std::vector<JudgedClaim>& 
                            show(*judged.judgement.value));
     }
   }
-  if (words.empty()) return {};
-  return sentence("Beside the paper's table.", fmt::format("NRMSE over all n: {}.", words));
+  return words.empty() ? words : fmt::format("NRMSE over all n: {}.", words);
 }
 
-Html verdicts(const std::vector<JudgedClaim>& claims) {
+std::string verdicts(const std::vector<JudgedClaim>& claims) {
   const Tally paper = tally(claims, "paper"), ours = tally(claims, "opshap");
   std::string text;
   if (paper.judged() == 0) {
@@ -114,11 +99,11 @@ Html verdicts(const std::vector<JudgedClaim>& claims) {
   }
   if (ours.judged() > 0)
     text += fmt::format(" Of {} sentences that this suite adds {} hold.", ours.judged(), ours.reproduced);
-  return sentence("Verdicts.", text);
+  return text;
 }
 
 /// The operator that is explained, and the reference.
-Html grounds(const Scoreboard& scores) {
+std::string grounds(const Scoreboard& scores) {
   std::string text;
   const Discretisation& finest = scores.discretisations().back();
   if (const auto error = scores.backbone_error(finest)) {
@@ -133,16 +118,24 @@ Html grounds(const Scoreboard& scores) {
     return scores.unfit(on).empty() ? "" : on.label();
   });
   if (!out.empty()) text += fmt::format(" No verdict rests on n = {}: operator or reference are not good enough.", out);
-  return sentence("Grounds.", text);
+  return text;
 }
 
 }  // namespace
 
-std::vector<Html> summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
-  std::vector<Html> sentences = {trained(scores), untrained(scores), beside_the_paper(scores, claims), verdicts(claims),
-                                 grounds(scores)};
-  std::erase_if(sentences, [](const Html& sentence) { return sentence.empty(); });
-  return sentences;
+Pairs summary(const Scoreboard& scores, const std::vector<JudgedClaim>& claims) {
+  return {{"Trained.", trained(scores)},
+          {"Without training", untrained(scores)},
+          {"Beside the paper's table.", beside_the_paper(scores, claims)},
+          {"Verdicts.", verdicts(claims)},
+          {"Grounds.", grounds(scores)}};
+}
+
+void Tally::add(const Judgement& judgement) {
+  reproduced += judgement.verdict == Verdict::reproduced;
+  not_reproduced += judgement.verdict == Verdict::not_reproduced;
+  undecided += judgement.verdict == Verdict::undecided;
+  better += judgement.verdict == Verdict::not_reproduced && judgement.direction == Direction::better;
 }
 
 bool is_counted(const Claim& claim) { return !claim.check && !claim.by_construction && !claim.table_row; }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iomanip>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -19,9 +20,7 @@ constexpr std::string_view thin_space = "\u202F";  // between thousands, for rea
 std::string csv_cell(std::string text) {
   for (std::size_t at; (at = text.find(thin_space)) != std::string::npos;) text.erase(at, thin_space.size());
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + '"';
+  return message(std::quoted(text, '"', '"'));
 }
 
 std::string markdown_cell(const std::string& text) {
@@ -90,11 +89,7 @@ std::string Table::markdown() const {
     rule += column.number ? "---:|" : "---|";
   }
   text += "\n" + rule + "\n";
-  for (const auto& row : rows) {
-    text += "|";
-    for (const std::string& cell : row) text += fmt::format(" {} |", markdown_cell(cell));
-    text += "\n";
-  }
+  for (const auto& row : rows) text += fmt::format("| {} |\n", listing(row, markdown_cell, " | "));
   for (const std::string& note : notes) text += "\n" + note + "\n";
   return text;
 }
@@ -108,10 +103,7 @@ std::string Table::latex() const {
     kinds += sentences ? "p{0.3\\linewidth}" : columns[i].number ? "r" : "l";
     heading += (i > 0 ? " & " : "") + latex_text(columns[i].heading);
   }
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) body += (i > 0 ? " & " : "") + latex_text(row[i]);
-    body += " \\\\\n";
-  }
+  for (const auto& row : rows) body += listing(row, latex_text, " & ") + " \\\\\n";
   std::string below;
   for (const std::string& note : notes) below += "\\par\\smallskip{\\footnotesize " + latex_text(note) + "\\par}\n";
   const std::string titles = fmt::format("\\caption{{{}}}\\label{{tab:{}}}", latex_text(caption), name),
@@ -123,21 +115,16 @@ std::string Table::latex() const {
         kinds, titles, head, body, below);
   }
   return fmt::format(
-      "% needs "
-      "\\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n{}\n\\begin{{tabular}}{{{}}}\n{}{}\\bottomrule\n\\end{{"
-      "tabular}}\n{}\\end{{table}}\n",
+      "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n{}\n\\begin{{tabular}}{{{}}}\n{}{}"
+      "\\bottomrule\n\\end{{tabular}}\n{}\\end{{table}}\n",
       titles, kinds, head, body, below);
 }
 
 std::string Table::csv() const {
-  std::string text;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    text += fmt::format("{}{}", i > 0 ? "," : "", csv_cell(columns[i].heading));
-  text += "\n";
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += fmt::format("{}{}", i > 0 ? "," : "", csv_cell(row[i]));
-    text += "\n";
-  }
+  // No cell is empty (add()), so listing() leaves none out.
+  const auto heading = [](const Column& column) { return csv_cell(column.heading); };
+  std::string text = listing(columns, heading, ",") + "\n";
+  for (const auto& row : rows) text += listing(row, csv_cell, ",") + "\n";
   return text;
 }
 
@@ -169,13 +156,9 @@ Html Table::html_with_caption() const {
 std::string show(double value) {
   const double size = std::abs(value);
   if (value == 0) return "0";
-  if (size < 0.000095) return fmt::format("{:.1e}", value);
-  if (size < 0.00095) return fmt::format("{:.5f}", value);
-  if (size < 0.0095) return fmt::format("{:.4f}", value);
-  return size < 9.9995   ? fmt::format("{:.3f}", value)
-         : size < 99.95  ? fmt::format("{:.1f}", value)
-         : size < 9999.5 ? fmt::format("{:.0f}", value)
-                         : fmt::format("{:.1e}", value);
+  if (size < 0.000095 || !(size < 9999.5)) return fmt::format("{:.1e}", value);
+  const int decimals = size < 0.00095 ? 5 : size < 0.0095 ? 4 : size < 9.9995 ? 3 : size < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string show(const statistics::Quartiles& quartiles) {

@@ -20,17 +20,15 @@ double middle_of(std::vector<double> values) { return statistics::quantile(std::
 /// An error of one input that is far above the others of its group.
 struct Outlier {
   std::string what, where;
-  std::int64_t sample = 0;
-  bool known_sample = true;  ///< else `sample` is the position among the test inputs
+  std::string input;  ///< its sample number, or its position among the test inputs
   double error = 0, median = 0;
   std::string cause;
 };
 
 /// Of several outliers of one input by one method the largest.
 void keep_largest(std::vector<Outlier>& all, Outlier found) {
-  const auto same = std::find_if(all.begin(), all.end(), [&](const Outlier& other) {
-    return other.what == found.what && other.sample == found.sample && other.known_sample == found.known_sample;
-  });
+  const auto same = std::ranges::find_if(
+      all, [&](const Outlier& other) { return other.what == found.what && other.input == found.input; });
   if (same == all.end()) {
     all.push_back(std::move(found));
   } else if (same->error < found.error) {
@@ -75,9 +73,7 @@ std::string cause_in_values(const Scoreboard& scores, const Discretisation& on, 
     const Cell* cell = scores.cell(on, other);
     if (other == method || cell == nullptr) continue;
     const auto quartiles = cell->quartiles("nrmse");
-    const auto row =
-        std::find_if(cell->rows.begin(), cell->rows.end(),
-                     [sample](const runs::AttributionRow* candidate) { return candidate->sample == sample; });
+    const auto row = std::ranges::find(cell->rows, sample, &runs::AttributionRow::sample);
     if (!quartiles || row == cell->rows.end() || !(*row)->scores["nrmse"].value) continue;
     ++others;
     hard += *(*row)->scores["nrmse"].value > quartiles->q75;
@@ -95,15 +91,12 @@ Table outliers(const Scoreboard& scores) {
     if (row.pde != scores.run().pde || row.defined_errors().empty()) continue;
     const double median = middle_of(row.defined_errors());
     const auto samples = samples_of(scores, row);
-    const bool known = samples.has_value();
     for (std::size_t i = 0; i < row.relative_errors.size(); ++i) {
       const std::optional<double> error = row.relative_errors[i].value;
       if (!error || *error <= outlier * median) continue;
-      const std::int64_t sample = known ? (*samples)[i] : static_cast<std::int64_t>(i);
       keep_largest(found, {.what = "backbone, relative error",
                            .where = runs::shape_in_words(row.shape),
-                           .sample = sample,
-                           .known_sample = known,
+                           .input = samples ? std::to_string((*samples)[i]) : fmt::format("test input {}", i),
                            .error = *error,
                            .median = median,
                            .cause = cause_in_solutions(row, i, *error)});
@@ -118,7 +111,7 @@ Table outliers(const Scoreboard& scores) {
         if (!row->scores["nrmse"].value || *row->scores["nrmse"].value <= outlier * quartiles->median) continue;
         keep_largest(found, {.what = style_of(explainer).label + ", NRMSE",
                              .where = on.label(),
-                             .sample = row->sample,
+                             .input = std::to_string(row->sample),
                              .error = *row->scores["nrmse"].value,
                              .median = quartiles->median,
                              .cause = cause_in_values(scores, on, explainer, row->sample)});
@@ -133,11 +126,7 @@ Table outliers(const Scoreboard& scores) {
       found,
       {{"what", [](auto& row) { return row.what; }},
        {"n", [](auto& row) { return row.where; }, true},
-       {"input",
-        [](auto& row) {
-          return row.known_sample ? std::to_string(row.sample) : fmt::format("test input {}", row.sample);
-        },
-        true},
+       {"input", [](auto& row) { return row.input; }, true},
        {"error", [](auto& row) { return show(row.error); }, true},
        {"median", [](auto& row) { return show(row.median); }, true},
        {"cause", [](auto& row) { return row.cause; }}});
