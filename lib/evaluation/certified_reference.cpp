@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -19,54 +20,76 @@ namespace {
 /// Roundings between the game's values and an attribution: the condition of the regression is up to some hundreds.
 constexpr double roundings_of_a_gap = 256;
 
-/// Keeps the means of a step's rounds unless an earlier step had more of them.
-void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
-  if (fresh.size() >= kept.size()) kept = std::move(fresh);
-}
+/// What each estimate of a game with slopes may cost in the first step, in forward equivalents, where that is enough.
+constexpr std::int64_t first_budget = 4096;
 
-}  // namespace
+/// The most independent rounds that a step comes in: enough to see how many directions the error has.
+constexpr int most_rounds = 8;
 
-WatchedGame::WatchedGame(const Game& game) : game_(game) {
-  Coalitions both(game.players());
-  both.append_empty();
-  both.append_grand();
-  ends_ = CountedGame(game, {2}).values(both);
-  scale_.see(ends_);
-}
+/// A game in units of a Scale, which counts what it is asked for and remembers the largest value. Refers to the game.
+///
+/// It asks the game for v(∅) and v(N) when it is made, and keeps them. A number that is too large for the unit throws
+/// Outgrown: the work has to begin again, after rescale().
+class WatchedGame final : public Game, public CoalitionSlopes {
+ public:
+  struct Outgrown {
+    int exponent;  ///< of the unit that suits the number
+  };
 
-void WatchedGame::rescale(const Outgrown& outgrown) {
-  scale_ = Scale(outgrown.exponent);
-  largest_ = 0;
-}
-
-std::vector<double> WatchedGame::scaled(std::vector<double> numbers) const {
-  for (const double number : numbers) {
-    if (!std::isfinite(number)) return numbers;  // whoever asked refuses it by name
+  explicit WatchedGame(const Game& game) : game_(game) {
+    Coalitions both(game.players());
+    both.append_empty();
+    both.append_grand();
+    ends_ = CountedGame(game, {2}).values(both);
+    scale_.see(ends_);
   }
-  if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
-  return scale_.inside(std::move(numbers));
-}
+  int players() const override { return game_.players(); }
+  const CoalitionSlopes* slopes() const override { return game_.slopes() == nullptr ? nullptr : this; }
+  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
+    charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
+    return scaled(game_.slopes()->coalition_slopes(coalitions));
+  }
+  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
+    charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
+    return scaled(game_.slopes()->mean_slopes(nodes));
+  }
+  std::int64_t pass_cost() const override { return game_.slopes()->pass_cost(); }
 
-std::vector<double> WatchedGame::evaluate(const Coalitions& coalitions) const {
-  charged_ += static_cast<std::int64_t>(coalitions.size());
-  const bool ends = coalitions.size() == 2 && coalitions.cardinality(0) == 0 && coalitions.cardinality(1) == players();
-  const std::vector<double> values = scaled(ends ? ends_ : game_.values(coalitions));
-  for (const double value : values) largest_ = std::max(largest_, std::abs(value));
-  return values;
-}
+  /// Evaluations, and passes by their cost: forward equivalents.
+  std::int64_t charged() const { return charged_; }
+  /// What rounding alone may change an attribution's value by, in units.
+  double rounding() const { return roundings_of_a_gap * std::numeric_limits<double>::epsilon() * largest_; }
+  const Scale& scale() const { return scale_; }
+  void rescale(const Outgrown& outgrown) {
+    scale_ = Scale(outgrown.exponent);
+    largest_ = 0;
+  }
 
-std::vector<double> WatchedGame::coalition_slopes(const Coalitions& coalitions) const {
-  charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
-  return scaled(game_.slopes()->coalition_slopes(coalitions));
-}
+ private:
+  std::vector<double> scaled(std::vector<double> numbers) const {
+    for (const double number : numbers) {
+      if (!std::isfinite(number)) return numbers;  // whoever asked refuses it by name
+    }
+    if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
+    return scale_.inside(std::move(numbers));
+  }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    charged_ += static_cast<std::int64_t>(coalitions.size());
+    const bool ends =
+        coalitions.size() == 2 && coalitions.cardinality(0) == 0 && coalitions.cardinality(1) == players();
+    const std::vector<double> values = scaled(ends ? ends_ : game_.values(coalitions));
+    for (const double value : values) largest_ = std::max(largest_, std::abs(value));
+    return values;
+  }
 
-std::vector<double> WatchedGame::mean_slopes(std::span<const double> nodes) const {
-  charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
-  return scaled(game_.slopes()->mean_slopes(nodes));
-}
+  const Game& game_;
+  std::vector<double> ends_;  ///< v(∅) and v(N)
+  mutable Scale scale_;       ///< set by the first number that is not 0
+  mutable std::int64_t charged_ = 0;
+  mutable double largest_ = 0;
+};
 
-double WatchedGame::rounding() const { return roundings_of_a_gap * std::numeric_limits<double>::epsilon() * largest_; }
-
+/// Adds what `part` cost to `sum`.
 void add_cost(Attribution& sum, const Attribution& part) {
   sum.distinct += part.distinct;
   sum.evaluations += part.evaluations;
@@ -75,111 +98,171 @@ void add_cost(Attribution& sum, const Attribution& part) {
   sum.estimator_seconds += part.estimator_seconds;
 }
 
+/// What a reference draws random numbers for.
+enum class ReferenceStream : std::uint32_t { orderings, regression, two_level };
+
 std::uint64_t reference_seed(std::uint64_t seed, ReferenceStream stream, int item) {
   return Rng(seed, "reference", static_cast<std::uint32_t>(stream), static_cast<std::uint64_t>(item)).bits64();
 }
 
-GrowingOrderings::GrowingOrderings(const Game& game, const Estimator& estimator, std::uint64_t seed)
-    : game_(game),
-      estimator_(estimator),
-      seed_(seed),
-      pair_cost_(2 * (std::int64_t{game.players()} - 1)),
-      squares_(static_cast<std::size_t>(game.players()), 0.0) {
-  sum_.values.resize(squares_.size());
+/// Keeps the means of a step's rounds unless an earlier step had more of them.
+void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
+  if (fresh.size() >= kept.size()) kept = std::move(fresh);
 }
 
-void GrowingOrderings::grow(std::int64_t fresh_pairs, int step) {
-  const int rounds = static_cast<int>(std::min<std::int64_t>(most_rounds, fresh_pairs));
-  std::vector<std::vector<double>> means;
-  for (int round = 0; round < rounds; ++round) {
-    const std::int64_t pairs = fresh_pairs / rounds;
-    const Attribution part = attribute(estimator_, game_, {2 + pairs * pair_cost_},
-                                       reference_seed(seed_, ReferenceStream::orderings, step * most_rounds + round));
-    add(part, pairs);
-    means.push_back(part.values);
+/// Antithetic pairs of orderings, pooled over any number of steps. Refers to the game and the estimator.
+class GrowingOrderings {
+ public:
+  GrowingOrderings(const Game& game, const Estimator& estimator, std::uint64_t seed)
+      : game_(game),
+        estimator_(estimator),
+        seed_(seed),
+        pair_cost_(2 * (std::int64_t{game.players()} - 1)),
+        squares_(static_cast<std::size_t>(game.players()), 0.0) {
+    sum_.values.resize(squares_.size());
   }
-  keep(rounds_, std::move(means));
-}
 
-void GrowingOrderings::add(const Attribution& round, std::int64_t pairs) {
-  const auto before = static_cast<double>(pairs_), fresh = static_cast<double>(pairs), total = before + fresh;
-  for (std::size_t player = 0; player < squares_.size(); ++player) {
-    const double within = pairs > 1 ? fresh * (fresh - 1) * std::pow((*round.standard_errors)[player], 2) : 0;
-    const double shift = round.values[player] - sum_.values[player];
-    squares_[player] += within + shift * shift * before * fresh / total;  // Chan, Golub, LeVeque (1979)
-    sum_.values[player] += shift * fresh / total;
-  }
-  pairs_ += pairs;
-  sum_.empty = round.empty;
-  sum_.grand = round.grand;
-  add_cost(sum_, round);
-}
-
-Attribution GrowingOrderings::attribution() const {
-  Attribution found = sum_;
-  const auto count = static_cast<double>(pairs_);
-  found.standard_errors.emplace();
-  for (const double squares : squares_) found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
-  return found;
-}
-
-GrowingTwoLevel::GrowingTwoLevel(const Game& game, const Estimator& estimator, std::uint64_t seed)
-    : game_(game), estimator_(estimator), seed_(seed), variances_(static_cast<std::size_t>(game.players()), 0.0) {
-  sum_.values.resize(variances_.size());
-}
-
-std::int64_t GrowingTwoLevel::one_run(const Estimator& estimator, int players) {
-  return estimator.minimum(players).coalitions * 5 / 4;
-}
-
-std::int64_t GrowingTwoLevel::least(const Estimator& estimator, int players) {
-  const std::int64_t one = one_run(estimator, players);
-  return 3 * one <= first_budget ? 3 * one : one;
-}
-
-/// The least budget pays for what a run begins with and two samples of each player. What a run evaluates beyond what it
-/// begins with are two values a sample of each player, and at most two values a pair of passes.
-double GrowingTwoLevel::degrees_of(const Attribution& run) const {
-  const std::int64_t of_sample = 2 * std::int64_t{game_.players()};
-  const std::int64_t begins_with = estimator_.minimum(game_.players()).coalitions - 2 * of_sample;
-  const std::int64_t samples = (run.evaluations - run.gradients - begins_with) / of_sample;
-  return static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
-}
-
-void GrowingTwoLevel::grow(std::int64_t budget, int step) {
-  const std::int64_t one = one_run(estimator_, game_.players());
-  const std::int64_t wanted = std::max(budget / (2 * one), budget >= 3 * one ? std::int64_t{3} : std::int64_t{1});
-  const int rounds = static_cast<int>(std::min<std::int64_t>(wanted, most_rounds));
-  const auto weight = static_cast<double>(budget / rounds);
-  std::vector<std::vector<double>> means;
-  for (int round = 0; round < rounds; ++round) {
-    Attribution part = attribute(estimator_, game_, {budget / rounds},
-                                 reference_seed(seed_, ReferenceStream::two_level, step * most_rounds + round));
-    for (std::size_t player = 0; player < variances_.size(); ++player) {
-      sum_.values[player] += weight * part.values[player];
-      variances_[player] += std::pow(weight * (*part.standard_errors)[player], 2);
+  /// Adds so many pairs, less what is left over when rounds of equal size are made of them.
+  void grow(std::int64_t fresh_pairs, int step) {
+    const int rounds = static_cast<int>(std::min<std::int64_t>(most_rounds, fresh_pairs));
+    std::vector<std::vector<double>> means;
+    for (int round = 0; round < rounds; ++round) {
+      const std::int64_t pairs = fresh_pairs / rounds;
+      const Attribution part = attribute(estimator_, game_, {2 + pairs * pair_cost_},
+                                         reference_seed(seed_, ReferenceStream::orderings, step * most_rounds + round));
+      add(part, pairs);
+      means.push_back(part.values);
     }
-    sum_.empty = part.empty;
-    sum_.grand = part.grand;
-    degrees_ += degrees_of(part);
-    part.evaluations = part.distinct + game_.slopes()->pass_cost() * part.gradients;
-    add_cost(sum_, part);
-    means.push_back(std::move(part.values));
+    keep(rounds_, std::move(means));
   }
-  cost_ += rounds * (budget / rounds);
-  keep(rounds_, std::move(means));
-}
 
-Attribution GrowingTwoLevel::attribution() const {
-  Attribution found = sum_;
-  const auto all = static_cast<double>(cost_);
-  found.standard_errors.emplace();
-  for (std::size_t player = 0; player < variances_.size(); ++player) {
-    found.values[player] /= all;
-    found.standard_errors->push_back(std::sqrt(variances_[player]) / all);
+  std::int64_t pair_cost() const { return pair_cost_; }
+  std::int64_t pairs() const { return pairs_; }
+  std::int64_t cost() const { return pairs_ * pair_cost_; }
+  const Attribution& spent() const { return sum_; }
+  /// Degrees of freedom of the standard errors.
+  double degrees() const { return static_cast<double>(pairs_ - 1); }
+  /// Means of the last step's rounds, or of an earlier one's that had more.
+  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
+  /// Two pairs or more.
+  Attribution attribution() const {
+    Attribution found = sum_;
+    const auto count = static_cast<double>(pairs_);
+    found.standard_errors.emplace();
+    for (const double squares : squares_) found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
+    return found;
   }
-  return found;
-}
+
+ private:
+  void add(const Attribution& round, std::int64_t pairs) {
+    const auto before = static_cast<double>(pairs_), fresh = static_cast<double>(pairs), total = before + fresh;
+    for (std::size_t player = 0; player < squares_.size(); ++player) {
+      const double within = pairs > 1 ? fresh * (fresh - 1) * std::pow((*round.standard_errors)[player], 2) : 0;
+      const double shift = round.values[player] - sum_.values[player];
+      squares_[player] += within + shift * shift * before * fresh / total;  // Chan, Golub, LeVeque (1979)
+      sum_.values[player] += shift * fresh / total;
+    }
+    pairs_ += pairs;
+    sum_.empty = round.empty;
+    sum_.grand = round.grand;
+    add_cost(sum_, round);
+  }
+
+  const Game& game_;
+  const Estimator& estimator_;
+  std::uint64_t seed_;
+  std::int64_t pair_cost_, pairs_ = 0;
+  Attribution sum_;
+  std::vector<double> squares_;  ///< of the deviations of independent pairs
+  std::vector<std::vector<double>> rounds_;
+};
+
+/// Runs of the two-level estimator, pooled over any number of steps with weights in proportion to their budgets, which
+/// do not depend on what was found: the mean stays unbiased. Refers to the game and the estimator.
+class GrowingTwoLevel {
+ public:
+  GrowingTwoLevel(const Game& game, const Estimator& estimator, std::uint64_t seed)
+      : game_(game), estimator_(estimator), seed_(seed), variances_(static_cast<std::size_t>(game.players()), 0.0) {
+    sum_.values.resize(variances_.size());
+  }
+
+  /// A budget for one run, or for three where that is no more than a first step: so many tell the directions of their
+  /// error.
+  static std::int64_t least(const Estimator& estimator, int players) {
+    const std::int64_t one = one_run(estimator, players);
+    return 3 * one <= first_budget ? 3 * one : one;
+  }
+  std::int64_t least() const { return least(estimator_, game_.players()); }
+  /// Adds runs that may cost so many forward equivalents together: as many as have twice the least budget of a run
+  /// each, or three if they can be had, up to most_rounds. At least least().
+  void grow(std::int64_t budget, int step) {
+    const std::int64_t one = one_run(estimator_, game_.players());
+    const std::int64_t wanted = std::max(budget / (2 * one), budget >= 3 * one ? std::int64_t{3} : std::int64_t{1});
+    const int rounds = static_cast<int>(std::min<std::int64_t>(wanted, most_rounds));
+    const auto weight = static_cast<double>(budget / rounds);
+    std::vector<std::vector<double>> means;
+    for (int round = 0; round < rounds; ++round) {
+      Attribution part = attribute(estimator_, game_, {budget / rounds},
+                                   reference_seed(seed_, ReferenceStream::two_level, step * most_rounds + round));
+      for (std::size_t player = 0; player < variances_.size(); ++player) {
+        sum_.values[player] += weight * part.values[player];
+        variances_[player] += std::pow(weight * (*part.standard_errors)[player], 2);
+      }
+      sum_.empty = part.empty;
+      sum_.grand = part.grand;
+      degrees_ += degrees_of(part);
+      part.evaluations = part.distinct + game_.slopes()->pass_cost() * part.gradients;
+      add_cost(sum_, part);
+      means.push_back(std::move(part.values));
+    }
+    cost_ += rounds * (budget / rounds);
+    keep(rounds_, std::move(means));
+  }
+  /// What three runs take, so that rounds() tells the directions of their error.
+  std::int64_t three_runs() const { return 3 * one_run(estimator_, game_.players()); }
+
+  /// Budgets of all runs.
+  std::int64_t cost() const { return cost_; }
+  const Attribution& spent() const { return sum_; }
+  /// Degrees of freedom of the standard errors, at the least: a run has one less than it has samples of each player.
+  double degrees() const { return degrees_; }
+  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
+  Attribution attribution() const {
+    Attribution found = sum_;
+    const auto all = static_cast<double>(cost_);
+    found.standard_errors.emplace();
+    for (std::size_t player = 0; player < variances_.size(); ++player) {
+      found.values[player] /= all;
+      found.standard_errors->push_back(std::sqrt(variances_[player]) / all);
+    }
+    return found;
+  }
+
+ private:
+  /// A quarter more than the least budget, which leaves level 0 hardly any pairs.
+  static std::int64_t one_run(const Estimator& estimator, int players) {
+    return estimator.minimum(players).coalitions * 5 / 4;
+  }
+  /// The least budget pays for what a run begins with and two samples of each player. What a run evaluates beyond what
+  /// it begins with are two values a sample of each player, and at most two values a pair of passes.
+  double degrees_of(const Attribution& run) const {
+    const std::int64_t of_sample = 2 * std::int64_t{game_.players()};
+    const std::int64_t begins_with = estimator_.minimum(game_.players()).coalitions - 2 * of_sample;
+    const std::int64_t samples = (run.evaluations - run.gradients - begins_with) / of_sample;
+    return static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
+  }
+
+  const Game& game_;
+  const Estimator& estimator_;
+  std::uint64_t seed_;
+  std::int64_t cost_ = 0;
+  double degrees_ = 0;
+  Attribution sum_;                ///< its values are weighted sums
+  std::vector<double> variances_;  ///< of these
+  std::vector<std::vector<double>> rounds_;
+};
+
+}  // namespace
 
 CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding) {
   require(a.values.size() == b.values.size() && !a.values.empty(), "cross-check: players=", b.values.size(),

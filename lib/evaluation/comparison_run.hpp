@@ -41,10 +41,6 @@ struct ComparisonPlan {
   const Scenario* scenario = nullptr;  ///< the field behind the game; null for a game without one
 };
 
-/// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is
-/// known.
-bool promises_exactness(const methods::Method& method, int interaction_order);
-
 /// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for
 /// each run), or a part of these runs, and hands each row to `store`. Returns all rows of the part, those in `done`
 /// too, by method, budget and repeat.
