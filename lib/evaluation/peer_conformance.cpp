@@ -38,18 +38,18 @@ constexpr int players = 6;
 constexpr std::int64_t all = std::int64_t{1} << players;
 constexpr std::int64_t half = 24;  ///< a budget between n + 1 and 2^n
 
-Values random_table(std::uint64_t seed, std::uint64_t item, int of_players = players) {
-  Rng rng(seed, "peer conformance", tables, item);
-  Values values(std::size_t{1} << of_players);
+Values random_values(Rng rng, std::size_t count) {
+  Values values(count);
   for (double& value : values) value = static_cast<double>(rng.below(256)) / 64 - 2;  // sums of them are exact
   return values;
 }
 
+Values random_table(std::uint64_t seed, std::uint64_t item) {
+  return random_values(Rng(seed, "peer conformance", tables, item), std::size_t{1} << players);
+}
+
 Values random_weights(std::uint64_t seed, int count) {
-  Rng rng(seed, "peer conformance", weights);
-  Values values(static_cast<std::size_t>(count));
-  for (double& value : values) value = static_cast<double>(rng.below(256)) / 64 - 2;
-  return values;
+  return random_values(Rng(seed, "peer conformance", weights), static_cast<std::size_t>(count));
 }
 
 /// Products of the weights of all pairs in a coalition, and the weights themselves.
@@ -266,15 +266,12 @@ class Conformance {
     promise("exact_at_full_budget = true", claims.exact_at_full_budget,
             "is exact when the budget allows all coalitions", [&]() -> std::string {
               const Values weight = random_weights(seed_, players);
-              const std::vector<std::pair<const char*, std::unique_ptr<Game>>> known = [&] {
-                std::vector<std::pair<const char*, std::unique_ptr<Game>>> list;
-                list.emplace_back("additive", games::additive_game(weight));
-                list.emplace_back("the AND of two players", games::unanimity_game(2, 1));
-                list.emplace_back("a glove market", games::glove_market({2, 3}));
-                list.emplace_back("a symmetric game", games::unanimity_game(players, 1));
-                list.emplace_back("a random table", games::table_game(players, table));
-                return list;
-              }();
+              const std::pair<const char*, std::unique_ptr<Game>> known[] = {
+                  {"additive", games::additive_game(weight)},
+                  {"the AND of two players", games::unanimity_game(2, 1)},
+                  {"a glove market", games::glove_market({2, 3})},
+                  {"a symmetric game", games::unanimity_game(players, 1)},
+                  {"a random table", games::table_game(players, table)}};
               for (const auto& [name, game] : known) {
                 const Values truth = truth_of(*game);
                 const std::string why = mismatch(truth, ask(*game, std::int64_t{1} << game->players()).values,
