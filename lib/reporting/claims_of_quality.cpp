@@ -26,6 +26,16 @@ namespace opshap::reporting::claims {
 
 namespace {
 
+/// A judgement that is about one method.
+Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method) {
+  return [judge, method](const Scoreboard& scores) { return judge(scores, method); };
+}
+
+std::string unless_in_the_papers_table(const runs::Run& run) {
+  const bool found = std::ranges::find(paper_quality(), run.pde, &PaperCell::pde) != paper_quality().end();
+  return found ? "" : fmt::format("The paper's table has no rows for {}.", pde_label(run.pde));
+}
+
 const std::vector<std::string_view> quality_metrics = {"r2", "pearson", "nrmse"};
 
 /// Of all cells (n, metric) that both have: "better in 3, better or comparable in 16 of 21".
@@ -57,9 +67,8 @@ Judgement quality_against(const Scoreboard& scores, std::string_view other) {
   std::vector<const Cell*> cells;
   for (const Discretisation& on : scores.discretisations()) {
     if (on.players <= paper_constant("exact_players")) continue;
-    const auto excess = measure_at(
-        scores, on, {explainer, other}, "nrmse",
-        [](std::span<const double> medians) { return medians[0] - medians[1]; }, tolerance, Side::at_most);
+    const auto excess =
+        measure_at(scores, on, {explainer, other}, "nrmse", difference_of_two, tolerance, Side::at_most);
     if (!excess) continue;
     found.push_back(*excess);
     cells.insert(cells.end(), {scores.cell(on, explainer), scores.cell(on, other)});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -107,8 +106,7 @@ std::optional<double> Cell::distinct() const { return median_of(costs(*this, &ru
 std::optional<double> Cell::gradients() const { return median_of(costs(*this, &runs::AttributionRow::gradients)); }
 
 std::optional<NetError> Cell::net_nrmse() const {
-  const std::array<const Cell*, 1> cells = {this};
-  const PairedScores scores = PairedScores::net(cells);
+  const PairedScores scores = PairedScores::net({this});
   if (scores.inputs() == 0) return std::nullopt;
   std::vector<double> errors;
   for (const runs::AttributionRow* row : rows) {
