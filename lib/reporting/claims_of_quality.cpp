@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -431,55 +430,35 @@ Judgement row_of_table(const Scoreboard& scores, int players) {
   return all_of(found, wording);
 }
 
-/// The words of the claims of one problem's rows. Claims keep views of them.
-struct TableRow {
-  int players = 0;
-  std::string id, statement, where, title;
-};
-
-std::map<std::string, std::vector<TableRow>, std::less<>> make_table_rows() {
-  std::map<std::string, std::vector<TableRow>, std::less<>> rows;
-  std::set<std::pair<std::string, int>> seen;
-  for (const PaperCell& cell : paper_quality()) {
-    if (!seen.emplace(cell.pde, cell.players).second) continue;
-    std::string best;
-    for (const std::string& name : paper_metrics()) {
-      const metrics::Metric& metric = metrics::find(name);
-      const auto found = winners(cell.pde, cell.players, metric);
-      if (!found || found->others.empty()) continue;
-      std::string methods;
-      for (const std::string& method : found->best)
-        methods += (methods.empty() ? "" : " and ") + std::string(style_of(method).label);
-      best += fmt::format("{}{} {} ({:.3f})", best.empty() ? "" : ", ", metric.symbol, methods, found->median);
-    }
-    rows[cell.pde].push_back(
-        {.players = cell.players,
-         .id = fmt::format("table_row_{}_{}", cell.pde, cell.players),
-         .statement = fmt::format("Best median on {} at n = {}: {} (read from the table, not a quote).",
-                                  pde_label(cell.pde), cell.players, best),
-         .where = fmt::format("Table of all PDEs, {}, row n = {} (LaTeX line {})", pde_label(cell.pde), cell.players,
-                              cell.tex_line),
-         .title = fmt::format("the winners of the table's row n = {}", cell.players)});
-  }
-  return rows;
+/// Who is best in the row of a cell: "R² RegressionMSR (0.998), Pearson ...".
+std::string winners_in_words(const PaperCell& cell) {
+  return listing(paper_metrics(), [&cell](const std::string& name) {
+    const metrics::Metric& metric = metrics::find(name);
+    const auto found = winners(cell.pde, cell.players, metric);
+    if (!found || found->others.empty()) return std::string();
+    const auto label = [](const std::string& method) { return style_of(method).label; };
+    return fmt::format("{} {} ({:.3f})", metric.symbol, listing(found->best, label, " and "), found->median);
+  });
 }
 
 }  // namespace
 
 std::vector<Claim> of_table_rows(std::string_view pde) {
-  static const std::map<std::string, std::vector<TableRow>, std::less<>> rows = make_table_rows();
   std::vector<Claim> claims;
-  const auto found = rows.find(pde);
-  if (found == rows.end()) return claims;
-  for (const TableRow& row : found->second) {
+  std::set<int> seen;
+  for (const PaperCell& cell : paper_quality()) {
+    const int players = cell.players;
+    if (cell.pde != pde || !seen.insert(players).second) continue;
     claims.push_back(
-        {.id = row.id,
-         .title = row.title,
-         .statement = row.statement,
-         .where = row.where,
+        {.id = fmt::format("table_row_{}_{}", pde, players),
+         .title = fmt::format("the winners of the table's row n = {}", players),
+         .statement = fmt::format("Best median on {} at n = {}: {} (read from the table, not a quote).", pde_label(pde),
+                                  players, winners_in_words(cell)),
+         .where =
+             fmt::format("Table of all PDEs, {}, row n = {} (LaTeX line {})", pde_label(pde), players, cell.tex_line),
          .rule = "for each metric of the table the paper's best method has a median that is not worse than those of "
                  "the other two, in this run",
-         .judge = [players = row.players](const Scoreboard& scores) { return row_of_table(scores, players); },
+         .judge = [players](const Scoreboard& scores) { return row_of_table(scores, players); },
          .table_row = true});
   }
   return claims;
