@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "reporting/claims_measurement.hpp"
-#include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
 
@@ -72,7 +71,7 @@ Judgement same_backbone_on_all_grids(const Scoreboard& scores) {
     words += fmt::format("{}{} at {}", words.empty() ? "" : ", ", show(statistics::quantile(errors, 0.5)),
                          runs::shape_in_words(row.shape));
     if (row.shape != few && row.shape != many) continue;
-    series[row.shape == few ? 0 : 1] = {errors, std::vector<double>(errors.size(), 0.0)};
+    series[row.shape == few ? 0 : 1].scores = errors;
   }
   if (series[0].scores.empty() || series[0].scores.size() != series[1].scores.size())
     return not_testable("The backbone's errors at n = 128 and n = 1024 are not stored.");

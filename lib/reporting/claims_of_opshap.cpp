@@ -117,8 +117,6 @@ Judgement reference_better_known_than_explainer(const Scoreboard& scores) {
       silent += row->reference != "exact" && *row->reference_error.value == 0;
       references.scores.push_back(*row->reference_error.value);
       errors.scores.push_back(*row->scores["nrmse"].value);
-      errors.reference_errors.push_back(0);
-      references.reference_errors.push_back(0);
     }
     const auto known = measure(place(on), PairedScores({references, errors}), ratio_of_two, 0.2, Side::at_most);
     if (known) found.push_back(*known);
@@ -159,8 +157,7 @@ Judgement pairing_matters(const Scoreboard& scores) {
     const Cell* paired = cell_of_four_times(scores, on, "kernel_shap_paired");
     const Cell* plain = paired == nullptr ? nullptr : scores.cell(on, kernel_shap, *paired->budget);
     if (plain == nullptr) continue;
-    const std::vector<const Cell*> cells = {paired, plain};
-    const PairedScores errors = PairedScores::of(cells, "nrmse");
+    const PairedScores errors = PairedScores::of({paired, plain}, "nrmse");
     const std::string at = fmt::format("{}, budget {}", place(on), show_count(static_cast<double>(*paired->budget)));
     if (2 * errors.inputs() < paired->rows.size()) {
       refused += fmt::format("{} is left out: {} of {} inputs are defined.", at, errors.inputs(), paired->rows.size());
@@ -191,7 +188,6 @@ Judgement reference_settles_with_resolution(const Scoreboard& scores) {
     series[0].scores.push_back(at_many.at(sample));
     series[1].scores.push_back(change);
   }
-  for (PairedScores::Series& one : series) one.reference_errors.assign(one.scores.size(), 0.0);
   const auto settled = measure("", PairedScores(std::move(series)), ratio_of_two, 1, Side::at_most);
   if (!settled) return not_testable("The references of too few inputs are stored.");
   return all_of({*settled}, {.quantity = fmt::format("The change from n = {} over that from n = {}", many, few),

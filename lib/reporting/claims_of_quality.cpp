@@ -248,9 +248,8 @@ Judgement transfers_to_unseen_resolutions(const Scoreboard& scores) {
 Judgement one_model_for_all_resolutions(const Scoreboard& scores) {
   const auto& training = scores.run().results.training;
   // A further explainer is another recipe, not another model for some of the n.
-  const auto trainings = std::count_if(training.begin(), training.end(), [](const runs::TrainingRow& row) {
-    return row.stage == "explainer" && !row.explainer;
-  });
+  const auto trainings =
+      std::ranges::count_if(training, [](const auto& row) { return row.stage == "explainer" && !row.explainer; });
   if (trainings == 0) return not_testable("There is no row of the explainer's training.");
   Measurements found = {exactly("", static_cast<double>(trainings), 1, Side::at_most)};
   found.back().quantity = "The number of explainers trained";
@@ -280,10 +279,9 @@ Judgement error_grows_while_r2_stays(const Scoreboard& scores) {
              *many = scores.cell(Discretisation::line(most), explainer);
   if (few == nullptr || many == nullptr)
     return not_testable(fmt::format("OperatorSHAP was not run at n = 32 and n = {}.", most));
-  const std::vector<const Cell*> cells = {many, few};
-  const auto growth = measure("NRMSE, ratio", PairedScores::of(cells, "nrmse"), ratio_of_two, 1, Side::at_least);
+  const auto growth = measure("NRMSE, ratio", PairedScores::of({many, few}, "nrmse"), ratio_of_two, 1, Side::at_least);
   const auto change = measure(
-      "R², change", PairedScores::of(cells, "r2"),
+      "R², change", PairedScores::of({many, few}, "r2"),
       [](std::span<const double> medians) { return std::abs(medians[0] - medians[1]); }, metrics::find("r2").tolerance,
       Side::at_most);
   if (!growth || !change) return not_testable("OperatorSHAP has too few inputs at n = 32 and n = 1024.");

@@ -1,7 +1,5 @@
 // The theorems, by their convergence studies. The rules are ours.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,7 +10,6 @@
 #include "core/file.hpp"
 #include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
-#include "reporting/paper.hpp"
 #include "statistics/quantiles.hpp"
 #include "statistics/study.hpp"
 
