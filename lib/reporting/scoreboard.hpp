@@ -140,6 +140,8 @@ class Scoreboard {
   const runs::ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
 
  private:
+  /// A cell for each grid, method and budget of the rows, behind the cells that there are.
+  void add_cells(const std::vector<runs::AttributionRow>& rows);
   void add_constants();
   /// The first column with this name or, for a method with several explainers, with its first one.
   std::string column(std::string_view method) const;
