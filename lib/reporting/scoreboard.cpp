@@ -34,14 +34,6 @@ std::string Discretisation::id() const {
 
 namespace {
 
-std::vector<double> defined(const Cell& cell, std::string_view metric) {
-  std::vector<double> values;
-  for (const runs::AttributionRow* row : cell.rows) {
-    if (row->scores[metric].value) values.push_back(*row->scores[metric].value);
-  }
-  return values;
-}
-
 /// Of the inputs that the method did not refuse: one that refuses has not asked the game for anything.
 template <typename Cost>
 std::vector<double> costs(const Cell& cell, const Cost& cost) {
@@ -81,13 +73,11 @@ std::optional<double> reference_target(const runs::Run& run) {
 }  // namespace
 
 std::optional<statistics::Quartiles> Cell::quartiles(std::string_view metric) const {
-  std::vector<double> values = defined(*this, metric);
-  if (values.empty()) return std::nullopt;
-  return opshap::statistics::quartiles(std::move(values));
+  return quartiles_of(rows, metric);
 }
 
 std::string Cell::undefined(std::string_view metric) const {
-  const std::size_t missing = rows.size() - defined(*this, metric).size();
+  const std::size_t missing = rows.size() - defined_scores(rows, metric).size();
   if (missing == 0) return "";
   const auto first = std::ranges::find_if(rows, [metric](const auto* row) { return !row->scores[metric].value; });
   return message(missing, " of ", rows.size(), " undefined: ", (*first)->scores[metric].why);
