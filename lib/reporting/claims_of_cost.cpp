@@ -176,7 +176,7 @@ Judgement training_is_amortised(const Scoreboard& scores) {
       never += fmt::format("{}{}", never.empty() ? "" : ", ", label);
       continue;
     }
-    found.push_back(exactly(label, ratio(method.evaluations, pays->explainer_evaluations), 100, Side::at_least,
+    found.push_back(exactly(label, ratio(method.evaluations, pays->explainer().evaluations), 100, Side::at_least,
                             {show_count(method.evaluations), show(method.nrmse)}));
   }
   if (found.empty()) return not_testable("No sampling method reaches OperatorSHAP's error at n = 512.");
@@ -208,8 +208,8 @@ Judgement training_breaks_even(const Scoreboard& scores) {
                  .figures = {"evaluations an input", "NRMSE"},
                  .at = "method as good without training"},
                 fmt::format("Training took {} evaluations, an explanation takes {}, with an NRMSE of {}.",
-                            show_count(static_cast<double>(pays->training_evaluations)),
-                            show_count(pays->explainer_evaluations), show(pays->explainer_nrmse)));
+                            show_count(static_cast<double>(pays->explainer().training_evaluations)),
+                            show_count(pays->explainer().evaluations), show(pays->explainer().nrmse)));
 }
 
 }  // namespace
