@@ -45,15 +45,12 @@ bool add(HeldOutErrors& found, const Measured& error, const Measured& of_referen
 double HeldOutErrors::median() const { return statistics::quartiles(nrmse).median; }
 
 statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
-  return statistics::bootstrap(
-             nrmse.size(),
-             [this](statistics::Draw& draw) {
-               std::vector<double> drawn;
-               for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
-               return statistics::quartiles(std::move(drawn)).median;
-             },
-             seed)
-      .interval();
+  const auto drawn_median = [this](statistics::Draw& draw) {
+    std::vector<double> drawn;
+    for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
+    return statistics::quartiles(std::move(drawn)).median;
+  };
+  return statistics::bootstrap(nrmse.size(), drawn_median, seed).interval();
 }
 
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {

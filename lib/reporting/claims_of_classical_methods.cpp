@@ -140,9 +140,8 @@ Judgement more_budget_improves_regression_msr(const Scoreboard& scores) {
       cells.push_back(&cell);
       budgets.push_back(static_cast<double>(*cell.budget));
     }
-    auto slope = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); }, 0, Side::at_most);
+    const auto power = [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); };
+    auto slope = measure(place(on), PairedScores::of(cells, "nrmse"), power, 0, Side::at_most);
     if (!slope) continue;
     slope->figures = {fmt::format("{} at {}", slope->figures.front(), show_count(budgets.front())),
                       fmt::format("{} at {}", slope->figures.back(), show_count(budgets.back()))};

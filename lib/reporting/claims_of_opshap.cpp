@@ -89,15 +89,13 @@ Judgement mean_field_error_falls(const Scoreboard& scores) {
     return not_testable(fmt::format(
         "The references tell the mean field's error from zero at {} n, and three are needed.", curve.cells.size()));
   }
-  const auto distance = measure(
-      fmt::format("{} to {}", place(curve.cells.front()->on), curve.cells.back()->on.label()),
-      PairedScores::net(curve.cells),
-      [&curve](std::span<const double> medians) {
-        std::vector<double> errors;
-        for (std::size_t i = 0; i < medians.size(); ++i) errors.push_back(std::max(medians[i], curve.floors[i]));
-        return std::abs(log_slope(curve.players, errors) + 1);
-      },
-      0.5, Side::at_most);
+  const auto from_the_rate = [&curve](std::span<const double> medians) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < medians.size(); ++i) errors.push_back(std::max(medians[i], curve.floors[i]));
+    return std::abs(log_slope(curve.players, errors) + 1);
+  };
+  const auto distance = measure(fmt::format("{} to {}", place(curve.cells.front()->on), curve.cells.back()->on.label()),
+                                PairedScores::net(curve.cells), from_the_rate, 0.5, Side::at_most);
   if (!distance) return not_testable("The mean field has too few inputs.");
   std::string words;
   for (std::size_t i = 0; i < curve.players.size(); ++i)
@@ -139,10 +137,8 @@ Judgement permutation_error_rate(const Scoreboard& scores) {
       budgets.push_back(static_cast<double>(*cell.budget));
     }
     if (cells.size() < 3) continue;
-    const auto distance = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [&budgets](std::span<const double> medians) { return std::abs(log_slope(budgets, medians) + 0.5); }, 0.15,
-        Side::at_most);
+    const auto from_the_rate = [&budgets](auto medians) { return std::abs(log_slope(budgets, medians) + 0.5); };
+    const auto distance = measure(place(on), PairedScores::of(cells, "nrmse"), from_the_rate, 0.15, Side::at_most);
     if (!distance) continue;
     return all_of({*distance}, {.quantity = "The distance of the power of the budget from -1/2"},
                   fmt::format("It rests on {} budgets.", budgets.size()));

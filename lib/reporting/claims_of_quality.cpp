@@ -74,14 +74,12 @@ Judgement quality_against(const Scoreboard& scores, std::string_view other) {
   }
   if (found.empty())
     return not_run(scores.cell(scores.discretisations().front(), explainer) == nullptr ? explainer : other);
-  const auto superior = measure(
-      "", PairedScores::of(cells, "nrmse"),
-      [](std::span<const double> medians) {
-        double lower = 0;
-        for (std::size_t i = 0; i < medians.size(); i += 2) lower += medians[i] < medians[i + 1];
-        return 2 * lower / static_cast<double>(medians.size());
-      },
-      0.5, Side::at_least);
+  const auto share_of_lower = [](std::span<const double> medians) {
+    double lower = 0;
+    for (std::size_t i = 0; i < medians.size(); i += 2) lower += medians[i] < medians[i + 1];
+    return 2 * lower / static_cast<double>(medians.size());
+  };
+  const auto superior = measure("", PairedScores::of(cells, "nrmse"), share_of_lower, 0.5, Side::at_least);
   const std::string label = style_of(other).label;
   if (superior) {
     found.push_back(*superior);
@@ -228,12 +226,10 @@ Judgement transfers_to_unseen_resolutions(const Scoreboard& scores) {
   for (const Discretisation& on : scores.discretisations()) {
     const std::vector<const Cell*> cells = unseen_and_seen(scores, on);
     if (cells.size() < 2 || std::find(cells.begin(), cells.end(), nullptr) != cells.end()) continue;
-    const auto excess = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [](std::span<const double> medians) {
-          return ratio(medians[0], *std::max_element(medians.begin() + 1, medians.end()));
-        },
-        1.25, Side::at_most);
+    const auto over_the_others = [](std::span<const double> medians) {
+      return ratio(medians[0], *std::max_element(medians.begin() + 1, medians.end()));
+    };
+    const auto excess = measure(place(on), PairedScores::of(cells, "nrmse"), over_the_others, 1.25, Side::at_most);
     if (excess) found.push_back(*excess);
   }
   if (found.empty()) {
@@ -258,12 +254,10 @@ Judgement one_model_for_all_resolutions(const Scoreboard& scores) {
     const auto on = Discretisation::line(players);
     std::vector<std::string_view> methods = {explainer, "uniform"};
     if (scores.cell(on, "constant") != nullptr) methods.push_back("constant");
-    const auto better = measure_at(
-        scores, on, methods, "nrmse",
-        [](std::span<const double> medians) {
-          return ratio(medians[0], *std::min_element(medians.begin() + 1, medians.end()));
-        },
-        1, Side::at_most);
+    const auto over_the_better = [](std::span<const double> medians) {
+      return ratio(medians[0], *std::min_element(medians.begin() + 1, medians.end()));
+    };
+    const auto better = measure_at(scores, on, methods, "nrmse", over_the_better, 1, Side::at_most);
     if (!better) return not_testable(place(on) + " was not run.");
     found.push_back(*better);
   }
@@ -280,10 +274,9 @@ Judgement error_grows_while_r2_stays(const Scoreboard& scores) {
   if (few == nullptr || many == nullptr)
     return not_testable(fmt::format("OperatorSHAP was not run at n = 32 and n = {}.", most));
   const auto growth = measure("NRMSE, ratio", PairedScores::of({many, few}, "nrmse"), ratio_of_two, 1, Side::at_least);
-  const auto change = measure(
-      "R², change", PairedScores::of({many, few}, "r2"),
-      [](std::span<const double> medians) { return std::abs(medians[0] - medians[1]); }, metrics::find("r2").tolerance,
-      Side::at_most);
+  const auto difference = [](std::span<const double> medians) { return std::abs(difference_of_two(medians)); };
+  const auto change = measure("R², change", PairedScores::of({many, few}, "r2"), difference,
+                              metrics::find("r2").tolerance, Side::at_most);
   if (!growth || !change) return not_testable("OperatorSHAP has too few inputs at n = 32 and n = 1024.");
   return all_of(
       {*growth, *change},
@@ -389,15 +382,13 @@ std::optional<Measurement> lead(const Scoreboard& scores, const Discretisation& 
   methods.insert(methods.end(), winners.others.begin(), winners.others.end());
   const double sign = metric.better == metrics::Better::lower ? -1 : 1;
   const std::size_t first = winners.best.size();
-  auto found = measure_at(
-      scores, on, methods, metric.name,
-      [sign, first](std::span<const double> medians) {
-        std::vector<double> signed_medians;
-        for (const double median : medians) signed_medians.push_back(sign * median);
-        const auto others = signed_medians.begin() + static_cast<std::ptrdiff_t>(first);
-        return *std::max_element(signed_medians.begin(), others) - *std::max_element(others, signed_medians.end());
-      },
-      0, Side::at_least);
+  const auto lead_of_best = [sign, first](std::span<const double> medians) {
+    std::vector<double> signed_medians;
+    for (const double median : medians) signed_medians.push_back(sign * median);
+    const auto others = signed_medians.begin() + static_cast<std::ptrdiff_t>(first);
+    return *std::max_element(signed_medians.begin(), others) - *std::max_element(others, signed_medians.end());
+  };
+  auto found = measure_at(scores, on, methods, metric.name, lead_of_best, 0, Side::at_least);
   if (!found) return std::nullopt;
   found->at = metric.symbol;
   std::vector<std::string> figures;

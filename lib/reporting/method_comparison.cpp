@@ -104,15 +104,12 @@ MethodChange change_of(const std::string& method, const PairedRuns& pairs, std::
     double sum = 0;
     for (const double log : logs) sum += log;
     found.ratio = std::exp(sum / static_cast<double>(logs.size()));
-    found.interval = statistics::bootstrap(
-                         logs.size(),
-                         [&logs](statistics::Draw& draw) {
-                           double drawn = 0;
-                           for (const std::size_t pair : draw.inputs) drawn += logs[pair];
-                           return std::exp(drawn / static_cast<double>(logs.size()));
-                         },
-                         seed)
-                         .interval();
+    const auto mean_ratio = [&logs](statistics::Draw& draw) {
+      double drawn = 0;
+      for (const std::size_t pair : draw.inputs) drawn += logs[pair];
+      return std::exp(drawn / static_cast<double>(logs.size()));
+    };
+    found.interval = statistics::bootstrap(logs.size(), mean_ratio, seed).interval();
   }
   found.change = judge_change(found, pairs.chance);
   return found;

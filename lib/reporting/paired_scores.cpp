@@ -153,14 +153,12 @@ statistics::Resamples PairedScores::resamples(const Function& function) const {
   std::vector<ResampledMedian> series;
   for (const Series& one : series_) series.emplace_back(one, net_);
   std::vector<double> medians;
-  return statistics::bootstrap(
-      inputs(),
-      [&](statistics::Draw& draw) {
-        medians.clear();
-        for (ResampledMedian& median : series) medians.push_back(to_score(median(draw)));
-        return function(medians);
-      },
-      interval_seed);
+  const auto drawn = [&](statistics::Draw& draw) {
+    medians.clear();
+    for (ResampledMedian& median : series) medians.push_back(to_score(median(draw)));
+    return function(medians);
+  };
+  return statistics::bootstrap(inputs(), drawn, interval_seed);
 }
 
 double ratio(double a, double b) {
