@@ -125,11 +125,8 @@ std::optional<Measurement> measure(std::string at, const PairedScores& scores, c
                                    double threshold, Side side) {
   if (scores.inputs() < least_inputs) return std::nullopt;
   const std::vector<double> medians = scores.medians();
-  Measurement measurement{.at = std::move(at),
-                          .value = function(medians),
-                          .interval_at = at_tails(scores.resamples(function)),
-                          .threshold = threshold,
-                          .side = side};
+  Measurement measurement = exactly(std::move(at), function(medians), threshold, side);
+  measurement.interval_at = at_tails(scores.resamples(function));
   for (const double median : medians) measurement.figures.push_back(show(median));
   return measurement;
 }

@@ -55,7 +55,7 @@ struct Measurement {
 
 using Measurements = std::vector<Measurement>;
 
-/// Of a number that nothing random is in.
+/// Of a number that nothing random is in, as long as it gets no interval_at.
 Measurement exactly(std::string at, double value, double threshold, Side side, std::vector<std::string> figures = {});
 
 /// The intervals of resamples.

@@ -129,18 +129,15 @@ Measurement::IntervalAt widened(double value, Measurement::IntervalAt interval_a
 
 /// The factor, at least 1, by which a ratio with this logarithm differs from 1.
 Measurement factor_of(double log_ratio, const Measurement::IntervalAt& log_interval, double threshold) {
-  return {.at = "",
-          .value = std::exp(std::abs(log_ratio)),
-          .interval_at =
-              [log_interval](double tail) {
-                const statistics::Interval of_log = log_interval(tail);
-                const bool around_zero = of_log.low <= 0 && of_log.high >= 0;
-                const double least = std::min(std::abs(of_log.low), std::abs(of_log.high)),
-                             most = std::max(std::abs(of_log.low), std::abs(of_log.high));
-                return statistics::Interval{.low = around_zero ? 1 : std::exp(least), .high = std::exp(most)};
-              },
-          .threshold = threshold,
-          .side = Side::at_most};
+  Measurement factor = exactly("", std::exp(std::abs(log_ratio)), threshold, Side::at_most);
+  factor.interval_at = [log_interval](double tail) {
+    const statistics::Interval of_log = log_interval(tail);
+    const bool around_zero = of_log.low <= 0 && of_log.high >= 0;
+    const double least = std::min(std::abs(of_log.low), std::abs(of_log.high)),
+                 most = std::max(std::abs(of_log.low), std::abs(of_log.high));
+    return statistics::Interval{.low = around_zero ? 1 : std::exp(least), .high = std::exp(most)};
+  };
+  return factor;
 }
 
 /// A method's median NRMSE over the paper's, the geometric mean over all n that both have. Its direction says whether

@@ -25,15 +25,12 @@ using claims::Side;
 
 /// A slope with its standard error, from `degrees` + 2 points.
 Measurement slope(std::string at, double value, double standard_error, double degrees, double threshold, Side side) {
-  return {.at = std::move(at),
-          .value = value,
-          .interval_at =
-              [value, standard_error, degrees](double tail) {
-                const double reach = standard_error * statistics::student_quantile(1 - tail, degrees);
-                return statistics::Interval{.low = value - reach, .high = value + reach};
-              },
-          .threshold = threshold,
-          .side = side};
+  Measurement measured = claims::exactly(std::move(at), value, threshold, side);
+  measured.interval_at = [value, standard_error, degrees](double tail) {
+    const double reach = standard_error * statistics::student_quantile(1 - tail, degrees);
+    return statistics::Interval{.low = value - reach, .high = value + reach};
+  };
+  return measured;
 }
 
 /// What a claim takes from a file of the studies.

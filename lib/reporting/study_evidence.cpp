@@ -46,18 +46,14 @@ struct HeldOutGroup {
   template <typename Number>
   OverSeeds over(const Number& number) const {
     std::vector<double> values;
-    for (const HeldOutRow* row : rows) values.push_back(number(*row));
+    for (const HeldOutRow* row : rows) values.push_back(static_cast<double>(std::invoke(number, *row)));
     return OverSeeds(values);
   }
   OverSeeds error() const {
     return over([](const HeldOutRow& row) { return median(row.nrmse); });
   }
-  double evaluations() const {
-    return over([](const HeldOutRow& row) { return static_cast<double>(row.training_evaluations); }).median;
-  }
-  double training_seconds() const {
-    return over([](const HeldOutRow& row) { return row.training_seconds; }).median;
-  }
+  double evaluations() const { return over(&HeldOutRow::training_evaluations).median; }
+  double training_seconds() const { return over(&HeldOutRow::training_seconds).median; }
   double explanation_seconds() const {
     return over([](const HeldOutRow& row) { return median(row.seconds); }).median;
   }
@@ -305,8 +301,7 @@ Evidence times(const Rows& rows, const std::string& subject) {
   const std::string best = best_of(rows.recipes(), rows);
   Table table{.name = "times",
               .caption = "Time of an explanation and median NRMSE. An explainer's times have a share of its training.",
-              .columns = {{"n", true}, {"method"}, {"setting"}, {"time", true}, {"NRMSE", true}},
-              .rows = {}};
+              .columns = {{"n", true}, {"method"}, {"setting"}, {"time", true}, {"NRMSE", true}}};
   std::vector<statistics::Study> studies;
   for (const int players : rows.shown()) {
     for (const auto& [method, settings] : rows.methods(players)) {
@@ -375,10 +370,6 @@ bool is_uniform(const runs::AttributionRow& row) { return row.method == "uniform
 
 std::string input_in_words(const Input& input) {
   return fmt::format("n = {}, input {}", runs::shape_in_words(std::get<0>(input)), std::get<2>(input));
-}
-
-std::string count_of(std::size_t number, const char* one, const char* many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
 /// What is shown of the inputs of one grid.
@@ -480,13 +471,13 @@ Evidence evidence_of_references(const std::vector<ReferenceAgreement>& agreement
       .name = "references",
       .title = "References of a run, computed again",
       .finding = fmt::format(
-          "{}. {} agree with the rows of the run: the same kind, the same number of evaluations, and the same three "
-          "digits of the reference's own error and of the uniform attribution's NRMSE against it. {} not. The "
-          "backbone's relative errors differ from those of the run by at most {} of themselves. On another processor "
-          "the last digits of a prediction differ, and with them the place where a reference has reached its error.",
-          subject, fmt::format("{} of {} references", all.agree, all.inputs),
-          count_of(all.inputs - all.agree, "does", "do"), shown(backbone_difference)),
-      .studies = {},
+          "{}. {} of {} references agree with the rows of the run: the same kind, the same number of evaluations, and "
+          "the same three digits of the reference's own error and of the uniform attribution's NRMSE against it. {} {} "
+          "not. The backbone's relative errors differ from those of the run by at most {} of themselves. On another "
+          "processor the last digits of a prediction differ, and with them the place where a reference has reached its "
+          "error.",
+          subject, all.agree, all.inputs, differing.size(), differing.size() == 1 ? "does" : "do",
+          shown(backbone_difference)),
       .tables = {std::move(table)}};
   if (differing.empty()) return evidence;
   evidence.tables.push_back(table_of(
