@@ -15,10 +15,11 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
-#include "metrics/registry.hpp"
+#include "methods/method.hpp"
 #include "peers/frame.hpp"
 #include "reporting/page_parts.hpp"
 #include "runs/row_files.hpp"

@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/estimator.hpp"
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/contest.hpp"
-#include "methods/method.hpp"
 #include "reporting/method_comparison.hpp"
 #include "runs/part.hpp"
 #include "runs/results.hpp"

@@ -280,76 +280,6 @@ Judgement error_grows_while_r2_stays(const Scoreboard& scores) {
       {.quantity = "What changes from n = 32 to n = 1024", .figures = {"n = 1024", "n = 32"}, .at = "metric"});
 }
 
-}  // namespace
-
-std::vector<Claim> of_quality() {
-  return {
-      {.id = "quality_against_integrated_gradients",
-       .title = "its quality is comparable to that of integrated gradients",
-       .rule = quality_rule,
-       .judge = about(quality_against, integrated_gradients)},
-      {.id = "quality_against_regression_msr",
-       .title = "its quality is comparable to that of RegressionMSR",
-       .rule = quality_rule,
-       .judge = about(quality_against, regression_msr)},
-      {.id = "regression_msr_column",
-       .title = "RegressionMSR's column of the table",
-       .rule = column_rule,
-       .judge = about(column, regression_msr),
-       .excluded = unless_in_the_papers_table},
-      {.id = "operator_shap_column",
-       .title = "OperatorSHAP's column of the table",
-       .rule = column_rule,
-       .judge = about(column, explainer),
-       .excluded = unless_in_the_papers_table},
-      {.id = "integrated_gradients_column",
-       .title = "integrated gradients' column of the table",
-       .rule = column_rule,
-       .judge = about(column, integrated_gradients),
-       .excluded = unless_in_the_papers_table},
-      {.id = "consistent_across_resolutions",
-       .title = "it is consistent with the reference at every n",
-       .rule = "the median Pearson correlation with the reference is at most 0.02 (the metric's tolerance) below that "
-               "of the paper's table, at every n that both have, two or more",
-       .judge = consistent_across_resolutions,
-       .excluded = unless_in_the_papers_table},
-      {.id = "transfers_to_unseen_resolutions",
-       .title = "it transfers to n that it never saw",
-       .rule = "at every n that no training input had, the median NRMSE is at most 1.25 times the larger of those at "
-               "the two trained n around it; a run without n beyond the trained ones says nothing about these",
-       .judge = transfers_to_unseen_resolutions},
-      {.id = "one_model_for_all_resolutions",
-       .title = "one model serves all n",
-       .rule = "one explainer was trained, and its median NRMSE is below that of the better one of the two "
-               "attributions that do not look at the input, uniform and constant, at each of the seven n",
-       .judge = one_model_for_all_resolutions,
-       .excluded = unless_on_lines},
-      {.id = "best_in_r2_and_pearson_from_64_players",
-       .title = "it is best in R² and Pearson correlation from n = 64 on",
-       .rule = "at every n >= 64 OperatorSHAP's median R² and median Pearson correlation are not below those of "
-               "integrated gradients and of RegressionMSR",
-       .judge = of_medians({.methods = {explainer, integrated_gradients, regression_msr},
-                            .metrics = {"r2", "pearson"},
-                            .number = lead_of_first,
-                            .bound = 0,
-                            .side = Side::at_least,
-                            .from = 64,
-                            .wording = {.quantity = "OperatorSHAP's median less the best of the other two",
-                                        .figures = {"OperatorSHAP", "IG", "RegressionMSR"},
-                                        .equal = 0},
-                            .otherwise = "The three methods were not all run at n >= 64."}),
-       .excluded = unless_burgers},
-      {.id = "error_grows_while_r2_stays",
-       .title = "its error grows with n while its R² stays",
-       .rule = "from n = 32 to n = 1024 the median NRMSE does not fall, and the median R² changes by at most the "
-               "metric's tolerance",
-       .judge = error_grows_while_r2_stays,
-       .excluded = unless_burgers},
-  };
-}
-
-namespace {
-
 /// The methods of the paper's table with the best median in a row, by one metric; several where it prints the same.
 struct Winners {
   std::vector<std::string> best, others;
@@ -428,6 +358,72 @@ std::string winners_in_words(const PaperCell& cell) {
 }
 
 }  // namespace
+
+std::vector<Claim> of_quality() {
+  return {
+      {.id = "quality_against_integrated_gradients",
+       .title = "its quality is comparable to that of integrated gradients",
+       .rule = quality_rule,
+       .judge = about(quality_against, integrated_gradients)},
+      {.id = "quality_against_regression_msr",
+       .title = "its quality is comparable to that of RegressionMSR",
+       .rule = quality_rule,
+       .judge = about(quality_against, regression_msr)},
+      {.id = "regression_msr_column",
+       .title = "RegressionMSR's column of the table",
+       .rule = column_rule,
+       .judge = about(column, regression_msr),
+       .excluded = unless_in_the_papers_table},
+      {.id = "operator_shap_column",
+       .title = "OperatorSHAP's column of the table",
+       .rule = column_rule,
+       .judge = about(column, explainer),
+       .excluded = unless_in_the_papers_table},
+      {.id = "integrated_gradients_column",
+       .title = "integrated gradients' column of the table",
+       .rule = column_rule,
+       .judge = about(column, integrated_gradients),
+       .excluded = unless_in_the_papers_table},
+      {.id = "consistent_across_resolutions",
+       .title = "it is consistent with the reference at every n",
+       .rule = "the median Pearson correlation with the reference is at most 0.02 (the metric's tolerance) below that "
+               "of the paper's table, at every n that both have, two or more",
+       .judge = consistent_across_resolutions,
+       .excluded = unless_in_the_papers_table},
+      {.id = "transfers_to_unseen_resolutions",
+       .title = "it transfers to n that it never saw",
+       .rule = "at every n that no training input had, the median NRMSE is at most 1.25 times the larger of those at "
+               "the two trained n around it; a run without n beyond the trained ones says nothing about these",
+       .judge = transfers_to_unseen_resolutions},
+      {.id = "one_model_for_all_resolutions",
+       .title = "one model serves all n",
+       .rule = "one explainer was trained, and its median NRMSE is below that of the better one of the two "
+               "attributions that do not look at the input, uniform and constant, at each of the seven n",
+       .judge = one_model_for_all_resolutions,
+       .excluded = unless_on_lines},
+      {.id = "best_in_r2_and_pearson_from_64_players",
+       .title = "it is best in R² and Pearson correlation from n = 64 on",
+       .rule = "at every n >= 64 OperatorSHAP's median R² and median Pearson correlation are not below those of "
+               "integrated gradients and of RegressionMSR",
+       .judge = of_medians({.methods = {explainer, integrated_gradients, regression_msr},
+                            .metrics = {"r2", "pearson"},
+                            .number = lead_of_first,
+                            .bound = 0,
+                            .side = Side::at_least,
+                            .from = 64,
+                            .wording = {.quantity = "OperatorSHAP's median less the best of the other two",
+                                        .figures = {"OperatorSHAP", "IG", "RegressionMSR"},
+                                        .equal = 0},
+                            .otherwise = "The three methods were not all run at n >= 64."}),
+       .excluded = unless_burgers},
+      {.id = "error_grows_while_r2_stays",
+       .title = "its error grows with n while its R² stays",
+       .rule = "from n = 32 to n = 1024 the median NRMSE does not fall, and the median R² changes by at most the "
+               "metric's tolerance",
+       .judge = error_grows_while_r2_stays,
+       .excluded = unless_burgers},
+  };
+}
 
 std::vector<Claim> of_table_rows(std::string_view pde) {
   std::vector<Claim> claims;

@@ -57,6 +57,15 @@ metrics::Scores constant_scores(const std::vector<double>& reference, const Attr
   return scores;
 }
 
+/// Of the finer values the part that belongs to the cells around every second point: the neighbours' cells are cut in
+/// half.
+std::vector<double> coarsened(const std::vector<double>& fine) {
+  std::vector<double> coarse;
+  for (std::size_t i = 0; i + 1 < fine.size(); i += 2)
+    coarse.push_back(fine[i] + (fine[(i + fine.size() - 1) % fine.size()] + fine[i + 1]) / 2);
+  return coarse;
+}
+
 constexpr double most_backbone_error = 0.1, most_missed_targets = 5;
 
 /// What the run's profile asked of its references.
@@ -365,19 +374,6 @@ std::map<std::int64_t, double> backbone_errors(const Scoreboard& scores, const s
   }
   return found;
 }
-
-namespace {
-
-/// Of the finer values the part that belongs to the cells around every second point: the neighbours' cells are cut in
-/// half.
-std::vector<double> coarsened(const std::vector<double>& fine) {
-  std::vector<double> coarse;
-  for (std::size_t i = 0; i + 1 < fine.size(); i += 2)
-    coarse.push_back(fine[i] + (fine[(i + fine.size() - 1) % fine.size()] + fine[i + 1]) / 2);
-  return coarse;
-}
-
-}  // namespace
 
 std::optional<double> distance_of_references(const Scoreboard& scores, std::int64_t sample, int players, int finer) {
   const runs::ValuesRow* coarse = scores.values(Discretisation::line(players), sample, "reference");

@@ -339,20 +339,6 @@ Evidence times(const Rows& rows, const std::string& subject) {
           .study_tables = false};
 }
 
-}  // namespace
-
-std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const RecipeFamilies& families,
-                                         const std::string& subject) {
-  const Rows rows(all);
-  std::vector<Evidence> found = {costs_of_recipes(rows, families, subject)};
-  for (const auto& [family, recipes] : members(rows, families))
-    if (recipes.size() > 1) found.push_back(of_family(family, recipes, rows, subject));
-  found.push_back(times(rows, subject));
-  return found;
-}
-
-namespace {
-
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double change_of(const Measured& then, const Measured& now) {
@@ -393,6 +379,16 @@ std::string shown(double difference) {
 }
 
 }  // namespace
+
+std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const RecipeFamilies& families,
+                                         const std::string& subject) {
+  const Rows rows(all);
+  std::vector<Evidence> found = {costs_of_recipes(rows, families, subject)};
+  for (const auto& [family, recipes] : members(rows, families))
+    if (recipes.size() > 1) found.push_back(of_family(family, recipes, rows, subject));
+  found.push_back(times(rows, subject));
+  return found;
+}
 
 bool ReferenceAgreement::agrees() const {
   constexpr double third_digit = 5e-4;  // half a unit of the third digit of 1, the largest change it hides
