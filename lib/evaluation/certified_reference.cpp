@@ -262,6 +262,283 @@ class GrowingTwoLevel {
   std::vector<std::vector<double>> rounds_;
 };
 
+/// Of the standard errors of the regression, which are over 32 random groups.
+constexpr double regression_degrees = 31;
+constexpr int max_exact_players = 24;
+/// The fewest that tell how many directions their errors have: four rounds of one.
+constexpr std::int64_t least_pairs = 4;
+
+/// Of what rounding may make of values: those that are smaller than this part of it are what rounding makes of 0.
+constexpr double nothing = 1.0 / 64;
+
+/// An estimate with what the cross-check has to know of it.
+struct Part {
+  const Estimator& estimator;
+  Attribution attribution;
+  double degrees;  ///< of its standard errors
+
+  Estimate estimate() const { return {attribution.values, *attribution.standard_errors, degrees}; }
+  double variance() const { return std::pow(norm(*attribution.standard_errors), 2); }
+};
+
+/// The mean of the two, or the first one alone where they do not agree or the second one has no standard errors yet.
+/// `dimension` is that of the cross-check.
+CertifiedReference combined(const Part& trusted, const Part& other, double dimension, double rounding,
+                            const ReferenceSettings& settings) {
+  CertifiedReference found{.method = std::string(trusted.estimator.name()), .attribution = trusted.attribution};
+  found.rounding = rounding;
+  for (const Part* part : {&trusted, &other})
+    found.estimates.push_back({std::string(part->estimator.name()), part->attribution});
+  Attribution& mean = found.attribution;
+  add_cost(mean, other.attribution);
+  if (other.attribution.standard_errors)
+    found.cross_check = cross_check(trusted.estimate(), other.estimate(), dimension, rounding);
+  if (found.cross_check && found.cross_check->agrees()) {
+    found.method = "certified";
+    const double all = trusted.variance() + other.variance();
+    const double weight = all > 0 ? other.variance() / all : 0.5;
+    for (std::size_t player = 0; player < mean.values.size(); ++player) {
+      mean.values[player] = weight * mean.values[player] + (1 - weight) * other.attribution.values[player];
+      (*mean.standard_errors)[player] = std::hypot(weight * (*mean.standard_errors)[player],
+                                                   (1 - weight) * (*other.attribution.standard_errors)[player]);
+    }
+  }
+  const double sampling = norm(*mean.standard_errors);
+  for (double& error : *mean.standard_errors) error = std::hypot(error, rounding);
+  const double size = norm(mean.values), of_rounding = rounding * std::sqrt(static_cast<double>(mean.values.size()));
+  found.only_rounding = sampling <= of_rounding;
+  found.error = found.only_rounding && size <= of_rounding * nothing
+                    ? Measured::undefined("the values are all 0 up to rounding")
+                    : relative(norm(*mean.standard_errors), size);
+  found.reached = found.error.value ? *found.error.value <= settings.relative_error : found.only_rounding;
+  return found;
+}
+
+std::int64_t all_coalitions(const Game& game) {
+  return game.players() > max_exact_players ? std::numeric_limits<std::int64_t>::max()
+                                            : CountedGame(game, {}).all_coalitions();
+}
+
+/// A reference that is to be made, and of what.
+struct Work {
+  const WatchedGame& game;
+  const ReferenceSettings& settings;
+  std::uint64_t seed;
+  const ReferenceEstimators& estimators;
+};
+
+/// Orderings and regression: what a game of values alone can have.
+class ByRegression {
+ public:
+  explicit ByRegression(const Work& work) : work_(work), orderings_(work.game, work.estimators.orderings, work.seed) {}
+
+  static std::int64_t minimum(const Game& game) { return step_cost(0, first_step(game.players())); }
+
+  /// What all steps cost.
+  Attribution spent() const {
+    Attribution cost = orderings_.spent();
+    add_cost(cost, fit_);
+    return cost;
+  }
+
+  /// Nothing when enumeration is cheaper.
+  std::optional<CertifiedReference> run() {
+    for (std::int64_t now = first_step(work_.game.players());; ++step_) {
+      throw_if_stopped("reference");
+      if (all_coalitions(work_.game) <= step_cost(orderings_.cost(), now)) return std::nullopt;
+      step(now);
+      const CertifiedReference found =
+          combined({work_.estimators.orderings, orderings_.attribution(), orderings_.degrees()},
+                   {work_.estimators.regression, fit_, regression_degrees}, effective_dimension(orderings_.rounds()),
+                   work_.game.rounding(), work_.settings);
+      const bool complete = fit_.standard_errors.has_value();
+      if ((found.reached || found.only_rounding) && complete) return found;
+      // How many times too large the error is. It has no bound where nothing is known of the values' size.
+      const double missing =
+          found.error.value.value_or(std::numeric_limits<double>::infinity()) / work_.settings.relative_error;
+      const std::int64_t before = std::exchange(now, next(now, complete ? missing : 2));
+      if (now > before) continue;
+      require(complete, "reference: max_evaluations=", work_.settings.max_evaluations, " (",
+              work_.estimators.regression.name(), " has no standard errors yet). Raise it.");
+      return found;
+    }
+  }
+
+ private:
+  /// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know
+  /// its error.
+  static std::int64_t first_step(int players) {
+    return std::max<std::int64_t>(2 * most_rounds * (std::int64_t{players} - 1), 1024);
+  }
+
+  /// Of a step that raises the orderings' evaluations from `before` to `now`; each attribute() looks at ∅ and N again.
+  static std::int64_t step_cost(std::int64_t before, std::int64_t now) {
+    return now - before + 2 * most_rounds + now / 2 + 2;
+  }
+
+  void step(std::int64_t evaluations) {
+    const std::int64_t fresh = evaluations / orderings_.pair_cost() - orderings_.pairs();
+    orderings_.grow(fresh / most_rounds * most_rounds, step_);
+    const Attribution discarded =
+        std::exchange(fit_, attribute(work_.estimators.regression, work_.game, {2 + evaluations / 2},
+                                      reference_seed(work_.seed, ReferenceStream::regression, step_)));
+    add_cost(fit_, discarded);
+  }
+
+  /// The budget of the next step: what the error asks for with a fifth to spare, at least twice and at most eight times
+  /// this one; or what can be afforded; or this one when that is hardly more.
+  std::int64_t next(std::int64_t now, double missing) const {
+    const double factor = std::clamp(1.2 * missing * missing, 2.0, 8.0);
+    const auto wanted = static_cast<std::int64_t>(factor * static_cast<double>(now));
+    const std::int64_t left = work_.settings.max_evaluations - work_.game.charged();
+    const std::int64_t affordable = (left + orderings_.cost() - 2 * most_rounds - 2) / 3 * 2;
+    const std::int64_t taken = std::min(wanted, affordable);
+    return 4 * taken < 5 * now ? now : taken;
+  }
+
+  const Work work_;
+  GrowingOrderings orderings_;
+  Attribution fit_;  ///< of the last step, with the cost of all
+  int step_ = 0;
+};
+
+/// Orderings and the two-level estimator: what a game with slopes can have.
+class BySlopes {
+ public:
+  explicit BySlopes(const Work& work)
+      : work_(work),
+        orderings_(work.game, work.estimators.orderings, work.seed),
+        two_level_(work.game, work.estimators.two_level, work.seed) {}
+
+  static std::int64_t minimum(const Game& game, const ReferenceEstimators& estimators) {
+    const std::int64_t pair_cost = 2 * (std::int64_t{game.players()} - 1);
+    return Step{least_pairs, GrowingTwoLevel::least(estimators.two_level, game.players())}.cost(pair_cost);
+  }
+
+  /// What all steps cost.
+  Attribution spent() const {
+    Attribution cost = orderings_.spent();
+    add_cost(cost, two_level_.spent());
+    return cost;
+  }
+
+  /// Nothing when enumeration is cheaper.
+  std::optional<CertifiedReference> run() {
+    Step step = first();
+    for (int count = 0;; ++count) {
+      throw_if_stopped("reference");
+      if (all_coalitions(work_.game) <= step.cost(orderings_.pair_cost())) return std::nullopt;
+      if (step.pairs > 0) orderings_.grow(step.pairs, count);
+      if (step.budget > 0) two_level_.grow(step.budget, count);
+      const Part orderings{work_.estimators.orderings, orderings_.attribution(), orderings_.degrees()};
+      const Part two_level{work_.estimators.two_level, two_level_.attribution(), two_level_.degrees()};
+      const double dimension = dimension_of_sum(orderings.variance(), least_dimension(orderings_.rounds()),
+                                                two_level.variance(), least_dimension(two_level_.rounds()));
+      CertifiedReference found = combined(orderings, two_level, dimension, work_.game.rounding(), work_.settings);
+      // The directions of the larger error must be known for the check to see anything.
+      const bool blind = two_level.variance() > orderings.variance() && two_level_.rounds().size() < 3;
+      if ((found.reached || found.only_rounding) && !blind) return found;
+      step = blind ? three_runs() : next(found, orderings.variance(), two_level.variance());
+      if (step.pairs > 0 || step.budget > 0) continue;
+      found.reached = found.reached && !blind;
+      return found;
+    }
+  }
+
+ private:
+  struct Step {
+    std::int64_t pairs = 0;   ///< of orderings
+    std::int64_t budget = 0;  ///< of the two-level estimator
+    /// Each attribute() of orderings looks at ∅ and N again.
+    std::int64_t cost(std::int64_t pair_cost) const {
+      return pairs * pair_cost + 2 * std::min<std::int64_t>(pairs, most_rounds) + budget;
+    }
+  };
+
+  /// The same for both, or what can be afforded.
+  Step first() const {
+    const std::int64_t spare = work_.settings.max_evaluations - minimum(work_.game, work_.estimators);
+    Step step{least_pairs, two_level_.least()};
+    step.budget += std::clamp<std::int64_t>(first_budget - step.budget, 0, spare / 2);
+    const std::int64_t more = std::min(step.budget, spare / 2 + least_pairs * orderings_.pair_cost());
+    step.pairs = std::max(least_pairs, more / (orderings_.pair_cost() + 2));
+    return step;
+  }
+
+  /// Nothing when it cannot be afforded.
+  Step three_runs() const {
+    const std::int64_t budget = two_level_.three_runs();
+    return work_.game.charged() + budget <= work_.settings.max_evaluations ? Step{0, budget} : Step{};
+  }
+
+  /// What the error asks for with a fifth to spare, or what can be afforded; nothing when that is hardly more than what
+  /// there is.
+  Step next(const CertifiedReference& found, double of_orderings, double of_two_level) const {
+    const auto pairs_cost = static_cast<double>(orderings_.cost()),
+               slopes_cost = static_cast<double>(two_level_.cost());
+    const bool agree = found.cross_check->agrees();
+    const bool by_orderings = !agree || of_orderings * pairs_cost < of_two_level * slopes_cost;
+    const double cost = by_orderings ? pairs_cost : slopes_cost, variance = by_orderings ? of_orderings : of_two_level,
+                 other = by_orderings ? of_two_level : of_orderings;
+    const double target = std::pow(work_.settings.relative_error * norm(found.attribution.values), 2);
+    const double missing = variance * (1 / target - (agree && other > 0 ? 1 / other : 0));
+    const double more = (std::clamp(1.2 * missing, 1.5, 8.0) - 1) * cost;
+    const double check = std::max(0.0, (cost + more) / 4 - (by_orderings ? slopes_cost : pairs_cost));
+    const auto left = static_cast<double>(work_.settings.max_evaluations - work_.game.charged() - 2 * most_rounds);
+    const double part = std::min(1.0, left / (more + check));
+    if (part * more < cost / 4) return {};
+    Step step{static_cast<std::int64_t>(part * (by_orderings ? more : check)) / orderings_.pair_cost(),
+              static_cast<std::int64_t>(part * (by_orderings ? check : more))};
+    if (step.budget < two_level_.least()) {
+      const bool affordable = static_cast<double>(two_level_.least()) + part * check <= left;
+      step.budget = !by_orderings && affordable ? two_level_.least() : 0;
+    }
+    return step;
+  }
+
+  const Work work_;
+  GrowingOrderings orderings_;
+  GrowingTwoLevel two_level_;
+};
+
+CertifiedReference exact(const Game& game) {
+  CertifiedReference found{.method = "exact", .attribution = attribute(estimators::find("exact"), game, {}, 0)};
+  found.attribution.standard_errors.emplace(found.attribution.values.size(), 0.0);
+  return found;
+}
+
+/// A reference in units as one of the game itself.
+CertifiedReference outside(const Scale& scale, CertifiedReference found) {
+  const auto leave = [&scale](Attribution& attribution) {
+    attribution.values = scale.outside(std::move(attribution.values));
+    if (attribution.standard_errors)
+      attribution.standard_errors = scale.outside(*std::move(attribution.standard_errors));
+    attribution.empty = scale.outside(attribution.empty);
+    attribution.grand = scale.outside(attribution.grand);
+  };
+  leave(found.attribution);
+  for (ReferenceEstimate& estimate : found.estimates) leave(estimate.attribution);
+  found.rounding = scale.outside(found.rounding);
+  return found;
+}
+
+template <typename Sampling>
+CertifiedReference sampled(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
+                           const ReferenceEstimators& estimators) {
+  WatchedGame watched(game);
+  for (;;) {
+    try {
+      Sampling sampling({watched, settings, seed, estimators});
+      if (auto found = sampling.run()) return outside(watched.scale(), *std::move(found));
+      CertifiedReference found = exact(game);
+      add_cost(found.attribution, sampling.spent());
+      return found;
+    } catch (const WatchedGame::Outgrown& outgrown) {
+      watched.rescale(outgrown);
+    }
+  }
+}
+
 }  // namespace
 
 CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding) {
@@ -321,294 +598,6 @@ double dimension_of_sum(double variance_a, double dimension_a, double variance_b
   if (variance == 0) return std::min(dimension_a, dimension_b);
   return std::pow(variance / (variance_a / std::sqrt(dimension_a) + variance_b / std::sqrt(dimension_b)), 2);
 }
-
-namespace {
-
-/// Of the standard errors of the regression, which are over 32 random groups.
-constexpr double regression_degrees = 31;
-constexpr int max_exact_players = 24;
-/// The fewest that tell how many directions their errors have: four rounds of one.
-constexpr std::int64_t least_pairs = 4;
-
-/// Of what rounding may make of values: those that are smaller than this part of it are what rounding makes of 0.
-constexpr double nothing = 1.0 / 64;
-
-/// An estimate with what the cross-check has to know of it.
-struct Part {
-  const Estimator& estimator;
-  Attribution attribution;
-  double degrees;  ///< of its standard errors
-
-  Estimate estimate() const { return {attribution.values, *attribution.standard_errors, degrees}; }
-  double variance() const { return std::pow(norm(*attribution.standard_errors), 2); }
-};
-
-/// The mean of the two, or the first one alone where they do not agree or the second one has no standard errors yet.
-/// `dimension` is that of the cross-check.
-CertifiedReference combined(const Part& trusted, const Part& other, double dimension, double rounding,
-                            const ReferenceSettings& settings) {
-  CertifiedReference found{.method = std::string(trusted.estimator.name()), .attribution = trusted.attribution};
-  found.rounding = rounding;
-  for (const Part* part : {&trusted, &other})
-    found.estimates.push_back({std::string(part->estimator.name()), part->attribution});
-  Attribution& mean = found.attribution;
-  add_cost(mean, other.attribution);
-  if (other.attribution.standard_errors)
-    found.cross_check = cross_check(trusted.estimate(), other.estimate(), dimension, rounding);
-  if (found.cross_check && found.cross_check->agrees()) {
-    found.method = "certified";
-    const double all = trusted.variance() + other.variance();
-    const double weight = all > 0 ? other.variance() / all : 0.5;
-    for (std::size_t player = 0; player < mean.values.size(); ++player) {
-      mean.values[player] = weight * mean.values[player] + (1 - weight) * other.attribution.values[player];
-      (*mean.standard_errors)[player] = std::hypot(weight * (*mean.standard_errors)[player],
-                                                   (1 - weight) * (*other.attribution.standard_errors)[player]);
-    }
-  }
-  const double sampling = norm(*mean.standard_errors);
-  for (double& error : *mean.standard_errors) error = std::hypot(error, rounding);
-  const double size = norm(mean.values), of_rounding = rounding * std::sqrt(static_cast<double>(mean.values.size()));
-  found.only_rounding = sampling <= of_rounding;
-  found.error = found.only_rounding && size <= of_rounding * nothing
-                    ? Measured::undefined("the values are all 0 up to rounding")
-                    : relative(norm(*mean.standard_errors), size);
-  found.reached = found.error.value ? *found.error.value <= settings.relative_error : found.only_rounding;
-  return found;
-}
-
-std::int64_t all_coalitions(const Game& game) {
-  return game.players() > max_exact_players ? std::numeric_limits<std::int64_t>::max()
-                                            : CountedGame(game, {}).all_coalitions();
-}
-
-/// Orderings and regression: what a game of values alone can have.
-class ByRegression {
- public:
-  ByRegression(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
-               const ReferenceEstimators& estimators)
-      : game_(game),
-        settings_(settings),
-        seed_(seed),
-        estimators_(estimators),
-        orderings_(game_, estimators.orderings, seed) {}
-
-  static std::int64_t minimum(const Game& game) { return step_cost(0, first_step(game.players())); }
-
-  /// What all steps cost.
-  Attribution spent() const {
-    Attribution cost = orderings_.spent();
-    add_cost(cost, fit_);
-    return cost;
-  }
-
-  /// Nothing when enumeration is cheaper.
-  std::optional<CertifiedReference> run() {
-    for (std::int64_t now = first_step(game_.players());; ++step_) {
-      throw_if_stopped("reference");
-      if (all_coalitions(game_) <= step_cost(orderings_.cost(), now)) return std::nullopt;
-      step(now);
-      const CertifiedReference found = combined({estimators_.orderings, orderings_.attribution(), orderings_.degrees()},
-                                                {estimators_.regression, fit_, regression_degrees},
-                                                effective_dimension(orderings_.rounds()), game_.rounding(), settings_);
-      const bool complete = fit_.standard_errors.has_value();
-      if ((found.reached || found.only_rounding) && complete) return found;
-      const std::int64_t before = std::exchange(now, next(now, complete ? missing(found.error) : 2));
-      if (now > before) continue;
-      require(complete, "reference: max_evaluations=", settings_.max_evaluations, " (", estimators_.regression.name(),
-              " has no standard errors yet). Raise it.");
-      return found;
-    }
-  }
-
- private:
-  /// How many times too large the error is. It has no bound where nothing is known of the values' size.
-  double missing(const Measured& error) const {
-    return error.value.value_or(std::numeric_limits<double>::infinity()) / settings_.relative_error;
-  }
-
-  /// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know
-  /// its error.
-  static std::int64_t first_step(int players) {
-    return std::max<std::int64_t>(2 * most_rounds * (std::int64_t{players} - 1), 1024);
-  }
-
-  /// Of a step that raises the orderings' evaluations from `before` to `now`; each attribute() looks at ∅ and N again.
-  static std::int64_t step_cost(std::int64_t before, std::int64_t now) {
-    return now - before + 2 * most_rounds + now / 2 + 2;
-  }
-
-  void step(std::int64_t evaluations) {
-    const std::int64_t fresh = evaluations / orderings_.pair_cost() - orderings_.pairs();
-    orderings_.grow(fresh / most_rounds * most_rounds, step_);
-    const Attribution discarded =
-        std::exchange(fit_, attribute(estimators_.regression, game_, {2 + evaluations / 2},
-                                      reference_seed(seed_, ReferenceStream::regression, step_)));
-    add_cost(fit_, discarded);
-  }
-
-  /// The budget of the next step: what the error asks for with a fifth to spare, at least twice and at most eight times
-  /// this one; or what can be afforded; or this one when that is hardly more.
-  std::int64_t next(std::int64_t now, double missing) const {
-    const double factor = std::clamp(1.2 * missing * missing, 2.0, 8.0);
-    const auto wanted = static_cast<std::int64_t>(factor * static_cast<double>(now));
-    const std::int64_t left = settings_.max_evaluations - game_.charged();
-    const std::int64_t affordable = (left + orderings_.cost() - 2 * most_rounds - 2) / 3 * 2;
-    const std::int64_t taken = std::min(wanted, affordable);
-    return 4 * taken < 5 * now ? now : taken;
-  }
-
-  const WatchedGame& game_;
-  const ReferenceSettings& settings_;
-  std::uint64_t seed_;
-  const ReferenceEstimators& estimators_;
-  GrowingOrderings orderings_;
-  Attribution fit_;  ///< of the last step, with the cost of all
-  int step_ = 0;
-};
-
-/// Orderings and the two-level estimator: what a game with slopes can have.
-class BySlopes {
- public:
-  BySlopes(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
-           const ReferenceEstimators& estimators)
-      : game_(game),
-        settings_(settings),
-        estimators_(estimators),
-        orderings_(game_, estimators.orderings, seed),
-        two_level_(game_, estimators.two_level, seed) {}
-
-  static std::int64_t minimum(const Game& game, const ReferenceEstimators& estimators) {
-    const std::int64_t pair_cost = 2 * (std::int64_t{game.players()} - 1);
-    return Step{least_pairs, GrowingTwoLevel::least(estimators.two_level, game.players())}.cost(pair_cost);
-  }
-
-  /// What all steps cost.
-  Attribution spent() const {
-    Attribution cost = orderings_.spent();
-    add_cost(cost, two_level_.spent());
-    return cost;
-  }
-
-  /// Nothing when enumeration is cheaper.
-  std::optional<CertifiedReference> run() {
-    Step step = first();
-    for (int count = 0;; ++count) {
-      throw_if_stopped("reference");
-      if (all_coalitions(game_) <= step.cost(orderings_.pair_cost())) return std::nullopt;
-      if (step.pairs > 0) orderings_.grow(step.pairs, count);
-      if (step.budget > 0) two_level_.grow(step.budget, count);
-      const Part orderings{estimators_.orderings, orderings_.attribution(), orderings_.degrees()};
-      const Part two_level{estimators_.two_level, two_level_.attribution(), two_level_.degrees()};
-      const double dimension = dimension_of_sum(orderings.variance(), least_dimension(orderings_.rounds()),
-                                                two_level.variance(), least_dimension(two_level_.rounds()));
-      CertifiedReference found = combined(orderings, two_level, dimension, game_.rounding(), settings_);
-      // The directions of the larger error must be known for the check to see anything.
-      const bool blind = two_level.variance() > orderings.variance() && two_level_.rounds().size() < 3;
-      if ((found.reached || found.only_rounding) && !blind) return found;
-      step = blind ? three_runs() : next(found, orderings.variance(), two_level.variance());
-      if (step.pairs > 0 || step.budget > 0) continue;
-      found.reached = found.reached && !blind;
-      return found;
-    }
-  }
-
- private:
-  struct Step {
-    std::int64_t pairs = 0;   ///< of orderings
-    std::int64_t budget = 0;  ///< of the two-level estimator
-    /// Each attribute() of orderings looks at ∅ and N again.
-    std::int64_t cost(std::int64_t pair_cost) const {
-      return pairs * pair_cost + 2 * std::min<std::int64_t>(pairs, most_rounds) + budget;
-    }
-  };
-
-  /// The same for both, or what can be afforded.
-  Step first() const {
-    const std::int64_t spare = settings_.max_evaluations - minimum(game_, estimators_);
-    Step step{least_pairs, two_level_.least()};
-    step.budget += std::clamp<std::int64_t>(first_budget - step.budget, 0, spare / 2);
-    const std::int64_t more = std::min(step.budget, spare / 2 + least_pairs * orderings_.pair_cost());
-    step.pairs = std::max(least_pairs, more / (orderings_.pair_cost() + 2));
-    return step;
-  }
-
-  /// Nothing when it cannot be afforded.
-  Step three_runs() const {
-    const std::int64_t budget = two_level_.three_runs();
-    return game_.charged() + budget <= settings_.max_evaluations ? Step{0, budget} : Step{};
-  }
-
-  /// What the error asks for with a fifth to spare, or what can be afforded; nothing when that is hardly more than what
-  /// there is.
-  Step next(const CertifiedReference& found, double of_orderings, double of_two_level) const {
-    const auto pairs_cost = static_cast<double>(orderings_.cost()),
-               slopes_cost = static_cast<double>(two_level_.cost());
-    const bool agree = found.cross_check->agrees();
-    const bool by_orderings = !agree || of_orderings * pairs_cost < of_two_level * slopes_cost;
-    const double cost = by_orderings ? pairs_cost : slopes_cost, variance = by_orderings ? of_orderings : of_two_level,
-                 other = by_orderings ? of_two_level : of_orderings;
-    const double target = std::pow(settings_.relative_error * norm(found.attribution.values), 2);
-    const double missing = variance * (1 / target - (agree && other > 0 ? 1 / other : 0));
-    const double more = (std::clamp(1.2 * missing, 1.5, 8.0) - 1) * cost;
-    const double check = std::max(0.0, (cost + more) / 4 - (by_orderings ? slopes_cost : pairs_cost));
-    const auto left = static_cast<double>(settings_.max_evaluations - game_.charged() - 2 * most_rounds);
-    const double part = std::min(1.0, left / (more + check));
-    if (part * more < cost / 4) return {};
-    Step step{static_cast<std::int64_t>(part * (by_orderings ? more : check)) / orderings_.pair_cost(),
-              static_cast<std::int64_t>(part * (by_orderings ? check : more))};
-    if (step.budget < two_level_.least()) {
-      const bool affordable = static_cast<double>(two_level_.least()) + part * check <= left;
-      step.budget = !by_orderings && affordable ? two_level_.least() : 0;
-    }
-    return step;
-  }
-
-  const WatchedGame& game_;
-  const ReferenceSettings& settings_;
-  const ReferenceEstimators& estimators_;
-  GrowingOrderings orderings_;
-  GrowingTwoLevel two_level_;
-};
-
-CertifiedReference exact(const Game& game) {
-  CertifiedReference found{.method = "exact", .attribution = attribute(estimators::find("exact"), game, {}, 0)};
-  found.attribution.standard_errors.emplace(found.attribution.values.size(), 0.0);
-  return found;
-}
-
-/// A reference in units as one of the game itself.
-CertifiedReference outside(const Scale& scale, CertifiedReference found) {
-  const auto leave = [&scale](Attribution& attribution) {
-    attribution.values = scale.outside(std::move(attribution.values));
-    if (attribution.standard_errors)
-      attribution.standard_errors = scale.outside(*std::move(attribution.standard_errors));
-    attribution.empty = scale.outside(attribution.empty);
-    attribution.grand = scale.outside(attribution.grand);
-  };
-  leave(found.attribution);
-  for (ReferenceEstimate& estimate : found.estimates) leave(estimate.attribution);
-  found.rounding = scale.outside(found.rounding);
-  return found;
-}
-
-template <typename Sampling>
-CertifiedReference sampled(const Game& game, const ReferenceSettings& settings, std::uint64_t seed,
-                           const ReferenceEstimators& estimators) {
-  WatchedGame watched(game);
-  for (;;) {
-    try {
-      Sampling sampling(watched, settings, seed, estimators);
-      if (auto found = sampling.run()) return outside(watched.scale(), *std::move(found));
-      CertifiedReference found = exact(game);
-      add_cost(found.attribution, sampling.spent());
-      return found;
-    } catch (const WatchedGame::Outgrown& outgrown) {
-      watched.rescale(outgrown);
-    }
-  }
-}
-
-}  // namespace
 
 std::int64_t minimum_reference_evaluations(const Game& game) {
   return game.slopes() == nullptr ? ByRegression::minimum(game) : BySlopes::minimum(game, {});

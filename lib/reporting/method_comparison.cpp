@@ -263,12 +263,8 @@ Table MethodComparison::runtime() const {
   std::erase_if(cells, [](const Cell& cell) {
     return !cell.undefined.empty() || std::ranges::none_of(cell.rows, [](const auto* row) { return finished(*row); });
   });
-  const auto count = [](auto number) {
-    return [number](const Cell& cell) { return show_count(median_of(cell, number)); };
-  };
-  const auto seconds = [](auto number) {
-    return [number](const Cell& cell) { return show_seconds(median_of(cell, number)); };
-  };
+  const auto count = [](auto number) { return [=](auto& cell) { return show_count(median_of(cell, number)); }; };
+  const auto seconds = [](auto number) { return [=](auto& cell) { return show_seconds(median_of(cell, number)); }; };
   const auto of_a_coalition = [](const Cell& cell) {
     const double distinct = median_of(cell, &runs::MethodRow::distinct);
     return distinct > 0 ? show(1e6 * median_of(cell, &runs::MethodRow::estimator_seconds) / distinct) : "none";
