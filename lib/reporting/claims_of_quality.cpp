@@ -164,12 +164,10 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   }
   if (cells.empty()) return not_run(method);
   if (!run.comparable_with_paper) {
-    Judgement judgement =
-        not_testable(fmt::format("The run is not the paper's: {}.",
-                                 run.departures.empty() ? "it says so without a reason" : run.departures.front()));
-    judgement.verdict = Verdict::not_comparable;
-    judgement.tables.push_back(std::move(table));
-    return judgement;
+    const std::string why = run.departures.empty() ? "it says so without a reason" : run.departures.front();
+    return {.verdict = Verdict::not_comparable,
+            .evidence = fmt::format("The run is not the paper's: {}.", why),
+            .tables = {std::move(table)}};
   }
   const auto log_ratio = [&paper](std::span<const double> medians) {
     double sum = 0;

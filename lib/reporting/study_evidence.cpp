@@ -65,8 +65,9 @@ class Rows {
   explicit Rows(const std::vector<HeldOutRow>& rows) : rows_(rows) {
     for (const HeldOutRow& row : rows) {
       if (std::ranges::find(players_, row.players) == players_.end()) players_.push_back(row.players);
-      if (row.method == explainer_method && std::ranges::find(recipes_, row.setting) == recipes_.end())
-        recipes_.push_back(row.setting);
+      if (row.method != explainer_method) continue;
+      if (std::ranges::find(recipes_, row.setting) == recipes_.end()) recipes_.push_back(row.setting);
+      seeds_.insert(row.seed);
     }
     std::ranges::sort(players_);
     require(!recipes_.empty(), "amortisation: rows=", rows.size(), " (none is of an explainer). Run the study again.");
@@ -74,12 +75,7 @@ class Rows {
 
   const std::vector<int>& players() const { return players_; }
   const std::vector<std::string>& recipes() const { return recipes_; }
-  std::size_t seeds() const {
-    std::set<std::uint64_t> seeds;
-    for (const HeldOutRow& row : rows_)
-      if (row.method == explainer_method) seeds.insert(row.seed);
-    return seeds.size();
-  }
+  std::size_t seeds() const { return seeds_.size(); }
   std::size_t inputs() const { return rows_.front().nrmse.size(); }
 
   /// The first, a middle and the last number of players: a figure has room for so many panels.
@@ -131,25 +127,13 @@ class Rows {
   const std::vector<HeldOutRow>& rows_;
   std::vector<int> players_;
   std::vector<std::string> recipes_;
+  std::set<std::uint64_t> seeds_;
 };
 
 std::string error_at(int players) { return fmt::format("NRMSE at n = {}", players); }
 
 void add_to(statistics::Study& study, double effort, const OverSeeds& error) {
   if (effort > 0 && error.low > 0) study.add(effort, error.median, error.low, error.high);
-}
-
-/// Errors against the time of training: a curve for each of these recipes and each of the shown sizes.
-std::vector<statistics::Study> histories(const std::vector<std::string>& recipes, const Rows& rows) {
-  std::vector<statistics::Study> studies;
-  for (const int players : rows.shown()) {
-    for (const std::string& recipe : recipes) {
-      statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
-      for (const HeldOutGroup& group : rows.history(recipe, players))
-        add_to(study, group.training_seconds(), group.error());
-    }
-  }
-  return studies;
 }
 
 /// A column for each of these numbers of players.
@@ -220,10 +204,18 @@ std::map<std::string, std::vector<std::string>> members(const Rows& rows, const 
   return members;
 }
 
-/// The curves of these recipes: errors against time, and against n. Against evaluations there is none: a recipe that
-/// asks for all its labels before the first step has one number of evaluations at every epoch.
+/// The curves of these recipes: errors against the time of training, for each of the shown sizes, and against n. Against
+/// evaluations there is none: a recipe that asks for all its labels before the first step has one number of evaluations
+/// at every epoch.
 std::vector<statistics::Study> curves(const std::vector<std::string>& recipes, const Rows& rows) {
-  std::vector<statistics::Study> studies = histories(recipes, rows);
+  std::vector<statistics::Study> studies;
+  for (const int players : rows.shown()) {
+    for (const std::string& recipe : recipes) {
+      statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
+      for (const HeldOutGroup& group : rows.history(recipe, players))
+        add_to(study, group.training_seconds(), group.error());
+    }
+  }
   for (const std::string& recipe : recipes) {
     statistics::Study& study = studies.emplace_back(recipe, "n", "NRMSE");
     for (const int players : rows.players()) add_to(study, players, rows.kept(recipe, players).error());
