@@ -211,7 +211,7 @@ TEST(Figures, CountWhatMethodsWithoutTrainingCost) {
   EXPECT_EQ(2 + 3 * 50, pays->of_gradients[0].evaluations) << "integrated gradients with 50 nodes";
   EXPECT_EQ(2 + 6 * 50, pays->of_gradients[1].evaluations) << "both branches of the mean field";
   EXPECT_FALSE(pays->of_gradients[0].reached) << "its error is 0.81";
-  EXPECT_EQ(2u, pays->further_explainers.size());
+  EXPECT_EQ(3u, pays->explainers.size());
   const Figure figure = reporting::figures::amortisation(scores);
   const std::string& script = figure.panels.front().script;
   EXPECT_TRUE(has(script, {", 152 * x with lines lw 0.7", ", 302 * x with lines lw 0.7"}));

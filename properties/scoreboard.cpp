@@ -365,16 +365,16 @@ TEST(Amortisation, BreaksEvenWhereTheEvaluationsAreEqual) {
   const auto pays = reporting::amortisation(scores);
   ASSERT_TRUE(pays);
   EXPECT_EQ(Discretisation::line(64), pays->on);
-  EXPECT_EQ(215040, pays->training_evaluations);
+  EXPECT_EQ(215040, pays->explainer().training_evaluations);
   int reached = 0;
   for (const reporting::TunedMethod& method : pays->methods) {
     EXPECT_EQ(method.reached, method.break_even.has_value()) << method.method;
     if (!method.reached) continue;
     ++reached;
-    const double explainer =
-        static_cast<double>(pays->training_evaluations) + pays->explainer_evaluations * *method.break_even;
+    const double explainer = static_cast<double>(pays->explainer().training_evaluations) +
+                             pays->explainer().evaluations * *method.break_even;
     EXPECT_NEAR(explainer, method.evaluations * *method.break_even, 1e-9 * explainer) << method.method;
-    EXPECT_EQ(method.reached, method.nrmse <= pays->explainer_nrmse) << method.method;
+    EXPECT_EQ(method.reached, method.nrmse <= pays->explainer().nrmse) << method.method;
   }
   EXPECT_GT(reached, 0);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -19,54 +20,76 @@ namespace {
 /// Roundings between the game's values and an attribution: the condition of the regression is up to some hundreds.
 constexpr double roundings_of_a_gap = 256;
 
-/// Keeps the means of a step's rounds unless an earlier step had more of them.
-void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
-  if (fresh.size() >= kept.size()) kept = std::move(fresh);
-}
+/// What each estimate of a game with slopes may cost in the first step, in forward equivalents, where that is enough.
+constexpr std::int64_t first_budget = 4096;
 
-}  // namespace
+/// The most independent rounds that a step comes in: enough to see how many directions the error has.
+constexpr int most_rounds = 8;
 
-WatchedGame::WatchedGame(const Game& game) : game_(game) {
-  Coalitions both(game.players());
-  both.append_empty();
-  both.append_grand();
-  ends_ = CountedGame(game, {2}).values(both);
-  scale_.see(ends_);
-}
+/// A game in units of a Scale, which counts what it is asked for and remembers the largest value. Refers to the game.
+///
+/// It asks the game for v(∅) and v(N) when it is made, and keeps them. A number that is too large for the unit throws
+/// Outgrown: the work has to begin again, after rescale().
+class WatchedGame final : public Game, public CoalitionSlopes {
+ public:
+  struct Outgrown {
+    int exponent;  ///< of the unit that suits the number
+  };
 
-void WatchedGame::rescale(const Outgrown& outgrown) {
-  scale_ = Scale(outgrown.exponent);
-  largest_ = 0;
-}
-
-std::vector<double> WatchedGame::scaled(std::vector<double> numbers) const {
-  for (const double number : numbers) {
-    if (!std::isfinite(number)) return numbers;  // whoever asked refuses it by name
+  explicit WatchedGame(const Game& game) : game_(game) {
+    Coalitions both(game.players());
+    both.append_empty();
+    both.append_grand();
+    ends_ = CountedGame(game, {2}).values(both);
+    scale_.see(ends_);
   }
-  if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
-  return scale_.inside(std::move(numbers));
-}
+  int players() const override { return game_.players(); }
+  const CoalitionSlopes* slopes() const override { return game_.slopes() == nullptr ? nullptr : this; }
+  std::vector<double> coalition_slopes(const Coalitions& coalitions) const override {
+    charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
+    return scaled(game_.slopes()->coalition_slopes(coalitions));
+  }
+  std::vector<double> mean_slopes(std::span<const double> nodes) const override {
+    charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
+    return scaled(game_.slopes()->mean_slopes(nodes));
+  }
+  std::int64_t pass_cost() const override { return game_.slopes()->pass_cost(); }
 
-std::vector<double> WatchedGame::evaluate(const Coalitions& coalitions) const {
-  charged_ += static_cast<std::int64_t>(coalitions.size());
-  const bool ends = coalitions.size() == 2 && coalitions.cardinality(0) == 0 && coalitions.cardinality(1) == players();
-  const std::vector<double> values = scaled(ends ? ends_ : game_.values(coalitions));
-  for (const double value : values) largest_ = std::max(largest_, std::abs(value));
-  return values;
-}
+  /// Evaluations, and passes by their cost: forward equivalents.
+  std::int64_t charged() const { return charged_; }
+  /// What rounding alone may change an attribution's value by, in units.
+  double rounding() const { return roundings_of_a_gap * std::numeric_limits<double>::epsilon() * largest_; }
+  const Scale& scale() const { return scale_; }
+  void rescale(const Outgrown& outgrown) {
+    scale_ = Scale(outgrown.exponent);
+    largest_ = 0;
+  }
 
-std::vector<double> WatchedGame::coalition_slopes(const Coalitions& coalitions) const {
-  charged_ += static_cast<std::int64_t>(coalitions.size()) * pass_cost();
-  return scaled(game_.slopes()->coalition_slopes(coalitions));
-}
+ private:
+  std::vector<double> scaled(std::vector<double> numbers) const {
+    for (const double number : numbers) {
+      if (!std::isfinite(number)) return numbers;  // whoever asked refuses it by name
+    }
+    if (const std::optional<int> exponent = scale_.see(numbers)) throw Outgrown{*exponent};
+    return scale_.inside(std::move(numbers));
+  }
+  std::vector<double> evaluate(const Coalitions& coalitions) const override {
+    charged_ += static_cast<std::int64_t>(coalitions.size());
+    const bool ends =
+        coalitions.size() == 2 && coalitions.cardinality(0) == 0 && coalitions.cardinality(1) == players();
+    const std::vector<double> values = scaled(ends ? ends_ : game_.values(coalitions));
+    for (const double value : values) largest_ = std::max(largest_, std::abs(value));
+    return values;
+  }
 
-std::vector<double> WatchedGame::mean_slopes(std::span<const double> nodes) const {
-  charged_ += static_cast<std::int64_t>(nodes.size()) * pass_cost();
-  return scaled(game_.slopes()->mean_slopes(nodes));
-}
+  const Game& game_;
+  std::vector<double> ends_;  ///< v(∅) and v(N)
+  mutable Scale scale_;       ///< set by the first number that is not 0
+  mutable std::int64_t charged_ = 0;
+  mutable double largest_ = 0;
+};
 
-double WatchedGame::rounding() const { return roundings_of_a_gap * std::numeric_limits<double>::epsilon() * largest_; }
-
+/// Adds what `part` cost to `sum`.
 void add_cost(Attribution& sum, const Attribution& part) {
   sum.distinct += part.distinct;
   sum.evaluations += part.evaluations;
@@ -75,171 +98,169 @@ void add_cost(Attribution& sum, const Attribution& part) {
   sum.estimator_seconds += part.estimator_seconds;
 }
 
+/// What a reference draws random numbers for.
+enum class ReferenceStream : std::uint32_t { orderings, regression, two_level };
+
 std::uint64_t reference_seed(std::uint64_t seed, ReferenceStream stream, int item) {
   return Rng(seed, "reference", static_cast<std::uint32_t>(stream), static_cast<std::uint64_t>(item)).bits64();
 }
 
-GrowingOrderings::GrowingOrderings(const Game& game, const Estimator& estimator, std::uint64_t seed)
-    : game_(game),
-      estimator_(estimator),
-      seed_(seed),
-      pair_cost_(2 * (std::int64_t{game.players()} - 1)),
-      squares_(static_cast<std::size_t>(game.players()), 0.0) {
-  sum_.values.resize(squares_.size());
+/// Keeps the means of a step's rounds unless an earlier step had more of them.
+void keep(std::vector<std::vector<double>>& kept, std::vector<std::vector<double>> fresh) {
+  if (fresh.size() >= kept.size()) kept = std::move(fresh);
 }
 
-void GrowingOrderings::grow(std::int64_t fresh_pairs, int step) {
-  const int rounds = static_cast<int>(std::min<std::int64_t>(most_rounds, fresh_pairs));
-  std::vector<std::vector<double>> means;
-  for (int round = 0; round < rounds; ++round) {
-    const std::int64_t pairs = fresh_pairs / rounds;
-    const Attribution part = attribute(estimator_, game_, {2 + pairs * pair_cost_},
-                                       reference_seed(seed_, ReferenceStream::orderings, step * most_rounds + round));
-    add(part, pairs);
-    means.push_back(part.values);
+/// Antithetic pairs of orderings, pooled over any number of steps. Refers to the game and the estimator.
+class GrowingOrderings {
+ public:
+  GrowingOrderings(const Game& game, const Estimator& estimator, std::uint64_t seed)
+      : game_(game),
+        estimator_(estimator),
+        seed_(seed),
+        pair_cost_(2 * (std::int64_t{game.players()} - 1)),
+        squares_(static_cast<std::size_t>(game.players()), 0.0) {
+    sum_.values.resize(squares_.size());
   }
-  keep(rounds_, std::move(means));
-}
 
-void GrowingOrderings::add(const Attribution& round, std::int64_t pairs) {
-  const auto before = static_cast<double>(pairs_), fresh = static_cast<double>(pairs), total = before + fresh;
-  for (std::size_t player = 0; player < squares_.size(); ++player) {
-    const double within = pairs > 1 ? fresh * (fresh - 1) * std::pow((*round.standard_errors)[player], 2) : 0;
-    const double shift = round.values[player] - sum_.values[player];
-    squares_[player] += within + shift * shift * before * fresh / total;  // Chan, Golub, LeVeque (1979)
-    sum_.values[player] += shift * fresh / total;
+  /// Adds so many pairs, less what is left over when rounds of equal size are made of them.
+  void grow(std::int64_t fresh_pairs, int step) {
+    const int rounds = static_cast<int>(std::min<std::int64_t>(most_rounds, fresh_pairs));
+    std::vector<std::vector<double>> means;
+    for (int round = 0; round < rounds; ++round) {
+      const std::int64_t pairs = fresh_pairs / rounds;
+      const Attribution part = attribute(estimator_, game_, {2 + pairs * pair_cost_},
+                                         reference_seed(seed_, ReferenceStream::orderings, step * most_rounds + round));
+      add(part, pairs);
+      means.push_back(part.values);
+    }
+    keep(rounds_, std::move(means));
   }
-  pairs_ += pairs;
-  sum_.empty = round.empty;
-  sum_.grand = round.grand;
-  add_cost(sum_, round);
-}
 
-Attribution GrowingOrderings::attribution() const {
-  Attribution found = sum_;
-  const auto count = static_cast<double>(pairs_);
-  found.standard_errors.emplace();
-  for (const double squares : squares_) found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
-  return found;
-}
+  std::int64_t pair_cost() const { return pair_cost_; }
+  std::int64_t pairs() const { return pairs_; }
+  std::int64_t cost() const { return pairs_ * pair_cost_; }
+  const Attribution& spent() const { return sum_; }
+  /// Degrees of freedom of the standard errors.
+  double degrees() const { return static_cast<double>(pairs_ - 1); }
+  /// Means of the last step's rounds, or of an earlier one's that had more.
+  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
+  /// Two pairs or more.
+  Attribution attribution() const {
+    Attribution found = sum_;
+    const auto count = static_cast<double>(pairs_);
+    found.standard_errors.emplace();
+    for (const double squares : squares_) found.standard_errors->push_back(std::sqrt(squares / (count * (count - 1))));
+    return found;
+  }
 
-GrowingTwoLevel::GrowingTwoLevel(const Game& game, const Estimator& estimator, std::uint64_t seed)
-    : game_(game), estimator_(estimator), seed_(seed), variances_(static_cast<std::size_t>(game.players()), 0.0) {
-  sum_.values.resize(variances_.size());
-}
+ private:
+  void add(const Attribution& round, std::int64_t pairs) {
+    const auto before = static_cast<double>(pairs_), fresh = static_cast<double>(pairs), total = before + fresh;
+    for (std::size_t player = 0; player < squares_.size(); ++player) {
+      const double within = pairs > 1 ? fresh * (fresh - 1) * std::pow((*round.standard_errors)[player], 2) : 0;
+      const double shift = round.values[player] - sum_.values[player];
+      squares_[player] += within + shift * shift * before * fresh / total;  // Chan, Golub, LeVeque (1979)
+      sum_.values[player] += shift * fresh / total;
+    }
+    pairs_ += pairs;
+    sum_.empty = round.empty;
+    sum_.grand = round.grand;
+    add_cost(sum_, round);
+  }
 
-std::int64_t GrowingTwoLevel::one_run(const Estimator& estimator, int players) {
-  return estimator.minimum(players).coalitions * 5 / 4;
-}
+  const Game& game_;
+  const Estimator& estimator_;
+  std::uint64_t seed_;
+  std::int64_t pair_cost_, pairs_ = 0;
+  Attribution sum_;
+  std::vector<double> squares_;  ///< of the deviations of independent pairs
+  std::vector<std::vector<double>> rounds_;
+};
 
-std::int64_t GrowingTwoLevel::least(const Estimator& estimator, int players) {
-  const std::int64_t one = one_run(estimator, players);
-  return 3 * one <= first_budget ? 3 * one : one;
-}
+/// Runs of the two-level estimator, pooled over any number of steps with weights in proportion to their budgets, which
+/// do not depend on what was found: the mean stays unbiased. Refers to the game and the estimator.
+class GrowingTwoLevel {
+ public:
+  GrowingTwoLevel(const Game& game, const Estimator& estimator, std::uint64_t seed)
+      : game_(game), estimator_(estimator), seed_(seed), variances_(static_cast<std::size_t>(game.players()), 0.0) {
+    sum_.values.resize(variances_.size());
+  }
 
-/// The least budget pays for what a run begins with and two samples of each player. What a run evaluates beyond what it
-/// begins with are two values a sample of each player, and at most two values a pair of passes.
-double GrowingTwoLevel::degrees_of(const Attribution& run) const {
-  const std::int64_t of_sample = 2 * std::int64_t{game_.players()};
-  const std::int64_t begins_with = estimator_.minimum(game_.players()).coalitions - 2 * of_sample;
-  const std::int64_t samples = (run.evaluations - run.gradients - begins_with) / of_sample;
-  return static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
-}
+  /// A budget for one run, or for three where that is no more than a first step: so many tell the directions of their
+  /// error.
+  static std::int64_t least(const Estimator& estimator, int players) {
+    const std::int64_t one = one_run(estimator, players);
+    return 3 * one <= first_budget ? 3 * one : one;
+  }
+  std::int64_t least() const { return least(estimator_, game_.players()); }
+  /// Adds runs that may cost so many forward equivalents together: as many as have twice the least budget of a run
+  /// each, or three if they can be had, up to most_rounds. At least least().
+  void grow(std::int64_t budget, int step) {
+    const std::int64_t one = one_run(estimator_, game_.players());
+    const std::int64_t wanted = std::max(budget / (2 * one), budget >= 3 * one ? std::int64_t{3} : std::int64_t{1});
+    const int rounds = static_cast<int>(std::min<std::int64_t>(wanted, most_rounds));
+    const auto weight = static_cast<double>(budget / rounds);
+    std::vector<std::vector<double>> means;
+    for (int round = 0; round < rounds; ++round) {
+      Attribution part = attribute(estimator_, game_, {budget / rounds},
+                                   reference_seed(seed_, ReferenceStream::two_level, step * most_rounds + round));
+      for (std::size_t player = 0; player < variances_.size(); ++player) {
+        sum_.values[player] += weight * part.values[player];
+        variances_[player] += std::pow(weight * (*part.standard_errors)[player], 2);
+      }
+      sum_.empty = part.empty;
+      sum_.grand = part.grand;
+      degrees_ += degrees_of(part);
+      part.evaluations = part.distinct + game_.slopes()->pass_cost() * part.gradients;
+      add_cost(sum_, part);
+      means.push_back(std::move(part.values));
+    }
+    cost_ += rounds * (budget / rounds);
+    keep(rounds_, std::move(means));
+  }
+  /// What three runs take, so that rounds() tells the directions of their error.
+  std::int64_t three_runs() const { return 3 * one_run(estimator_, game_.players()); }
 
-void GrowingTwoLevel::grow(std::int64_t budget, int step) {
-  const std::int64_t one = one_run(estimator_, game_.players());
-  const std::int64_t wanted = std::max(budget / (2 * one), budget >= 3 * one ? std::int64_t{3} : std::int64_t{1});
-  const int rounds = static_cast<int>(std::min<std::int64_t>(wanted, most_rounds));
-  const auto weight = static_cast<double>(budget / rounds);
-  std::vector<std::vector<double>> means;
-  for (int round = 0; round < rounds; ++round) {
-    Attribution part = attribute(estimator_, game_, {budget / rounds},
-                                 reference_seed(seed_, ReferenceStream::two_level, step * most_rounds + round));
+  /// Budgets of all runs.
+  std::int64_t cost() const { return cost_; }
+  const Attribution& spent() const { return sum_; }
+  /// Degrees of freedom of the standard errors, at the least: a run has one less than it has samples of each player.
+  double degrees() const { return degrees_; }
+  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
+  Attribution attribution() const {
+    Attribution found = sum_;
+    const auto all = static_cast<double>(cost_);
+    found.standard_errors.emplace();
     for (std::size_t player = 0; player < variances_.size(); ++player) {
-      sum_.values[player] += weight * part.values[player];
-      variances_[player] += std::pow(weight * (*part.standard_errors)[player], 2);
+      found.values[player] /= all;
+      found.standard_errors->push_back(std::sqrt(variances_[player]) / all);
     }
-    sum_.empty = part.empty;
-    sum_.grand = part.grand;
-    degrees_ += degrees_of(part);
-    part.evaluations = part.distinct + game_.slopes()->pass_cost() * part.gradients;
-    add_cost(sum_, part);
-    means.push_back(std::move(part.values));
+    return found;
   }
-  cost_ += rounds * (budget / rounds);
-  keep(rounds_, std::move(means));
-}
 
-Attribution GrowingTwoLevel::attribution() const {
-  Attribution found = sum_;
-  const auto all = static_cast<double>(cost_);
-  found.standard_errors.emplace();
-  for (std::size_t player = 0; player < variances_.size(); ++player) {
-    found.values[player] /= all;
-    found.standard_errors->push_back(std::sqrt(variances_[player]) / all);
+ private:
+  /// A quarter more than the least budget, which leaves level 0 hardly any pairs.
+  static std::int64_t one_run(const Estimator& estimator, int players) {
+    return estimator.minimum(players).coalitions * 5 / 4;
   }
-  return found;
-}
-
-CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding) {
-  require(a.values.size() == b.values.size() && !a.values.empty(), "cross-check: players=", b.values.size(),
-          " (the other estimate has ", a.values.size(), "). Compare estimates of one game.");
-  double distance = 0, variance_a = 0, variance_b = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i) {
-    distance += std::pow(a.values[i] - b.values[i], 2);
-    variance_a += std::pow(a.standard_errors[i], 2);
-    variance_b += std::pow(b.standard_errors[i], 2);
+  /// The least budget pays for what a run begins with and two samples of each player. What a run evaluates beyond what
+  /// it begins with are two values a sample of each player, and at most two values a pair of passes.
+  double degrees_of(const Attribution& run) const {
+    const std::int64_t of_sample = 2 * std::int64_t{game_.players()};
+    const std::int64_t begins_with = estimator_.minimum(game_.players()).coalitions - 2 * of_sample;
+    const std::int64_t samples = (run.evaluations - run.gradients - begins_with) / of_sample;
+    return static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
   }
-  const double variance = variance_a + variance_b + 2 * rounding * rounding * static_cast<double>(a.values.size());
-  if (variance == 0) return {.statistic = distance == 0 ? 0.0 : HUGE_VAL, .p_value = distance == 0 ? 1.0 : 0.0};
-  // Of a sum of two estimated variances (Satterthwaite 1946).
-  const double spread = variance_a * variance_a / a.degrees + variance_b * variance_b / b.degrees;
-  CrossCheck check{.statistic = distance / variance, .numerator_degrees = dimension};
-  check.denominator_degrees = spread > 0 ? dimension * variance * variance / spread : HUGE_VAL;
-  check.p_value = statistics::fisher_tail(check.statistic, check.numerator_degrees, check.denominator_degrees);
-  return check;
-}
 
-double effective_dimension(const std::vector<std::vector<double>>& samples) {
-  const std::size_t count = samples.size();
-  require(count >= 3, "effective dimension: samples=", count, " (needs three). Draw more.");
-  const std::size_t n = samples.front().size();
-  std::vector<double> mean(n, 0.0);
-  for (const auto& sample : samples) {
-    for (std::size_t i = 0; i < n; ++i) mean[i] += sample[i] / static_cast<double>(count);
-  }
-  // The traces of the sample covariance and of its square, from the inner products of the centred samples.
-  const auto degrees = static_cast<double>(count - 1);
-  double trace = 0, trace_of_square = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t l = 0; l < count; ++l) {
-      double product = 0;
-      for (std::size_t i = 0; i < n; ++i) product += (samples[k][i] - mean[i]) * (samples[l][i] - mean[i]);
-      trace_of_square += product * product / (degrees * degrees);
-      if (k == l) trace += product / degrees;
-    }
-  }
-  const double most = std::max(1.0, static_cast<double>(n) - 1);
-  if (!(trace > 0)) return most;
-  const double factor = degrees * degrees / ((degrees - 1) * (degrees + 2));
-  const double square = factor * (trace_of_square - trace * trace / degrees);
-  const double squared_trace = std::max(0.0, trace * trace - 2 * square / degrees);
-  return square * most <= squared_trace ? most : std::clamp(squared_trace / square, 1.0, most);
-}
-
-double least_dimension(const std::vector<std::vector<double>>& samples) {
-  if (samples.size() < 3) return 1;
-  const auto products = static_cast<double>(samples.size() * (samples.size() - 1) / 2);
-  return std::max(1.0, effective_dimension(samples) * statistics::chi_squared_quantile(0.05, products) / products);
-}
-
-double dimension_of_sum(double variance_a, double dimension_a, double variance_b, double dimension_b) {
-  const double variance = variance_a + variance_b;
-  if (variance == 0) return std::min(dimension_a, dimension_b);
-  return std::pow(variance / (variance_a / std::sqrt(dimension_a) + variance_b / std::sqrt(dimension_b)), 2);
-}
-
-namespace {
+  const Game& game_;
+  const Estimator& estimator_;
+  std::uint64_t seed_;
+  std::int64_t cost_ = 0;
+  double degrees_ = 0;
+  Attribution sum_;                ///< its values are weighted sums
+  std::vector<double> variances_;  ///< of these
+  std::vector<std::vector<double>> rounds_;
+};
 
 /// Of the standard errors of the regression, which are over 32 random groups.
 constexpr double regression_degrees = 31;
@@ -298,16 +319,18 @@ std::int64_t all_coalitions(const Game& game) {
                                             : CountedGame(game, {}).all_coalitions();
 }
 
+/// A reference that is to be made, and of what.
+struct Work {
+  const WatchedGame& game;
+  const ReferenceSettings& settings;
+  std::uint64_t seed;
+  const ReferenceEstimators& estimators;
+};
+
 /// Orderings and regression: what a game of values alone can have.
 class ByRegression {
  public:
-  ByRegression(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
-               const ReferenceEstimators& estimators)
-      : game_(game),
-        settings_(settings),
-        seed_(seed),
-        estimators_(estimators),
-        orderings_(game_, estimators.orderings, seed) {}
+  explicit ByRegression(const Work& work) : work_(work), orderings_(work.game, work.estimators.orderings, work.seed) {}
 
   static std::int64_t minimum(const Game& game) { return step_cost(0, first_step(game.players())); }
 
@@ -320,29 +343,28 @@ class ByRegression {
 
   /// Nothing when enumeration is cheaper.
   std::optional<CertifiedReference> run() {
-    for (std::int64_t now = first_step(game_.players());; ++step_) {
+    for (std::int64_t now = first_step(work_.game.players());; ++step_) {
       throw_if_stopped("reference");
-      if (all_coalitions(game_) <= step_cost(orderings_.cost(), now)) return std::nullopt;
+      if (all_coalitions(work_.game) <= step_cost(orderings_.cost(), now)) return std::nullopt;
       step(now);
-      const CertifiedReference found = combined({estimators_.orderings, orderings_.attribution(), orderings_.degrees()},
-                                                {estimators_.regression, fit_, regression_degrees},
-                                                effective_dimension(orderings_.rounds()), game_.rounding(), settings_);
+      const CertifiedReference found =
+          combined({work_.estimators.orderings, orderings_.attribution(), orderings_.degrees()},
+                   {work_.estimators.regression, fit_, regression_degrees}, effective_dimension(orderings_.rounds()),
+                   work_.game.rounding(), work_.settings);
       const bool complete = fit_.standard_errors.has_value();
       if ((found.reached || found.only_rounding) && complete) return found;
-      const std::int64_t before = std::exchange(now, next(now, complete ? missing(found.error) : 2));
+      // How many times too large the error is. It has no bound where nothing is known of the values' size.
+      const double missing =
+          found.error.value.value_or(std::numeric_limits<double>::infinity()) / work_.settings.relative_error;
+      const std::int64_t before = std::exchange(now, next(now, complete ? missing : 2));
       if (now > before) continue;
-      require(complete, "reference: max_evaluations=", settings_.max_evaluations, " (", estimators_.regression.name(),
-              " has no standard errors yet). Raise it.");
+      require(complete, "reference: max_evaluations=", work_.settings.max_evaluations, " (",
+              work_.estimators.regression.name(), " has no standard errors yet). Raise it.");
       return found;
     }
   }
 
  private:
-  /// How many times too large the error is. It has no bound where nothing is known of the values' size.
-  double missing(const Measured& error) const {
-    return error.value.value_or(std::numeric_limits<double>::infinity()) / settings_.relative_error;
-  }
-
   /// Evaluations of the orderings in the first step: eight pairs, and enough for a regression on half of them to know
   /// its error.
   static std::int64_t first_step(int players) {
@@ -358,8 +380,8 @@ class ByRegression {
     const std::int64_t fresh = evaluations / orderings_.pair_cost() - orderings_.pairs();
     orderings_.grow(fresh / most_rounds * most_rounds, step_);
     const Attribution discarded =
-        std::exchange(fit_, attribute(estimators_.regression, game_, {2 + evaluations / 2},
-                                      reference_seed(seed_, ReferenceStream::regression, step_)));
+        std::exchange(fit_, attribute(work_.estimators.regression, work_.game, {2 + evaluations / 2},
+                                      reference_seed(work_.seed, ReferenceStream::regression, step_)));
     add_cost(fit_, discarded);
   }
 
@@ -368,16 +390,13 @@ class ByRegression {
   std::int64_t next(std::int64_t now, double missing) const {
     const double factor = std::clamp(1.2 * missing * missing, 2.0, 8.0);
     const auto wanted = static_cast<std::int64_t>(factor * static_cast<double>(now));
-    const std::int64_t left = settings_.max_evaluations - game_.charged();
+    const std::int64_t left = work_.settings.max_evaluations - work_.game.charged();
     const std::int64_t affordable = (left + orderings_.cost() - 2 * most_rounds - 2) / 3 * 2;
     const std::int64_t taken = std::min(wanted, affordable);
     return 4 * taken < 5 * now ? now : taken;
   }
 
-  const WatchedGame& game_;
-  const ReferenceSettings& settings_;
-  std::uint64_t seed_;
-  const ReferenceEstimators& estimators_;
+  const Work work_;
   GrowingOrderings orderings_;
   Attribution fit_;  ///< of the last step, with the cost of all
   int step_ = 0;
@@ -386,13 +405,10 @@ class ByRegression {
 /// Orderings and the two-level estimator: what a game with slopes can have.
 class BySlopes {
  public:
-  BySlopes(const WatchedGame& game, const ReferenceSettings& settings, std::uint64_t seed,
-           const ReferenceEstimators& estimators)
-      : game_(game),
-        settings_(settings),
-        estimators_(estimators),
-        orderings_(game_, estimators.orderings, seed),
-        two_level_(game_, estimators.two_level, seed) {}
+  explicit BySlopes(const Work& work)
+      : work_(work),
+        orderings_(work.game, work.estimators.orderings, work.seed),
+        two_level_(work.game, work.estimators.two_level, work.seed) {}
 
   static std::int64_t minimum(const Game& game, const ReferenceEstimators& estimators) {
     const std::int64_t pair_cost = 2 * (std::int64_t{game.players()} - 1);
@@ -411,14 +427,14 @@ class BySlopes {
     Step step = first();
     for (int count = 0;; ++count) {
       throw_if_stopped("reference");
-      if (all_coalitions(game_) <= step.cost(orderings_.pair_cost())) return std::nullopt;
+      if (all_coalitions(work_.game) <= step.cost(orderings_.pair_cost())) return std::nullopt;
       if (step.pairs > 0) orderings_.grow(step.pairs, count);
       if (step.budget > 0) two_level_.grow(step.budget, count);
-      const Part orderings{estimators_.orderings, orderings_.attribution(), orderings_.degrees()};
-      const Part two_level{estimators_.two_level, two_level_.attribution(), two_level_.degrees()};
+      const Part orderings{work_.estimators.orderings, orderings_.attribution(), orderings_.degrees()};
+      const Part two_level{work_.estimators.two_level, two_level_.attribution(), two_level_.degrees()};
       const double dimension = dimension_of_sum(orderings.variance(), least_dimension(orderings_.rounds()),
                                                 two_level.variance(), least_dimension(two_level_.rounds()));
-      CertifiedReference found = combined(orderings, two_level, dimension, game_.rounding(), settings_);
+      CertifiedReference found = combined(orderings, two_level, dimension, work_.game.rounding(), work_.settings);
       // The directions of the larger error must be known for the check to see anything.
       const bool blind = two_level.variance() > orderings.variance() && two_level_.rounds().size() < 3;
       if ((found.reached || found.only_rounding) && !blind) return found;
@@ -441,7 +457,7 @@ class BySlopes {
 
   /// The same for both, or what can be afforded.
   Step first() const {
-    const std::int64_t spare = settings_.max_evaluations - minimum(game_, estimators_);
+    const std::int64_t spare = work_.settings.max_evaluations - minimum(work_.game, work_.estimators);
     Step step{least_pairs, two_level_.least()};
     step.budget += std::clamp<std::int64_t>(first_budget - step.budget, 0, spare / 2);
     const std::int64_t more = std::min(step.budget, spare / 2 + least_pairs * orderings_.pair_cost());
@@ -452,7 +468,7 @@ class BySlopes {
   /// Nothing when it cannot be afforded.
   Step three_runs() const {
     const std::int64_t budget = two_level_.three_runs();
-    return game_.charged() + budget <= settings_.max_evaluations ? Step{0, budget} : Step{};
+    return work_.game.charged() + budget <= work_.settings.max_evaluations ? Step{0, budget} : Step{};
   }
 
   /// What the error asks for with a fifth to spare, or what can be afforded; nothing when that is hardly more than what
@@ -464,11 +480,11 @@ class BySlopes {
     const bool by_orderings = !agree || of_orderings * pairs_cost < of_two_level * slopes_cost;
     const double cost = by_orderings ? pairs_cost : slopes_cost, variance = by_orderings ? of_orderings : of_two_level,
                  other = by_orderings ? of_two_level : of_orderings;
-    const double target = std::pow(settings_.relative_error * norm(found.attribution.values), 2);
+    const double target = std::pow(work_.settings.relative_error * norm(found.attribution.values), 2);
     const double missing = variance * (1 / target - (agree && other > 0 ? 1 / other : 0));
     const double more = (std::clamp(1.2 * missing, 1.5, 8.0) - 1) * cost;
     const double check = std::max(0.0, (cost + more) / 4 - (by_orderings ? slopes_cost : pairs_cost));
-    const auto left = static_cast<double>(settings_.max_evaluations - game_.charged() - 2 * most_rounds);
+    const auto left = static_cast<double>(work_.settings.max_evaluations - work_.game.charged() - 2 * most_rounds);
     const double part = std::min(1.0, left / (more + check));
     if (part * more < cost / 4) return {};
     Step step{static_cast<std::int64_t>(part * (by_orderings ? more : check)) / orderings_.pair_cost(),
@@ -480,9 +496,7 @@ class BySlopes {
     return step;
   }
 
-  const WatchedGame& game_;
-  const ReferenceSettings& settings_;
-  const ReferenceEstimators& estimators_;
+  const Work work_;
   GrowingOrderings orderings_;
   GrowingTwoLevel two_level_;
 };
@@ -514,7 +528,7 @@ CertifiedReference sampled(const Game& game, const ReferenceSettings& settings, 
   WatchedGame watched(game);
   for (;;) {
     try {
-      Sampling sampling(watched, settings, seed, estimators);
+      Sampling sampling({watched, settings, seed, estimators});
       if (auto found = sampling.run()) return outside(watched.scale(), *std::move(found));
       CertifiedReference found = exact(game);
       add_cost(found.attribution, sampling.spent());
@@ -526,6 +540,64 @@ CertifiedReference sampled(const Game& game, const ReferenceSettings& settings, 
 }
 
 }  // namespace
+
+CrossCheck cross_check(const Estimate& a, const Estimate& b, double dimension, double rounding) {
+  require(a.values.size() == b.values.size() && !a.values.empty(), "cross-check: players=", b.values.size(),
+          " (the other estimate has ", a.values.size(), "). Compare estimates of one game.");
+  double distance = 0, variance_a = 0, variance_b = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    distance += std::pow(a.values[i] - b.values[i], 2);
+    variance_a += std::pow(a.standard_errors[i], 2);
+    variance_b += std::pow(b.standard_errors[i], 2);
+  }
+  const double variance = variance_a + variance_b + 2 * rounding * rounding * static_cast<double>(a.values.size());
+  if (variance == 0) return {.statistic = distance == 0 ? 0.0 : HUGE_VAL, .p_value = distance == 0 ? 1.0 : 0.0};
+  // Of a sum of two estimated variances (Satterthwaite 1946).
+  const double spread = variance_a * variance_a / a.degrees + variance_b * variance_b / b.degrees;
+  CrossCheck check{.statistic = distance / variance, .numerator_degrees = dimension};
+  check.denominator_degrees = spread > 0 ? dimension * variance * variance / spread : HUGE_VAL;
+  check.p_value = statistics::fisher_tail(check.statistic, check.numerator_degrees, check.denominator_degrees);
+  return check;
+}
+
+double effective_dimension(const std::vector<std::vector<double>>& samples) {
+  const std::size_t count = samples.size();
+  require(count >= 3, "effective dimension: samples=", count, " (needs three). Draw more.");
+  const std::size_t n = samples.front().size();
+  std::vector<double> mean(n, 0.0);
+  for (const auto& sample : samples) {
+    for (std::size_t i = 0; i < n; ++i) mean[i] += sample[i] / static_cast<double>(count);
+  }
+  // The traces of the sample covariance and of its square, from the inner products of the centred samples.
+  const auto degrees = static_cast<double>(count - 1);
+  double trace = 0, trace_of_square = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t l = 0; l < count; ++l) {
+      double product = 0;
+      for (std::size_t i = 0; i < n; ++i) product += (samples[k][i] - mean[i]) * (samples[l][i] - mean[i]);
+      trace_of_square += product * product / (degrees * degrees);
+      if (k == l) trace += product / degrees;
+    }
+  }
+  const double most = std::max(1.0, static_cast<double>(n) - 1);
+  if (!(trace > 0)) return most;
+  const double factor = degrees * degrees / ((degrees - 1) * (degrees + 2));
+  const double square = factor * (trace_of_square - trace * trace / degrees);
+  const double squared_trace = std::max(0.0, trace * trace - 2 * square / degrees);
+  return square * most <= squared_trace ? most : std::clamp(squared_trace / square, 1.0, most);
+}
+
+double least_dimension(const std::vector<std::vector<double>>& samples) {
+  if (samples.size() < 3) return 1;
+  const auto products = static_cast<double>(samples.size() * (samples.size() - 1) / 2);
+  return std::max(1.0, effective_dimension(samples) * statistics::chi_squared_quantile(0.05, products) / products);
+}
+
+double dimension_of_sum(double variance_a, double dimension_a, double variance_b, double dimension_b) {
+  const double variance = variance_a + variance_b;
+  if (variance == 0) return std::min(dimension_a, dimension_b);
+  return std::pow(variance / (variance_a / std::sqrt(dimension_a) + variance_b / std::sqrt(dimension_b)), 2);
+}
 
 std::int64_t minimum_reference_evaluations(const Game& game) {
   return game.slopes() == nullptr ? ByRegression::minimum(game) : BySlopes::minimum(game, {});

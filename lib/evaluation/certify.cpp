@@ -15,12 +15,6 @@
 
 namespace opshap::evaluation {
 
-namespace {
-
-constexpr double same = 1e-6;
-
-}  // namespace
-
 std::vector<double> RepeatedGame::evaluate(const Coalitions& coalitions) const {
   std::vector<double> values = game_.values(coalitions);
   const std::lock_guard lock(mutex_);
@@ -35,6 +29,7 @@ std::vector<double> RepeatedGame::evaluate(const Coalitions& coalitions) const {
 }
 
 std::optional<Noise> RepeatedGame::noise() const {
+  constexpr double same = 1e-6;
   if (coalition_.empty()) return std::nullopt;
   Coalitions one(players());
   one.append(coalition_);
@@ -67,13 +62,9 @@ std::vector<double> made_efficient(std::span<const double> values, double gain) 
   return moved;
 }
 
-/// A number is too large for the unit.
-struct Outgrown {
-  int exponent;  ///< of the unit that suits it
-};
-
+/// Throws CountedGame::Outgrown for a number that is too large for the unit.
 std::vector<double> in_units(Scale& scale, std::vector<double> numbers) {
-  if (const std::optional<int> exponent = scale.see(numbers)) throw Outgrown{*exponent};
+  if (const std::optional<int> exponent = scale.see(numbers)) throw CountedGame::Outgrown{*exponent};
   return scale.inside(std::move(numbers));
 }
 
@@ -162,17 +153,15 @@ class PairedLosses {
   double mean_ = 0, squares_ = 0, largest_ = 0;
 };
 
-/// The decision in units of the scale, and its numbers in the game's own unit; without the two evaluations of the ends.
-/// Throws Outgrown.
+/// The decision in units of the scale, and its numbers in the game's own unit. Throws CountedGame::Outgrown.
 Certification certified(const Game& game, Scale& scale, const std::vector<double>& ends, std::span<const double> first,
                         std::span<const double> second, const CertificationSettings& settings, std::uint64_t seed) {
-  const auto n = first.size();
   const std::vector<double> a = in_units(scale, {first.begin(), first.end()}),
                             b = in_units(scale, {second.begin(), second.end()});
   const double empty = scale.inside(ends[0]), gain = scale.inside(ends[1]) - empty;
   PairedLosses losses(game, scale, made_efficient(a, gain), made_efficient(b, gain), empty, seed);
   const auto gap = [gain](std::span<const double> values) { return sum(values) - gain; };
-  const double gaps = (std::pow(gap(a), 2) - std::pow(gap(b), 2)) / static_cast<double>(n);
+  const double gaps = (std::pow(gap(a), 2) - std::pow(gap(b), 2)) / static_cast<double>(first.size());
 
   Certification found{.distance = scale.outside(distance(a, b))};
   const std::int64_t most = (settings.max_evaluations - 2) / 2;
@@ -192,7 +181,7 @@ Certification certified(const Game& game, Scale& scale, const std::vector<double
       break;
     }
   }
-  found.evaluations = losses.evaluations();
+  found.evaluations = losses.evaluations() + 2;  // those of the ends
   return found;
 }
 
@@ -219,10 +208,8 @@ Certification certify(const Game& game, std::span<const double> first, std::span
   scale.see(both);
   for (;;) {
     try {
-      Certification found = certified(game, scale, both, first, second, settings, seed);
-      found.evaluations += 2;
-      return found;
-    } catch (const Outgrown& outgrown) {
+      return certified(game, scale, both, first, second, settings, seed);
+    } catch (const CountedGame::Outgrown& outgrown) {
       scale = Scale(outgrown.exponent);
     }
   }

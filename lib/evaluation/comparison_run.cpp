@@ -15,15 +15,19 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "core/estimator.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
 #include "core/threads.hpp"
-#include "metrics/registry.hpp"
+#include "methods/method.hpp"
 #include "peers/frame.hpp"
 #include "reporting/page_parts.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::evaluation {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -37,16 +41,25 @@ double relative_rounding(const Game& game, const std::vector<double>& values) {
   const std::vector<double> both = {ends.empty(), ends.grand()};
   Scale scale;
   scale.see(both);
-  double largest = std::max(std::abs(scale.inside(both[0])), std::abs(scale.inside(both[1]))), sum = 0, squares = 0;
+  double sum = 0, squares = 0;
   for (const double given : values) {
     const double value = scale.inside(given);
     sum += std::abs(value);
     squares += value * value;
   }
-  largest = std::max(largest, sum);
   if (squares == 0) return 0;
+  const double largest = std::max({std::abs(scale.inside(both[0])), std::abs(scale.inside(both[1])), sum});
   return roundings * std::numeric_limits<double>::epsilon() * largest *
          std::sqrt(static_cast<double>(values.size()) / squares);
+}
+
+/// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is
+/// known.
+bool promises_exactness(const methods::Method& method, int interaction_order) {
+  const std::optional<Guarantees> promised = method.guarantees();
+  if (!promised) return false;
+  return promised->mse_rate == exact_rate || (interaction_order == 1 && promised->exact_on_additive) ||
+         ((interaction_order == 1 || interaction_order == 2) && promised->exact_on_two_additive);
 }
 
 /// What is said of an reply beside its scores: how its program ended, and why it cannot but be right.
@@ -70,73 +83,6 @@ void judge(runs::MethodRow& row, const Reply& reply, const methods::Method& meth
     row.exact = "rounding";
   }
 }
-
-}  // namespace
-
-Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
-  Truth truth;
-  if (const auto* solved = dynamic_cast<const SolvedGame*>(&game)) {
-    truth = {.method = "closed form", .values = solved->shapley_values()};
-  } else {
-    CertifiedReference reference = certified_reference(game, settings, seed);
-    require<NumericalError>(reference.error.value.has_value(), "compare: truth (", reference.error.why,
-                            ", so no error is relative to them). Choose another game.");
-    truth = {.method = reference.method, .values = reference.attribution.values, .error = *reference.error.value};
-  }
-  truth.rounding = relative_rounding(game, truth.values);
-  return truth;
-}
-
-bool promises_exactness(const methods::Method& method, int interaction_order) {
-  const std::optional<Guarantees> promised = method.guarantees();
-  if (!promised) return false;
-  return promised->mse_rate == exact_rate || (interaction_order == 1 && promised->exact_on_additive) ||
-         ((interaction_order == 1 || interaction_order == 2) && promised->exact_on_two_additive);
-}
-
-std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const Truth& truth,
-                                             const std::vector<runs::MethodRow>& done,
-                                             const std::function<void(const runs::MethodRow&)>& store,
-                                             const runs::Part& part) {
-  require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
-  std::map<Key, const runs::MethodRow*> stored;
-  for (const runs::MethodRow& row : done) stored.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
-  static constexpr std::array<std::int64_t, 1> no_budget = {0};
-  Schedule schedule;
-  for (const auto& method : plan.methods)
-    schedule.add(*method, method->uses_budget() ? std::span(plan.budgets) : std::span<const std::int64_t>(no_budget),
-                 plan.repeats);
-  Progress progress("compare", (schedule.size() - part.index + part.of - 1) / part.of, "runs");
-  std::vector<runs::MethodRow> rows;
-  const auto known = [&](const Turn& turn) {
-    const auto budget = turn.method.uses_budget() ? std::optional(turn.budget) : std::nullopt;
-    const auto found = stored.find({std::string(turn.method.name()), turn.method.explainer(), budget, turn.repeat});
-    if (found == stored.end()) return false;
-    rows.push_back(*found->second);
-    progress.skip(1);
-    return true;
-  };
-  const auto keep = [&](const Turn& turn, const Reply& reply) {
-    runs::MethodRow row{reply.answer};
-    row.game = plan.name;
-    row.players = plan.game.players();
-    row.truth = truth.method;
-    row.truth_error = truth.error;
-    row.repeat = turn.repeat;
-    judge(row, reply, turn.method, plan, truth);
-    store(row);
-    progress.advance(1, row.method);
-    rows.push_back(std::move(row));
-  };
-  play({.who = "compare", .game = plan.game, .scenario = plan.scenario, .seed = plan.seed, .truth = truth.values},
-       schedule, keep, part, known);
-  return rows;
-}
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-namespace {
 
 enum ComparisonStream : std::uint32_t { truth_stream, runs_stream, bootstrap_stream, fingerprint_stream };
 
@@ -205,6 +151,59 @@ void write_folder(const fs::path& folder, const reporting::MethodComparison& com
 }
 
 }  // namespace
+
+Truth truth_of(const Game& game, const ReferenceSettings& settings, std::uint64_t seed) {
+  Truth truth;
+  if (const auto* solved = dynamic_cast<const SolvedGame*>(&game)) {
+    truth = {.method = "closed form", .values = solved->shapley_values()};
+  } else {
+    CertifiedReference reference = certified_reference(game, settings, seed);
+    require<NumericalError>(reference.error.value.has_value(), "compare: truth (", reference.error.why,
+                            ", so no error is relative to them). Choose another game.");
+    truth = {.method = reference.method, .values = reference.attribution.values, .error = *reference.error.value};
+  }
+  truth.rounding = relative_rounding(game, truth.values);
+  return truth;
+}
+
+std::vector<runs::MethodRow> compare_methods(const ComparisonPlan& plan, const Truth& truth,
+                                             const std::vector<runs::MethodRow>& done,
+                                             const std::function<void(const runs::MethodRow&)>& store,
+                                             const runs::Part& part) {
+  require(plan.repeats >= 1, "compare: repeats=", plan.repeats, " (no run). Give at least one.");
+  std::map<Key, const runs::MethodRow*> stored;
+  for (const runs::MethodRow& row : done) stored.emplace(Key(row.method, row.explainer, row.budget, row.repeat), &row);
+  static constexpr std::array<std::int64_t, 1> no_budget = {0};
+  Schedule schedule;
+  for (const auto& method : plan.methods)
+    schedule.add(*method, method->uses_budget() ? std::span(plan.budgets) : std::span<const std::int64_t>(no_budget),
+                 plan.repeats);
+  Progress progress("compare", (schedule.size() - part.index + part.of - 1) / part.of, "runs");
+  std::vector<runs::MethodRow> rows;
+  const auto known = [&](const Turn& turn) {
+    const auto budget = turn.method.uses_budget() ? std::optional(turn.budget) : std::nullopt;
+    const auto found = stored.find({std::string(turn.method.name()), turn.method.explainer(), budget, turn.repeat});
+    if (found == stored.end()) return false;
+    rows.push_back(*found->second);
+    progress.skip(1);
+    return true;
+  };
+  const auto keep = [&](const Turn& turn, const Reply& reply) {
+    runs::MethodRow row{reply.answer};
+    row.game = plan.name;
+    row.players = plan.game.players();
+    row.truth = truth.method;
+    row.truth_error = truth.error;
+    row.repeat = turn.repeat;
+    judge(row, reply, turn.method, plan, truth);
+    store(row);
+    progress.advance(1, row.method);
+    rows.push_back(std::move(row));
+  };
+  play({.who = "compare", .game = plan.game, .scenario = plan.scenario, .seed = plan.seed, .truth = truth.values},
+       schedule, keep, part, known);
+  return rows;
+}
 
 std::string fingerprint(const Game& game) {
   constexpr int coalitions = 32;

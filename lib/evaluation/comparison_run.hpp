@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/estimator.hpp"
 #include "core/game.hpp"
 #include "core/scenario.hpp"
 #include "evaluation/certified_reference.hpp"
 #include "evaluation/contest.hpp"
-#include "methods/method.hpp"
 #include "reporting/method_comparison.hpp"
 #include "runs/part.hpp"
 #include "runs/results.hpp"
@@ -40,10 +38,6 @@ struct ComparisonPlan {
   std::uint64_t seed = 42;
   const Scenario* scenario = nullptr;  ///< the field behind the game; null for a game without one
 };
-
-/// Whether the method promises to be exact on games whose interactions involve at most so many players; 0: no bound is
-/// known.
-bool promises_exactness(const methods::Method& method, int interaction_order);
 
 /// Runs every method at every budget `repeats` times (methods that do not use a budget once, the others with a seed for
 /// each run), or a part of these runs, and hands each row to `store`. Returns all rows of the part, those in `done`

@@ -41,37 +41,6 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-}  // namespace
-
-std::int64_t parse_budget(std::string_view who, std::string_view text, int players) {
-  const std::optional<std::uint64_t> value = single(trimmed(text), players);
-  require(value && *value >= 1 && *value <= most, who, "=", text,
-          " (no number, power or multiple of n from 1 to 2^62). Write for example 1000, 1e3, 2^10 or 8n.");
-  return static_cast<std::int64_t>(*value);
-}
-
-std::vector<std::int64_t> parse_budgets(std::string_view text, int players) {
-  std::set<std::int64_t> budgets;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string_view part = trimmed(text.substr(begin, comma - begin));
-    const std::size_t dots = part.find("..");
-    if (dots == std::string_view::npos) {
-      budgets.insert(budget(part, players, part));
-    } else {
-      const std::int64_t first = budget(part.substr(0, dots), players, part);
-      const std::int64_t last = budget(part.substr(dots + 2), players, part);
-      require(first <= last, "budgets: part=", part, " (runs from ", first, " down to ", last, "). Swap them.");
-      for (std::int64_t value = first; value <= last; value = value > last / 2 ? last + 1 : 2 * value)
-        budgets.insert(value);
-    }
-    begin = comma + 1;
-  }
-  return {budgets.begin(), budgets.end()};
-}
-
-namespace {
-
 bool same_in_rows(const methods::Method& one, const methods::Method& other) {
   return one.name() == other.name() && one.explainer() == other.explainer();
 }
@@ -116,6 +85,33 @@ Reply reply_to(const Contest& contest, const Turn& turn) {
 }
 
 }  // namespace
+
+std::int64_t parse_budget(std::string_view who, std::string_view text, int players) {
+  const std::optional<std::uint64_t> value = single(trimmed(text), players);
+  require(value && *value >= 1 && *value <= most, who, "=", text,
+          " (no number, power or multiple of n from 1 to 2^62). Write for example 1000, 1e3, 2^10 or 8n.");
+  return static_cast<std::int64_t>(*value);
+}
+
+std::vector<std::int64_t> parse_budgets(std::string_view text, int players) {
+  std::set<std::int64_t> budgets;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string_view part = trimmed(text.substr(begin, comma - begin));
+    const std::size_t dots = part.find("..");
+    if (dots == std::string_view::npos) {
+      budgets.insert(budget(part, players, part));
+    } else {
+      const std::int64_t first = budget(part.substr(0, dots), players, part);
+      const std::int64_t last = budget(part.substr(dots + 2), players, part);
+      require(first <= last, "budgets: part=", part, " (runs from ", first, " down to ", last, "). Swap them.");
+      for (std::int64_t value = first; value <= last; value = value > last / 2 ? last + 1 : 2 * value)
+        budgets.insert(value);
+    }
+    begin = comma + 1;
+  }
+  return {budgets.begin(), budgets.end()};
+}
 
 void add_contestant(std::string_view who, Contestants& contestants, std::shared_ptr<const methods::Method> method,
                     const std::string& given) {

@@ -71,17 +71,6 @@ std::vector<double> baseline_distances(std::span<const Scenario> scenarios) {
   return distances;
 }
 
-namespace {
-
-std::vector<double> density_of(const runs::ValuesRow& row, const Domain& domain) {
-  std::vector<double> density = row.values;
-  for (std::size_t point = 0; point < density.size(); ++point)
-    density[point] /= domain.volume(static_cast<std::int64_t>(point));
-  return density;
-}
-
-}  // namespace
-
 Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
                const Domain& finer_domain, const Readout& readout) {
   require(static_cast<std::int64_t>(density.size()) == domain.points() &&
@@ -111,6 +100,24 @@ Measured drift(std::span<const double> density, const Domain& domain, std::span<
   return relative(std::sqrt(squares), std::sqrt(scale));
 }
 
+namespace {
+
+/// A grid of a run and what is explained on it.
+struct ExplainedGrid {
+  Domain domain;
+  Readout readout;
+};
+
+std::vector<double> density_of(const runs::ValuesRow& row, const Domain& domain) {
+  std::vector<double> density = row.values;
+  for (std::size_t point = 0; point < density.size(); ++point)
+    density[point] /= domain.volume(static_cast<std::int64_t>(point));
+  return density;
+}
+
+/// The drift of every trained explainer of a run from each grid to the last one, over the inputs, from its stored
+/// attributions. A player's value over its volume is its density, so each point must be a player: other runs have no
+/// such rows. `grids` ascend, and the last one has the points of all.
 std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& values,
                                        const std::vector<ExplainedGrid>& grids) {
   const ExplainedGrid& finest = grids.back();
@@ -145,8 +152,6 @@ std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& value
   }
   return rows;
 }
-
-namespace {
 
 enum EvaluationStream : std::uint32_t { estimate_stream, reference_stream, faithfulness_stream };
 

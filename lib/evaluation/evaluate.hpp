@@ -73,18 +73,6 @@ std::vector<double> baseline_distances(std::span<const Scenario> scenarios);
 Measured drift(std::span<const double> density, const Domain& domain, std::span<const double> finer,
                const Domain& finer_domain, const Readout& readout);
 
-/// A grid of a run and what is explained on it.
-struct ExplainedGrid {
-  Domain domain;
-  Readout readout;
-};
-
-/// The drift of every trained explainer of a run from each grid to the last one, over the inputs, from its stored
-/// attributions. A player's value over its volume is its density, so each point must be a player: other runs have no
-/// such rows. `grids` ascend, and the last one has the points of all.
-std::vector<runs::DriftRow> drift_rows(const std::vector<runs::ValuesRow>& values,
-                                       const std::vector<ExplainedGrid>& grids);
-
 /// What is to be scored against what.
 struct Evaluation {
   const Operator& backbone;

@@ -17,11 +17,6 @@ namespace opshap::evaluation {
 
 namespace {
 
-/// What a unit of work calls its explained point.
-std::string name_of(const Readout& readout) {
-  return readout.is_query() ? std::to_string(readout.query().point) : "target";
-}
-
 std::uint64_t item(const Resolution& resolution, std::int64_t sample) {
   return resolution.key() << 32 | static_cast<std::uint64_t>(sample);
 }
@@ -34,9 +29,15 @@ std::string stored(const CertifiedReference& reference) {
       .dump();
 }
 
-void require_values(const HeldOutErrors& found, const Resolution& resolution) {
-  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", resolution,
-                     " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
+/// Whether an input has an error and a reference with one. Then these are added, and else it is left out.
+bool add(HeldOutErrors& found, const Measured& error, const Measured& of_reference) {
+  const bool known = error.value && of_reference.value;
+  if (known) {
+    found.nrmse.push_back(*error.value);
+    found.reference_errors.push_back(*of_reference.value);
+  }
+  found.left_out += !known;
+  return known;
 }
 
 }  // namespace
@@ -44,15 +45,12 @@ void require_values(const HeldOutErrors& found, const Resolution& resolution) {
 double HeldOutErrors::median() const { return statistics::quartiles(nrmse).median; }
 
 statistics::Interval HeldOutErrors::interval(std::uint64_t seed) const {
-  return statistics::bootstrap(
-             nrmse.size(),
-             [this](statistics::Draw& draw) {
-               std::vector<double> drawn;
-               for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
-               return statistics::quartiles(std::move(drawn)).median;
-             },
-             seed)
-      .interval();
+  const auto drawn_median = [this](statistics::Draw& draw) {
+    std::vector<double> drawn;
+    for (const std::size_t input : draw.inputs) drawn.push_back(nrmse[input]);
+    return statistics::quartiles(std::move(drawn)).median;
+  };
+  return statistics::bootstrap(nrmse.size(), drawn_median, seed).interval();
 }
 
 HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) {
@@ -69,10 +67,10 @@ HeldOut::HeldOut(HeldOutPlan plan, runs::Units* units) : plan_(std::move(plan)) 
         return stored(certified_reference(*found.game, settings,
                                           Rng(plan_.seed, "held out", 0, item(resolution, sample)).bits64()));
       };
+      const Readout& readout = found.scenario.readout;
+      const std::string point = readout.is_query() ? std::to_string(readout.query().point) : "target";
       const auto json = nlohmann::json::parse(
-          units == nullptr
-              ? compute()
-              : units->once(message(resolution, "-", sample, "-", name_of(found.scenario.readout), ".json"), compute));
+          units == nullptr ? compute() : units->once(message(resolution, "-", sample, "-", point, ".json"), compute));
       found.values = json.at("values").get<std::vector<double>>();
       const auto& error = json.at("error");
       found.error = error.is_null() ? Measured::undefined("the values are all 0") : Measured::of(error.get<double>());
@@ -104,14 +102,8 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
     const std::uint64_t seed =
         Rng(plan_.seed, method.name(), 0, item(plan_.resolutions[place], static_cast<std::int64_t>(sample))).bits64();
     const Attribution attribution = method.attribute({*one.game, &one.scenario, budget, seed});
-    const Measured error = metrics::nrmse(one.values, attribution.values);
-    if (!error.value || !one.error.value) {
-      ++found.left_out;
-      continue;
-    }
-    found.nrmse.push_back(*error.value);
-    found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
-    found.reference_errors.push_back(*one.error.value);
+    if (add(found, metrics::nrmse(one.values, attribution.values), one.error))
+      found.seconds.push_back(attribution.game_seconds + attribution.estimator_seconds);
   }
   return found;
 } catch (const InvalidArgument&) {
@@ -121,16 +113,9 @@ std::optional<HeldOutErrors> HeldOut::errors_at(std::size_t place, const methods
 HeldOutErrors HeldOut::own_player_missed(std::size_t place) const {
   const std::vector<Case>& cases = cases_.at(place);
   HeldOutErrors found{.shape = cases.front().scenario.input.domain.shape(), .players = players(place)};
-  for (const Case& one : cases) {
-    const Measured share = own_share(one.values, one.scenario);
-    if (!share.value || !one.error.value) {
-      ++found.left_out;
-      continue;
-    }
-    found.nrmse.push_back(*share.value);
-    found.reference_errors.push_back(*one.error.value);
-  }
-  require_values(found, plan_.resolutions[place]);
+  for (const Case& one : cases) add(found, own_share(one.values, one.scenario), one.error);
+  require<DataError>(!found.nrmse.empty(), "held-out inputs: resolution=", plan_.resolutions[place],
+                     " (the Shapley values of all inputs are 0). Give inputs that change the operator's answer.");
   return found;
 }
 

@@ -38,18 +38,18 @@ constexpr int players = 6;
 constexpr std::int64_t all = std::int64_t{1} << players;
 constexpr std::int64_t half = 24;  ///< a budget between n + 1 and 2^n
 
-Values random_table(std::uint64_t seed, std::uint64_t item, int of_players = players) {
-  Rng rng(seed, "peer conformance", tables, item);
-  Values values(std::size_t{1} << of_players);
+Values random_values(Rng rng, std::size_t count) {
+  Values values(count);
   for (double& value : values) value = static_cast<double>(rng.below(256)) / 64 - 2;  // sums of them are exact
   return values;
 }
 
+Values random_table(std::uint64_t seed, std::uint64_t item) {
+  return random_values(Rng(seed, "peer conformance", tables, item), std::size_t{1} << players);
+}
+
 Values random_weights(std::uint64_t seed, int count) {
-  Rng rng(seed, "peer conformance", weights);
-  Values values(static_cast<std::size_t>(count));
-  for (double& value : values) value = static_cast<double>(rng.below(256)) / 64 - 2;
-  return values;
+  return random_values(Rng(seed, "peer conformance", weights), static_cast<std::size_t>(count));
 }
 
 /// Products of the weights of all pairs in a coalition, and the weights themselves.
@@ -215,18 +215,16 @@ class Conformance {
     const Guarantees& claims = plugin_.claims;
     const Values table = random_table(seed_, 2), other = random_table(seed_, 3);
     const double scale = players * scale_of(table);
-    promise("efficient = true", claims.efficiency == Efficiency::exact, "values add up to v(N) - v(empty)",
-            [&]() -> std::string {
-              for (const std::int64_t budget : {half, all}) {
-                const Values found = values_of(table, budget);
-                const double sum = std::accumulate(found.begin(), found.end(), 0.0),
-                             gain = table.back() - table.front();
-                if (std::string why = mismatch({gain}, {sum}, scale); !why.empty())
-                  return message("they add up to ", sum, " in place of ", gain, ", off by ", sum - gain,
-                                 ", at a budget of ", budget);
-              }
-              return "";
-            });
+    promise("efficient = true", claims.efficiency == Efficiency::exact, "values add up to v(N) - v(empty)", [&] {
+      for (const std::int64_t budget : {half, all}) {
+        const Values found = values_of(table, budget);
+        const double sum = std::accumulate(found.begin(), found.end(), 0.0), gain = table.back() - table.front();
+        if (!mismatch({gain}, {sum}, scale).empty())
+          return message("they add up to ", sum, " in place of ", gain, ", off by ", sum - gain, ", at a budget of ",
+                         budget);
+      }
+      return std::string();
+    });
     promise("exact_on_additive = true", claims.exact_on_additive, "is exact on additive games", [&] {
       const Values weight = random_weights(seed_, players);
       return mismatch(weight, ask(*games::additive_game(weight, 0.5), half).values, scale_of(weight) * players);
@@ -236,15 +234,13 @@ class Conformance {
       return mismatch(truth_of(*games::table_game(players, pairs)), values_of(pairs, all - 1),
                       scale_of(pairs) * players);
     });
-    promise("zero_for_null_player = true", claims.zero_for_null_player, "gives a null player exactly 0",
-            [&]() -> std::string {
-              constexpr std::size_t null = 2;
-              Values without = table;
-              for (std::size_t set = 0; set < without.size(); ++set)
-                without[set] = without[set & ~(std::size_t{1} << null)];
-              const double found = values_of(without)[null];
-              return found == 0 ? "" : message("it gets ", found);
-            });
+    promise("zero_for_null_player = true", claims.zero_for_null_player, "gives a null player exactly 0", [&] {
+      constexpr std::size_t null = 2;
+      Values without = table;
+      for (std::size_t set = 0; set < without.size(); ++set) without[set] = without[set & ~(std::size_t{1} << null)];
+      const double found = values_of(without)[null];
+      return found == 0 ? "" : message("it gets ", found);
+    });
     promise("zero_on_even = true", claims.zero_on_even, "gives 0 where v(S) = v(N - S) for all S", [&] {
       Values even = table;
       for (std::size_t set = 0; set < even.size(); ++set) even[set] = even[std::min(set, even.size() - 1 - set)];
@@ -263,26 +259,23 @@ class Conformance {
       for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += 2 * more[i];
       return mismatch(wanted, values_of(sum), 3 * scale);
     });
+    const auto at_full_budget = [&] {
+      const Values weight = random_weights(seed_, players);
+      const std::pair<const char*, std::unique_ptr<Game>> known[] = {
+          {"additive", games::additive_game(weight)},
+          {"the AND of two players", games::unanimity_game(2, 1)},
+          {"a glove market", games::glove_market({2, 3})},
+          {"a symmetric game", games::unanimity_game(players, 1)},
+          {"a random table", games::table_game(players, table)}};
+      for (const auto& [name, game] : known) {
+        const Values truth = truth_of(*game), found = ask(*game, std::int64_t{1} << game->players()).values;
+        const std::string why = mismatch(truth, found, players * scale_of(truth) + scale);
+        if (!why.empty()) return message(name, ", ", why);
+      }
+      return std::string();
+    };
     promise("exact_at_full_budget = true", claims.exact_at_full_budget,
-            "is exact when the budget allows all coalitions", [&]() -> std::string {
-              const Values weight = random_weights(seed_, players);
-              const std::vector<std::pair<const char*, std::unique_ptr<Game>>> known = [&] {
-                std::vector<std::pair<const char*, std::unique_ptr<Game>>> list;
-                list.emplace_back("additive", games::additive_game(weight));
-                list.emplace_back("the AND of two players", games::unanimity_game(2, 1));
-                list.emplace_back("a glove market", games::glove_market({2, 3}));
-                list.emplace_back("a symmetric game", games::unanimity_game(players, 1));
-                list.emplace_back("a random table", games::table_game(players, table));
-                return list;
-              }();
-              for (const auto& [name, game] : known) {
-                const Values truth = truth_of(*game);
-                const std::string why = mismatch(truth, ask(*game, std::int64_t{1} << game->players()).values,
-                                                 players * scale_of(truth) + scale);
-                if (!why.empty()) return message(name, ", ", why);
-              }
-              return "";
-            });
+            "is exact when the budget allows all coalitions", at_full_budget);
     promise("unbiased = true", claims.bias == Bias::none, "has the Shapley value as its mean",
             [&] { return biased(replicates(table)); });
     const bool has_errors =

@@ -18,17 +18,22 @@ namespace opshap::reporting {
 
 namespace {
 
+/// Median cost of an attribution in evaluations of the backbone: its distinct coalitions, 3 for a reverse pass of
+/// integrated gradients, and 6 for one of the two branches of a mean field. Not of a method that refused all inputs.
+double forward_equivalents(const Cell& cell) {
+  return cell.distinct().value() + (cell.method == "integrated_gradients" ? 3 : 6) * cell.gradients().value_or(0);
+}
+
 /// A cell of a curve or of a method of gradients as an alternative to the explainer.
 TunedMethod tuned(const Cell& cell, const Amortisation& pays) {
   TunedMethod method{.method = cell.method,
                      .budget = cell.budget,
-                     .evaluations = forward_equivalents(cell).value(),  // not asked of a cell that refused all
-                     .nrmse = cell.quartiles("nrmse")->median,
-                     .reached = false,
-                     .break_even = std::nullopt};
-  method.reached = method.nrmse <= pays.explainer_nrmse;
-  const double saved = method.evaluations - pays.explainer_evaluations;
-  if (saved > 0 && method.reached) method.break_even = static_cast<double>(pays.training_evaluations) / saved;
+                     .evaluations = forward_equivalents(cell),
+                     .nrmse = cell.quartiles("nrmse")->median};
+  method.reached = method.nrmse <= pays.explainer().nrmse;
+  const double saved = method.evaluations - pays.explainer().evaluations;
+  if (saved > 0 && method.reached)
+    method.break_even = static_cast<double>(pays.explainer().training_evaluations) / saved;
   return method;
 }
 
@@ -52,33 +57,24 @@ const runs::TrainingRow* training_of(const Scoreboard& scores, std::string_view 
   return name.empty() ? first : nullptr;  // the only explainer has no name in its column
 }
 
-/// A method's budget curve, else what was run of it.
-std::vector<Cell> budgets_of(const Scoreboard& scores, const Discretisation& on, const std::string& method) {
-  std::vector<Cell> curve = scores.curve(on, method);
-  return curve.empty() ? scores.curve(on, method, 1) : curve;
-}
-
 std::optional<Amortisation> amortisation_on(const Scoreboard& scores, const Discretisation& on) {
   const Cell* explainer = scores.cell(on, claims::explainer);
   const runs::TrainingRow* trained = explainer == nullptr ? nullptr : training_of(scores, explainer->method);
   const auto evaluations = explainer == nullptr ? std::nullopt : explainer->distinct();
   if (trained == nullptr || !evaluations || !explainer->quartiles("nrmse")) return std::nullopt;
   Amortisation pays{.on = on,
-                    .explainer = explainer->method,
-                    .training_evaluations = trained->operator_evaluations,
-                    .explainer_evaluations = *evaluations,
-                    .explainer_nrmse = explainer->quartiles("nrmse")->median,
                     .samples = explainer->samples(),
-                    .methods = {},
-                    .of_gradients = {},
-                    .further_explainers = {}};
+                    .explainers = {{.method = explainer->method,
+                                    .training_evaluations = trained->operator_evaluations,
+                                    .evaluations = *evaluations,
+                                    .nrmse = explainer->quartiles("nrmse")->median}}};
   for (const std::string& method : scores.sampling_methods()) {
-    const std::vector<Cell> curve = budgets_of(scores, on, method);
+    const std::vector<Cell> curve = scores.curve(on, method, 1);
     if (curve.empty()) continue;
     pays.samples = curve.front().samples();
     const auto error = explainer->restricted_to(pays.samples).quartiles("nrmse");
     if (!error) return std::nullopt;
-    pays.explainer_nrmse = error->median;
+    pays.explainers.front().nrmse = error->median;
     pays.methods.push_back(tuned(cheapest_as_good(curve, error->median), pays));
   }
   const auto on_the_same_inputs = [&](const std::string& method) -> std::optional<Cell> {
@@ -94,35 +90,31 @@ std::optional<Amortisation> amortisation_on(const Scoreboard& scores, const Disc
     const auto cell = method == explainer->method ? std::nullopt : on_the_same_inputs(method);
     const runs::TrainingRow* training = training_of(scores, method);
     if (!cell || training == nullptr) continue;
-    pays.further_explainers.push_back({.method = method,
-                                       .training_evaluations = training->operator_evaluations,
-                                       .evaluations = *cell->distinct(),
-                                       .nrmse = cell->quartiles("nrmse")->median});
+    pays.explainers.push_back({.method = method,
+                               .training_evaluations = training->operator_evaluations,
+                               .evaluations = *cell->distinct(),
+                               .nrmse = cell->quartiles("nrmse")->median});
   }
   return pays;
 }
 
-}  // namespace
-
-std::optional<double> forward_equivalents(const Cell& cell) {
-  const auto distinct = cell.distinct(), passes = cell.gradients();
-  if (!distinct) return std::nullopt;
-  return *distinct + (cell.method == "integrated_gradients" ? 3 : 6) * passes.value_or(0);
-}
-
-std::optional<Amortisation> amortisation(const Scoreboard& scores) {
-  const std::vector<Discretisation> grids = scores.discretisations_with_curves();
-  if (grids.empty()) return std::nullopt;
-  const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));
-  return amortisation_on(scores, std::ranges::find(grids, figure) == grids.end() ? grids.back() : figure);
-}
-
+/// On the line of the paper's figure where the run has it, else on the grid with the most points; methods without a
+/// budget curve there at the budgets that were run. None without explainer rows or its training row.
 std::optional<Amortisation> amortisation_on_the_finest_grid(const Scoreboard& scores) {
   const std::vector<Discretisation>& grids = scores.discretisations();
   const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));
   if (std::ranges::find(grids, figure) != grids.end()) return amortisation_on(scores, figure);
   return amortisation_on(
       scores, *std::ranges::max_element(grids, {}, [](const Discretisation& on) { return runs::points_of(on.shape); }));
+}
+
+}  // namespace
+
+std::optional<Amortisation> amortisation(const Scoreboard& scores) {
+  const std::vector<Discretisation> grids = scores.discretisations_with_curves();
+  if (grids.empty()) return std::nullopt;
+  const auto figure = Discretisation::line(static_cast<int>(paper_constant("amortisation_players")));
+  return amortisation_on(scores, std::ranges::find(grids, figure) == grids.end() ? grids.back() : figure);
 }
 
 }  // namespace opshap::reporting
@@ -138,16 +130,6 @@ std::vector<TunedMethod> alternatives(const Amortisation& pays) {
   return all;
 }
 
-/// The explainers, the first one of the rows before the others.
-std::vector<TrainedExplainer> explainers(const Amortisation& pays) {
-  std::vector<TrainedExplainer> all = {{.method = pays.explainer,
-                                        .training_evaluations = pays.training_evaluations,
-                                        .evaluations = pays.explainer_evaluations,
-                                        .nrmse = pays.explainer_nrmse}};
-  all.insert(all.end(), pays.further_explainers.begin(), pays.further_explainers.end());
-  return all;
-}
-
 /// Evaluations against samples: a line through the origin for each method, thin where it is not as good as the
 /// explainer; for an explainer its training and a line; a dot where the lines cross.
 Panel panel_of(const Amortisation& pays, const MethodStyles& styles, std::string id, std::string title,
@@ -155,7 +137,7 @@ Panel panel_of(const Amortisation& pays, const MethodStyles& styles, std::string
   LogRange samples, evaluations;
   for (const double count : {1.0, 100.0}) samples.include(count);
   std::string plots, break_even;
-  for (const TrainedExplainer& explainer : explainers(pays)) {
+  for (const TrainedExplainer& explainer : pays.explainers) {
     const MethodStyle style = styles.of(explainer.method);
     plots += fmt::format("{}{} + {} * x with lines lw 2.4 {} lc rgb '{}'", plots.empty() ? "" : ", ",
                          digits(static_cast<double>(explainer.training_evaluations)), digits(explainer.evaluations),
@@ -200,12 +182,12 @@ void add_numbers(Table& table, const std::vector<std::string>& place, const Amor
     cells.insert(cells.begin(), place.begin(), place.end());
     table.add(std::move(cells));
   };
-  for (const TrainedExplainer& explainer : explainers(pays)) {
+  for (const TrainedExplainer& explainer : pays.explainers) {
     add({style_of(explainer.method).label, std::to_string(explainer.training_evaluations),
          digits(explainer.evaluations), digits(explainer.nrmse),
-         explainer.method == pays.explainer        ? "itself"
-         : explainer.nrmse <= pays.explainer_nrmse ? "yes"
-                                                   : "no",
+         explainer.method == pays.explainer().method ? "itself"
+         : explainer.nrmse <= pays.explainer().nrmse ? "yes"
+                                                     : "no",
          "none"});
   }
   for (const TunedMethod& method : alternatives(pays)) {
@@ -240,13 +222,13 @@ Figure amortisation(const Scoreboard& scores) {
   const auto pays = reporting::amortisation(scores);
   if (!pays || pays->methods.empty())
     return missing(title, "needs budget curves and the training row of the explainer");
-  const std::string label = style_of(pays->explainer).label;
+  const std::string label = style_of(pays->explainer().method).label;
   const MethodStyles styles(scores.methods());
   Figure figure{.title = title};
   figure.numbers = {
       .name = "amortisation",
       .caption = fmt::format("Backbone evaluations at n = {}, methods tuned to the median NRMSE {} of {}.",
-                             pays->on.label(), show(pays->explainer_nrmse), label),
+                             pays->on.label(), show(pays->explainer().nrmse), label),
       .columns = columns_after({}, label)};
   add_numbers(figure.numbers, {}, *pays);
   const auto add_entry = [&](const std::string& method, double nrmse) {
@@ -254,7 +236,7 @@ Figure amortisation(const Scoreboard& scores) {
     entry.label += ": " + show(nrmse);
     figure.legend.push_back(std::move(entry));
   };
-  for (const TrainedExplainer& explainer : explainers(*pays)) add_entry(explainer.method, explainer.nrmse);
+  for (const TrainedExplainer& explainer : pays->explainers) add_entry(explainer.method, explainer.nrmse);
   for (const TunedMethod& method : alternatives(*pays)) add_entry(method.method, method.nrmse);
   if (any_break_even(*pays)) figure.legend.push_back(dot_of_break_even);
   std::vector<double> break_evens;
@@ -276,8 +258,8 @@ Figure amortisation(const Scoreboard& scores) {
   figure.finding = fmt::format(
       "The training of {} took {} backbone evaluations, and an explanation then takes {}. Its median NRMSE at n = {} "
       "is {}. {} {} The legend has the median NRMSEs.",
-      label, show_count(static_cast<double>(pays->training_evaluations)), show_count(pays->explainer_evaluations),
-      pays->on.label(), show(pays->explainer_nrmse), words, how_to_read);
+      label, show_count(static_cast<double>(pays->explainer().training_evaluations)),
+      show_count(pays->explainer().evaluations), pays->on.label(), show(pays->explainer().nrmse), words, how_to_read);
   return figure;
 }
 
@@ -301,8 +283,8 @@ Figure amortisation_of_all(const std::vector<const Scoreboard*>& problems) {
     if (!pays) continue;
     const std::string& pde = scores->run().pde;
     add_numbers(figure.numbers, {pde_label(pde), pays->on.label()}, *pays);
-    std::string words =
-        fmt::format("{} has a median NRMSE of {}.", style_of(pays->explainer).label, show(pays->explainer_nrmse));
+    std::string words = fmt::format("{} has a median NRMSE of {}.", style_of(pays->explainer().method).label,
+                                    show(pays->explainer().nrmse));
     for (const TunedMethod& method : pays->of_gradients) {
       as_good[style_of(method.method).label] += method.reached;
       words += fmt::format(" {}: {}.", style_of(method.method).label, show(method.nrmse));
@@ -310,17 +292,16 @@ Figure amortisation_of_all(const std::vector<const Scoreboard*>& problems) {
     figure.panels.push_back(panel_of(*pays, styles, "amortisation-" + pde,
                                      fmt::format("{}, n = {}", pde_label(pde), pays->on.label()), words));
     break_even = break_even || any_break_even(*pays);
-    for (const TrainedExplainer& explainer : explainers(*pays)) drawn.push_back(explainer.method);
+    for (const TrainedExplainer& explainer : pays->explainers) drawn.push_back(explainer.method);
     for (const TunedMethod& method : alternatives(*pays)) drawn.push_back(method.method);
   }
   if (figure.panels.empty()) return missing(figure.title, "no run has the training row of an explainer");
   for (const std::string& method : methods)
     if (std::ranges::find(drawn, method) != drawn.end()) figure.legend.push_back(entry_of(styles.of(method)));
   if (break_even) figure.legend.push_back(dot_of_break_even);
-  std::string untrained;
-  for (const auto& [label, problems_won] : as_good)
-    untrained += fmt::format("{}{} on {} of {} problems", untrained.empty() ? "" : ", ", label, problems_won,
-                             figure.panels.size());
+  std::string untrained = listing(as_good, [&figure](const auto& won) {
+    return fmt::format("{} on {} of {} problems", won.first, won.second, figure.panels.size());
+  });
   if (!untrained.empty()) untrained = " As good as the explainer without training: " + untrained + ".";
   figure.finding = fmt::format(
       "Backbone evaluations against explained samples, at the n of the paper's figure where a run has it, else on its "

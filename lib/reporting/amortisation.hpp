@@ -15,18 +15,18 @@ namespace opshap::reporting {
 struct TunedMethod {
   std::string method;
   std::optional<std::int64_t> budget;  ///< of a sampling method
-  double evaluations = 0;              ///< a sample: forward_equivalents(), median
+  double evaluations = 0;              ///< a sample: forward equivalents, median
   double nrmse = 0;                    ///< median at that budget
   bool reached = false;                ///< false: not even the largest budget was enough, so the cost is a lower bound
   std::optional<double> break_even;  ///< samples from which the explainer, training included, is cheaper; none when the
                                      ///< method is never dearer, or is not as good and so no alternative
 };
 
-/// An explainer beside the first one, and what it costs.
+/// A trained explainer, and what it costs.
 struct TrainedExplainer {
   std::string method;
   std::int64_t training_evaluations = 0;
-  double evaluations = 0;  ///< a sample
+  double evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
   double nrmse = 0;        ///< median
 };
 
@@ -34,26 +34,16 @@ struct TrainedExplainer {
 /// budget curves.
 struct Amortisation {
   Discretisation on;
-  std::string explainer;  ///< the first one of the rows, as in Scoreboard::methods()
-  std::int64_t training_evaluations = 0;
-  double explainer_evaluations = 0;  ///< a sample: v(∅) and v(N), for the normalisation
-  double explainer_nrmse = 0;
-  std::set<std::int64_t> samples;                    ///< the inputs of the medians
-  std::vector<TunedMethod> methods;                  ///< those that sample
-  std::vector<TunedMethod> of_gradients;             ///< those that see gradients
-  std::vector<TrainedExplainer> further_explainers;  ///< in the order of display
-};
+  std::set<std::int64_t> samples;            ///< the inputs of the medians
+  std::vector<TunedMethod> methods;          ///< those that sample
+  std::vector<TunedMethod> of_gradients;     ///< those that see gradients
+  std::vector<TrainedExplainer> explainers;  ///< the first one of the rows, then the others in the order of display
 
-/// Median cost of an attribution in evaluations of the backbone: its distinct coalitions, 3 for a reverse pass of
-/// integrated gradients, and 6 for one of the two branches of a mean field. None when the method refused all inputs.
-std::optional<double> forward_equivalents(const Cell& cell);
+  const TrainedExplainer& explainer() const { return explainers.front(); }
+};
 
 /// On the grid of the paper's figure where that has budget curves, else on the last grid of the run that has some; none
 /// without curves, explainer rows or its training row.
 std::optional<Amortisation> amortisation(const Scoreboard& scores);
-
-/// On the line of the paper's figure where the run has it, else on the grid with the most points; methods without a
-/// budget curve there at the budgets that were run. None without explainer rows or its training row.
-std::optional<Amortisation> amortisation_on_the_finest_grid(const Scoreboard& scores);
 
 }  // namespace opshap::reporting

@@ -1,5 +1,6 @@
 #include "reporting/claims.hpp"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,19 +11,9 @@
 namespace opshap::reporting {
 
 std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::reproduced:
-      return "reproduced";
-    case Verdict::not_reproduced:
-      return "not reproduced";
-    case Verdict::undecided:
-      return "undecided";
-    case Verdict::not_comparable:
-      return "not comparable";
-    case Verdict::not_testable:
-      break;
-  }
-  return "not testable in this profile";
+  static constexpr std::array<std::string_view, 5> words = {"reproduced", "not reproduced", "undecided",
+                                                            "not comparable", "not testable in this profile"};
+  return words.at(static_cast<std::size_t>(verdict));
 }
 
 std::string_view to_string(Direction direction) { return direction == Direction::better ? "better" : "worse"; }
@@ -48,17 +39,9 @@ const std::vector<Claim>& all() {
   return claims;
 }
 
-Judgement not_testable(std::string why) {
-  Judgement judgement;
-  judgement.evidence = std::move(why);
-  return judgement;
-}
+Judgement not_testable(std::string why) { return {.evidence = std::move(why)}; }
 
-Judgement not_kept(std::string what) {
-  Judgement judgement = not_testable(std::move(what));
-  judgement.rebuildable = false;
-  return judgement;
-}
+Judgement not_kept(std::string what) { return {.rebuildable = false, .evidence = std::move(what)}; }
 
 }  // namespace claims
 
@@ -91,29 +74,6 @@ Judgement judge(const Claim& claim, const Scoreboard& scores, const Scoreboard& 
   if (!out.empty() && judgement.value) judgement.evidence += " Without " + out + ".";
   return judgement;
 }
-
-}  // namespace
-
-Judgement judge(const Claim& claim, const Scoreboard& scores) { return judge(claim, scores, scores.of_fit_grids()); }
-
-std::vector<JudgedClaim> judge(const Scoreboard& scores) {
-  const Scoreboard fit = scores.of_fit_grids();
-  std::vector<JudgedClaim> judged;
-  for (const Claim& claim : claims::all()) judged.push_back({claim, judge(claim, scores, fit)});
-  for (const Claim& claim : claims::of_table_rows(scores.run().pde))
-    judged.push_back({claim, judge(claim, scores, fit)});
-  return judged;
-}
-
-std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
-  std::vector<std::string> broken;
-  for (const auto& [claim, judgement] : claims) {
-    if (claim.check && judgement.verdict == Verdict::not_reproduced) broken.emplace_back(claim.id);
-  }
-  return broken;
-}
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -151,6 +111,25 @@ void add_entries(Json& json, const std::vector<JudgedClaim>& claims, const std::
 }
 
 }  // namespace
+
+Judgement judge(const Claim& claim, const Scoreboard& scores) { return judge(claim, scores, scores.of_fit_grids()); }
+
+std::vector<JudgedClaim> judge(const Scoreboard& scores) {
+  const Scoreboard fit = scores.of_fit_grids();
+  std::vector<JudgedClaim> judged;
+  for (const Claim& claim : claims::all()) judged.push_back({claim, judge(claim, scores, fit)});
+  for (const Claim& claim : claims::of_table_rows(scores.run().pde))
+    judged.push_back({claim, judge(claim, scores, fit)});
+  return judged;
+}
+
+std::vector<std::string> broken_checks(const std::vector<JudgedClaim>& claims) {
+  std::vector<std::string> broken;
+  for (const auto& [claim, judgement] : claims) {
+    if (claim.check && judgement.verdict == Verdict::not_reproduced) broken.emplace_back(claim.id);
+  }
+  return broken;
+}
 
 std::string claims_json(const std::vector<JudgedClaim>& claims, const runs::Run& run) {
   Json json = {{"schema", "opshap.claims/1"}, {"profile", run.profile},  {"pde", run.pde},

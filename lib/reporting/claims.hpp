@@ -40,14 +40,14 @@ struct Judgement {
   std::vector<Table> tables;                          ///< the measured figures
 };
 
-/// A sentence that a run can support or contradict. Its id and the views of it live as long as the program.
+/// A sentence that a run can support or contradict. The views of it live as long as the program.
 struct Claim {
-  std::string_view id;
-  std::string_view title;             ///< the sentence in a few words. "It" is OperatorSHAP
+  std::string id;
+  std::string title;                  ///< the sentence in a few words. "It" is OperatorSHAP
   std::string_view source = "paper";  ///< "paper": its own words, quoted. "opshap": what this suite adds
   /// The sentence, and the section or caption that it is from; for "opshap" where it comes from. Those of the paper are
   /// in reference_data/paper_sentences.csv under the claim's id.
-  std::string_view statement = {}, where = {};
+  std::string statement = {}, where = {};
   std::string_view rule;  ///< the predicate in words: when it counts as reproduced
   std::function<Judgement(const Scoreboard& scores)> judge = {};
   /// Why the sentence is not about such a run, for instance another PDE; empty when it is. nullptr: it is about all

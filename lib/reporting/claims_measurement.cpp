@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -127,11 +125,8 @@ std::optional<Measurement> measure(std::string at, const PairedScores& scores, c
                                    double threshold, Side side) {
   if (scores.inputs() < least_inputs) return std::nullopt;
   const std::vector<double> medians = scores.medians();
-  Measurement measurement{.at = std::move(at),
-                          .value = function(medians),
-                          .interval_at = at_tails(scores.resamples(function)),
-                          .threshold = threshold,
-                          .side = side};
+  Measurement measurement = exactly(std::move(at), function(medians), threshold, side);
+  measurement.interval_at = at_tails(scores.resamples(function));
   for (const double median : medians) measurement.figures.push_back(show(median));
   return measurement;
 }
@@ -150,9 +145,9 @@ std::optional<Measurement> measure_at(const Scoreboard& scores, const Discretisa
 std::optional<Measurement> better_input_by_input(std::string at, const Cell& first, const Cell& second) {
   auto better = measure(std::move(at), PairedScores::ratios(first, second), first_of, 1, Side::at_most);
   if (!better) return std::nullopt;
-  const std::vector<const Cell*> cells = {&first, &second};
   better->figures.clear();
-  for (const double median : PairedScores::of(cells, "nrmse").medians()) better->figures.push_back(show(median));
+  for (const double median : PairedScores::of({&first, &second}, "nrmse").medians())
+    better->figures.push_back(show(median));
   return better;
 }
 
@@ -168,16 +163,14 @@ Judgement all_of(const Measurements& measurements, const Wording& wording, const
   if (measurements.empty()) throw std::logic_error("claims: no measurement of " + wording.quantity);
   const std::vector<Verdict> found = verdicts(measurements);
   Judgement judgement;
-  judgement.verdict = Verdict::reproduced;
-  for (const Verdict worse : {Verdict::undecided, Verdict::not_reproduced}) {
-    if (std::find(found.begin(), found.end(), worse) != found.end()) judgement.verdict = worse;
-  }
+  const auto holding = static_cast<std::size_t>(std::ranges::count(found, Verdict::reproduced));
+  const auto contradicting = std::ranges::count(found, Verdict::not_reproduced);
+  judgement.verdict = contradicting > 0               ? Verdict::not_reproduced
+                      : holding < measurements.size() ? Verdict::undecided
+                                                      : Verdict::reproduced;
   const Measurement* deciding = nullptr;
-  std::size_t holding = 0, contradicting = 0;
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const Measurement& measurement = measurements[i];
-    holding += found[i] == Verdict::reproduced;
-    contradicting += found[i] == Verdict::not_reproduced;
     if (found[i] != judgement.verdict) continue;
     if (deciding == nullptr || (certain(*deciding) && !certain(measurement)) ||
         (certain(*deciding) == certain(measurement) && margin(measurement) < margin(*deciding)))
@@ -282,38 +275,25 @@ Judge power_of_net_error(std::string_view method, Side side, double bound) {
   };
 }
 
-Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method) {
-  return [judge, method](const Scoreboard& scores) { return judge(scores, method); };
-}
-
 std::string was_not_run(std::string_view method) { return fmt::format("{} was not run.", method); }
 
 Judgement not_run(std::string_view method) { return not_testable(was_not_run(method)); }
 
 std::string unless_burgers(const runs::Run& run) {
-  return run.pde == "burgers1d"
-             ? ""
-             : fmt::format("The sentence is about Burgers 1D, and the run is on {}.", pde_label(run.pde));
-}
-
-std::string unless_in_the_papers_table(const runs::Run& run) {
-  const bool found = std::any_of(paper_quality().begin(), paper_quality().end(),
-                                 [&run](const PaperCell& cell) { return cell.pde == run.pde; });
-  return found ? "" : fmt::format("The paper's table has no rows for {}.", pde_label(run.pde));
+  if (run.pde == "burgers1d") return "";
+  return fmt::format("The sentence is about Burgers 1D, and the run is on {}.", pde_label(run.pde));
 }
 
 std::string unless_periodic_line(const runs::Run& run) {
-  return paper_domain(run.pde) == "periodic 1D"
-             ? ""
-             : fmt::format("Cells of two grids are compared on a periodic line, and {} does not live on one.",
-                           pde_label(run.pde));
+  if (paper_domain(run.pde) == "periodic 1D") return "";
+  return fmt::format("Cells of two grids are compared on a periodic line, and {} does not live on one.",
+                     pde_label(run.pde));
 }
 
 std::string unless_on_lines(const runs::Run& run) {
   const auto& rows = run.results.attributions;
-  const bool found = std::any_of(rows.begin(), rows.end(), [&run](const runs::AttributionRow& row) {
-    return row.pde == run.pde && row.shape == std::vector{row.players};
-  });
+  const bool found = std::ranges::any_of(
+      rows, [&run](const auto& row) { return row.pde == run.pde && row.shape == std::vector{row.players}; });
   return found ? "" : "The sentence is about lines whose points are the players, and the run has none.";
 }
 
@@ -335,9 +315,8 @@ std::optional<BudgetCurve> BudgetCurve::make(const Scoreboard& scores, const Dis
   if (explainer == nullptr) return std::nullopt;
   BudgetCurve curve;
   for (const Cell& cell : scores.curve(on, method, 1)) {
-    const std::array<const Cell*, 2> cells = {&cell, explainer};
-    const auto ratio =
-        claims::measure("", PairedScores::of(cells, "nrmse"), claims::ratio_of_two, 1, claims::Side::at_most);
+    const auto ratio = claims::measure("", PairedScores::of({&cell, explainer}, "nrmse"), claims::ratio_of_two, 1,
+                                       claims::Side::at_most);
     if (!ratio) return std::nullopt;
     curve.points_.push_back({static_cast<double>(*cell.budget), *ratio});
   }
@@ -346,17 +325,11 @@ std::optional<BudgetCurve> BudgetCurve::make(const Scoreboard& scores, const Dis
 }
 
 BudgetNeeded BudgetCurve::needed(double tail) const {
-  constexpr double never = std::numeric_limits<double>::infinity();
-  BudgetNeeded needed{.smallest_run = points_.front().budget,
-                      .largest_run = points_.back().budget,
-                      .possible = never,
-                      .budget = never,
-                      .certain = never,
-                      .more_than = 0};
+  BudgetNeeded needed{.smallest_run = points_.front().budget, .largest_run = points_.back().budget};
   for (const auto& [budget, ratio] : points_) {
     if (ratio.contradicts(tail)) {  // certainly too small, and so is every smaller one
       needed.more_than = budget;
-      needed.possible = never;
+      needed.possible = BudgetNeeded::never;
       continue;
     }
     needed.possible = std::min(needed.possible, budget);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -54,7 +55,7 @@ struct Measurement {
 
 using Measurements = std::vector<Measurement>;
 
-/// Of a number that nothing random is in.
+/// Of a number that nothing random is in, as long as it gets no interval_at.
 Measurement exactly(std::string at, double value, double threshold, Side side, std::vector<std::string> figures = {});
 
 /// The intervals of resamples.
@@ -147,9 +148,6 @@ Judge beside_explainers(BesideExplainers form);
 /// at the last one the NRMSE has to be above twice the reference's error, below which everything levels off.
 Judge power_of_net_error(std::string_view method, Side side, double bound);
 
-/// A judgement that is about one method.
-Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method);
-
 /// "operator_shap was not run."
 std::string was_not_run(std::string_view method);
 /// The same as a verdict.
@@ -157,7 +155,6 @@ Judgement not_run(std::string_view method);
 
 /// Reasons of Claim::excluded.
 std::string unless_burgers(const runs::Run& run);
-std::string unless_in_the_papers_table(const runs::Run& run);
 std::string unless_periodic_line(const runs::Run& run);
 std::string unless_on_lines(const runs::Run& run);
 
@@ -175,10 +172,12 @@ namespace opshap::reporting {
 /// The budget at which a sampling method's median NRMSE is not above the explainer's, on the inputs of its curve.
 /// Infinity where no budget that was run is large enough.
 struct BudgetNeeded {
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
   double smallest_run = 0, largest_run = 0;
-  double possible = 0;   ///< smallest budget where the interval of the ratio allows it, above more_than
-  double budget = 0;     ///< smallest budget where the medians say so
-  double certain = 0;    ///< smallest budget where the whole interval says so
+  double possible = never;  ///< smallest budget where the interval of the ratio allows it, above more_than
+  double budget = never;    ///< smallest budget where the medians say so
+  double certain = never;   ///< smallest budget where the whole interval says so
   double more_than = 0;  ///< the largest budget that is certainly too small; 0 when the curve does not begin below it
 };
 

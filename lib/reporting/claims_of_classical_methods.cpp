@@ -74,21 +74,16 @@ Judgement classical_methods_win_at_few_players(const Scoreboard& scores) {
   if (curves.empty()) {
     return not_testable(fmt::format("{} was not run with OperatorSHAP and budgets of a sampling method.", place(few)));
   }
-  const Measurement budget{.at = place(few),
-                           .value = least,
-                           .interval_at =
-                               [curves](double tail) {
-                                 statistics::Interval least = {.low = infinity, .high = infinity};
-                                 for (const BudgetCurve& curve : curves) {
-                                   const BudgetNeeded needed = curve.needed(tail);
-                                   least.low = std::min(least.low, needed.possible);
-                                   least.high = std::min(least.high, needed.certain);
-                                 }
-                                 return least;
-                               },
-                           .threshold = paper_constant("least_budget"),
-                           .side = Side::at_most,
-                           .figures = {winner}};
+  Measurement budget = exactly(place(few), least, paper_constant("least_budget"), Side::at_most, {winner});
+  budget.interval_at = [curves](double tail) {
+    statistics::Interval least = {.low = infinity, .high = infinity};
+    for (const BudgetCurve& curve : curves) {
+      const BudgetNeeded needed = curve.needed(tail);
+      least.low = std::min(least.low, needed.possible);
+      least.high = std::min(least.high, needed.certain);
+    }
+    return least;
+  };
   return with(
       all_of({budget}, {.quantity = "The smallest budget that is as good as OperatorSHAP", .figures = {"method"}}),
       budget_table(scores, {few}));
@@ -107,17 +102,13 @@ Judgement classical_methods_need_more_at_many_players(const Scoreboard& scores) 
       const BudgetNeeded at_few = few_curve->needed(), at_many = many_curve->needed();
       if (std::isinf(at_few.certain)) continue;
       const double reached = std::isinf(at_many.budget) ? at_many.largest_run : at_many.budget;
-      found.push_back({.at = fmt::format("{}, {}", place(on), style_of(method).label),
-                       .value = reached / at_few.budget,
-                       .interval_at =
-                           [few_curve, many_curve](double tail) {
-                             const BudgetNeeded at_few = few_curve->needed(tail), at_many = many_curve->needed(tail);
-                             return statistics::Interval{.low = at_many.more_than / at_few.certain,
-                                                         .high = ratio(at_many.certain, at_few.more_than)};
-                           },
-                       .threshold = 10,
-                       .side = Side::at_least,
-                       .figures = {budget_in_words(at_few.budget), budget_in_words(at_many.budget)}});
+      found.push_back(exactly(fmt::format("{}, {}", place(on), style_of(method).label), reached / at_few.budget, 10,
+                              Side::at_least, {budget_in_words(at_few.budget), budget_in_words(at_many.budget)}));
+      found.back().interval_at = [few_curve, many_curve](double tail) {
+        const BudgetNeeded at_few = few_curve->needed(tail), at_many = many_curve->needed(tail);
+        return statistics::Interval{.low = at_many.more_than / at_few.certain,
+                                    .high = ratio(at_many.certain, at_few.more_than)};
+      };
     }
   }
   if (found.empty()) {
@@ -140,9 +131,8 @@ Judgement more_budget_improves_regression_msr(const Scoreboard& scores) {
       cells.push_back(&cell);
       budgets.push_back(static_cast<double>(*cell.budget));
     }
-    auto slope = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); }, 0, Side::at_most);
+    const auto power = [&budgets](std::span<const double> medians) { return log_slope(budgets, medians); };
+    auto slope = measure(place(on), PairedScores::of(cells, "nrmse"), power, 0, Side::at_most);
     if (!slope) continue;
     slope->figures = {fmt::format("{} at {}", slope->figures.front(), show_count(budgets.front())),
                       fmt::format("{} at {}", slope->figures.back(), show_count(budgets.back()))};

@@ -25,8 +25,6 @@ namespace {
 struct Timing {
   std::string machine;  ///< processor, device and threads, in words
   std::string why_not;  ///< a sentence; empty where all sittings had one machine with nothing beside them
-
-  bool comparable() const { return why_not.empty(); }
 };
 
 /// Of the processors' time. What a system does for itself stays below it.
@@ -52,9 +50,8 @@ Timing timing_of(const runs::Run& run) {
       timing.why_not = fmt::format("Other programs had {:.0f} % of the processors beside this run.", 100 * *beside);
     }
   }
-  const std::string words = fmt::format("{}", fmt::join(machines, "; "));
-  timing.machine = words;
-  if (machines.size() > 1) timing.why_not = fmt::format("The run was timed on several machines ({}).", words);
+  timing.machine = fmt::format("{}", fmt::join(machines, "; "));
+  if (machines.size() > 1) timing.why_not = fmt::format("The run was timed on several machines ({}).", timing.machine);
   return timing;
 }
 
@@ -74,9 +71,8 @@ Measurements times_longer(const Scoreboard& scores, double threshold) {
     for (const std::string_view method : papers_baselines) {
       const Cell* theirs = scores.cell(on, method);
       if (theirs == nullptr) continue;
-      const std::vector<const Cell*> cells = {theirs, ours};
-      auto longer = measure(fmt::format("{}, {}", place(on), style_of(method).label), PairedScores::of(cells, seconds),
-                            ratio_of_two, threshold, Side::at_least);
+      auto longer = measure(fmt::format("{}, {}", place(on), style_of(method).label),
+                            PairedScores::of({theirs, ours}, seconds), ratio_of_two, threshold, Side::at_least);
       if (!longer) continue;
       longer->figures = {show_seconds(ours->seconds()->median), show_seconds(theirs->seconds()->median)};
       found.push_back(*longer);
@@ -85,14 +81,13 @@ Measurements times_longer(const Scoreboard& scores, double threshold) {
   return found;
 }
 
+bool was_run(const Scoreboard& scores, std::string_view method) {
+  return std::ranges::find(scores.cells(), method, &Cell::method) != scores.cells().end();
+}
+
 std::string absent_baselines(const Scoreboard& scores) {
-  return listing(
-      papers_baselines,
-      [&scores](std::string_view method) {
-        const bool run = std::ranges::find(scores.cells(), method, &Cell::method) != scores.cells().end();
-        return run ? "" : was_not_run(method);
-      },
-      " ");
+  const auto absent = [&](std::string_view method) { return was_run(scores, method) ? "" : was_not_run(method); };
+  return listing(papers_baselines, absent, " ");
 }
 
 Judgement nobody_timed() { return not_testable("No baseline of the paper was timed beside OperatorSHAP."); }
@@ -138,26 +133,23 @@ Judgement faster_than_baselines(const Scoreboard& scores) {
   const Measurements found = times_longer(scores, 2);
   if (found.empty()) return nobody_timed();
   const Timing timing = timing_of(scores.run());
-  const Judgement judgement = all_of(
+  Judgement judgement = all_of(
       found, {.quantity = "A baseline's median wall time over OperatorSHAP's", .figures = {"OperatorSHAP", "baseline"}},
       absent_baselines(scores));
-  if (!timing.comparable()) return not_comparable(judgement, timing.why_not);
-  Judgement on_machine = judgement;
-  on_machine.evidence += fmt::format(" Timed on {}.", timing.machine);
-  return on_machine;
+  if (!timing.why_not.empty()) return not_comparable(judgement, timing.why_not);
+  judgement.evidence += fmt::format(" Timed on {}.", timing.machine);
+  return judgement;
 }
 
 Judgement orders_of_magnitude_faster(const Scoreboard& scores) {
   const Measurements found = times_longer(scores, 100);
   if (found.empty()) return nobody_timed();
-  const auto least = std::min_element(found.begin(), found.end(),
-                                      [](const Measurement& a, const Measurement& b) { return a.value < b.value; });
+  const auto least = std::ranges::min_element(found, {}, &Measurement::value);
   Judgement judgement = all_of({*least}, {.quantity = "The least wall time of a baseline over OperatorSHAP's",
                                           .figures = {"OperatorSHAP", "baseline"}});
   judgement.threshold = std::nullopt;
-  judgement =
-      not_comparable(judgement, "The paper timed its program on an A100, and this run timed ours on its own machine.");
-  return judgement;
+  return not_comparable(judgement,
+                        "The paper timed its program on an A100, and this run timed ours on its own machine.");
 }
 
 Judgement zero_budget_a_sample(const Scoreboard& scores) {
@@ -167,9 +159,7 @@ Judgement zero_budget_a_sample(const Scoreboard& scores) {
     most = std::max(most, row.distinct);
     ++count;
   }
-  const bool run = std::any_of(scores.cells().begin(), scores.cells().end(),
-                               [](const Cell& cell) { return cell.method == explainer; });
-  if (!run) return not_run(explainer);
+  if (!was_run(scores, explainer)) return not_run(explainer);
   return all_of({exactly("", static_cast<double>(most), 0, Side::at_most)},
                 {.quantity = "The number of coalitions that OperatorSHAP evaluates for an input"},
                 count > 0 ? "They are v(N) and v(∅), for the normalisation." : "");
@@ -186,7 +176,7 @@ Judgement training_is_amortised(const Scoreboard& scores) {
       never += fmt::format("{}{}", never.empty() ? "" : ", ", label);
       continue;
     }
-    found.push_back(exactly(label, ratio(method.evaluations, pays->explainer_evaluations), 100, Side::at_least,
+    found.push_back(exactly(label, ratio(method.evaluations, pays->explainer().evaluations), 100, Side::at_least,
                             {show_count(method.evaluations), show(method.nrmse)}));
   }
   if (found.empty()) return not_testable("No sampling method reaches OperatorSHAP's error at n = 512.");
@@ -218,8 +208,8 @@ Judgement training_breaks_even(const Scoreboard& scores) {
                  .figures = {"evaluations an input", "NRMSE"},
                  .at = "method as good without training"},
                 fmt::format("Training took {} evaluations, an explanation takes {}, with an NRMSE of {}.",
-                            show_count(static_cast<double>(pays->training_evaluations)),
-                            show_count(pays->explainer_evaluations), show(pays->explainer_nrmse)));
+                            show_count(static_cast<double>(pays->explainer().training_evaluations)),
+                            show_count(pays->explainer().evaluations), show(pays->explainer().nrmse)));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "reporting/claims_measurement.hpp"
-#include "reporting/methods.hpp"
 #include "reporting/paper.hpp"
 #include "reporting/scoreboard.hpp"
 
@@ -72,16 +71,14 @@ Judgement same_backbone_on_all_grids(const Scoreboard& scores) {
     words += fmt::format("{}{} at {}", words.empty() ? "" : ", ", show(statistics::quantile(errors, 0.5)),
                          runs::shape_in_words(row.shape));
     if (row.shape != few && row.shape != many) continue;
-    series[row.shape == few ? 0 : 1] = {errors, std::vector<double>(errors.size(), 0.0)};
+    series[row.shape == few ? 0 : 1].scores = errors;
   }
   if (series[0].scores.empty() || series[0].scores.size() != series[1].scores.size())
     return not_testable("The backbone's errors at n = 128 and n = 1024 are not stored.");
-  const auto factor = measure(
-      "", PairedScores(std::move(series)),
-      [](std::span<const double> medians) {
-        return std::max(ratio(medians[0], medians[1]), ratio(medians[1], medians[0]));
-      },
-      1.25, Side::at_most);
+  const auto either_way = [](std::span<const double> medians) {
+    return std::max(ratio(medians[0], medians[1]), ratio(medians[1], medians[0]));
+  };
+  const auto factor = measure("", PairedScores(std::move(series)), either_way, 1.25, Side::at_most);
   if (!factor) return not_testable("The backbone's errors are known for too few inputs.");
   return all_of({*factor},
                 {.quantity = "The factor between the backbone's median errors at n = 128 and n = 1024",

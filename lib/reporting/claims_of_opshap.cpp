@@ -89,15 +89,13 @@ Judgement mean_field_error_falls(const Scoreboard& scores) {
     return not_testable(fmt::format(
         "The references tell the mean field's error from zero at {} n, and three are needed.", curve.cells.size()));
   }
-  const auto distance = measure(
-      fmt::format("{} to {}", place(curve.cells.front()->on), curve.cells.back()->on.label()),
-      PairedScores::net(curve.cells),
-      [&curve](std::span<const double> medians) {
-        std::vector<double> errors;
-        for (std::size_t i = 0; i < medians.size(); ++i) errors.push_back(std::max(medians[i], curve.floors[i]));
-        return std::abs(log_slope(curve.players, errors) + 1);
-      },
-      0.5, Side::at_most);
+  const auto from_the_rate = [&curve](std::span<const double> medians) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < medians.size(); ++i) errors.push_back(std::max(medians[i], curve.floors[i]));
+    return std::abs(log_slope(curve.players, errors) + 1);
+  };
+  const auto distance = measure(fmt::format("{} to {}", place(curve.cells.front()->on), curve.cells.back()->on.label()),
+                                PairedScores::net(curve.cells), from_the_rate, 0.5, Side::at_most);
   if (!distance) return not_testable("The mean field has too few inputs.");
   std::string words;
   for (std::size_t i = 0; i < curve.players.size(); ++i)
@@ -117,8 +115,6 @@ Judgement reference_better_known_than_explainer(const Scoreboard& scores) {
       silent += row->reference != "exact" && *row->reference_error.value == 0;
       references.scores.push_back(*row->reference_error.value);
       errors.scores.push_back(*row->scores["nrmse"].value);
-      errors.reference_errors.push_back(0);
-      references.reference_errors.push_back(0);
     }
     const auto known = measure(place(on), PairedScores({references, errors}), ratio_of_two, 0.2, Side::at_most);
     if (known) found.push_back(*known);
@@ -141,10 +137,8 @@ Judgement permutation_error_rate(const Scoreboard& scores) {
       budgets.push_back(static_cast<double>(*cell.budget));
     }
     if (cells.size() < 3) continue;
-    const auto distance = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [&budgets](std::span<const double> medians) { return std::abs(log_slope(budgets, medians) + 0.5); }, 0.15,
-        Side::at_most);
+    const auto from_the_rate = [&budgets](auto medians) { return std::abs(log_slope(budgets, medians) + 0.5); };
+    const auto distance = measure(place(on), PairedScores::of(cells, "nrmse"), from_the_rate, 0.15, Side::at_most);
     if (!distance) continue;
     return all_of({*distance}, {.quantity = "The distance of the power of the budget from -1/2"},
                   fmt::format("It rests on {} budgets.", budgets.size()));
@@ -159,8 +153,7 @@ Judgement pairing_matters(const Scoreboard& scores) {
     const Cell* paired = cell_of_four_times(scores, on, "kernel_shap_paired");
     const Cell* plain = paired == nullptr ? nullptr : scores.cell(on, kernel_shap, *paired->budget);
     if (plain == nullptr) continue;
-    const std::vector<const Cell*> cells = {paired, plain};
-    const PairedScores errors = PairedScores::of(cells, "nrmse");
+    const PairedScores errors = PairedScores::of({paired, plain}, "nrmse");
     const std::string at = fmt::format("{}, budget {}", place(on), show_count(static_cast<double>(*paired->budget)));
     if (2 * errors.inputs() < paired->rows.size()) {
       refused += fmt::format("{} is left out: {} of {} inputs are defined.", at, errors.inputs(), paired->rows.size());
@@ -191,7 +184,6 @@ Judgement reference_settles_with_resolution(const Scoreboard& scores) {
     series[0].scores.push_back(at_many.at(sample));
     series[1].scores.push_back(change);
   }
-  for (PairedScores::Series& one : series) one.reference_errors.assign(one.scores.size(), 0.0);
   const auto settled = measure("", PairedScores(std::move(series)), ratio_of_two, 1, Side::at_most);
   if (!settled) return not_testable("The references of too few inputs are stored.");
   return all_of({*settled}, {.quantity = fmt::format("The change from n = {} over that from n = {}", many, few),

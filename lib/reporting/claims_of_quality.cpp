@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +24,16 @@
 namespace opshap::reporting::claims {
 
 namespace {
+
+/// A judgement that is about one method.
+Judge about(Judgement (*judge)(const Scoreboard& scores, std::string_view method), std::string_view method) {
+  return [judge, method](const Scoreboard& scores) { return judge(scores, method); };
+}
+
+std::string unless_in_the_papers_table(const runs::Run& run) {
+  const bool found = std::ranges::find(paper_quality(), run.pde, &PaperCell::pde) != paper_quality().end();
+  return found ? "" : fmt::format("The paper's table has no rows for {}.", pde_label(run.pde));
+}
 
 const std::vector<std::string_view> quality_metrics = {"r2", "pearson", "nrmse"};
 
@@ -57,23 +66,20 @@ Judgement quality_against(const Scoreboard& scores, std::string_view other) {
   std::vector<const Cell*> cells;
   for (const Discretisation& on : scores.discretisations()) {
     if (on.players <= paper_constant("exact_players")) continue;
-    const auto excess = measure_at(
-        scores, on, {explainer, other}, "nrmse",
-        [](std::span<const double> medians) { return medians[0] - medians[1]; }, tolerance, Side::at_most);
+    const auto excess =
+        measure_at(scores, on, {explainer, other}, "nrmse", difference_of_two, tolerance, Side::at_most);
     if (!excess) continue;
     found.push_back(*excess);
     cells.insert(cells.end(), {scores.cell(on, explainer), scores.cell(on, other)});
   }
   if (found.empty())
     return not_run(scores.cell(scores.discretisations().front(), explainer) == nullptr ? explainer : other);
-  const auto superior = measure(
-      "", PairedScores::of(cells, "nrmse"),
-      [](std::span<const double> medians) {
-        double lower = 0;
-        for (std::size_t i = 0; i < medians.size(); i += 2) lower += medians[i] < medians[i + 1];
-        return 2 * lower / static_cast<double>(medians.size());
-      },
-      0.5, Side::at_least);
+  const auto share_of_lower = [](std::span<const double> medians) {
+    double lower = 0;
+    for (std::size_t i = 0; i < medians.size(); i += 2) lower += medians[i] < medians[i + 1];
+    return 2 * lower / static_cast<double>(medians.size());
+  };
+  const auto superior = measure("", PairedScores::of(cells, "nrmse"), share_of_lower, 0.5, Side::at_least);
   const std::string label = style_of(other).label;
   if (superior) {
     found.push_back(*superior);
@@ -123,18 +129,15 @@ Measurement::IntervalAt widened(double value, Measurement::IntervalAt interval_a
 
 /// The factor, at least 1, by which a ratio with this logarithm differs from 1.
 Measurement factor_of(double log_ratio, const Measurement::IntervalAt& log_interval, double threshold) {
-  return {.at = "",
-          .value = std::exp(std::abs(log_ratio)),
-          .interval_at =
-              [log_interval](double tail) {
-                const statistics::Interval of_log = log_interval(tail);
-                const bool around_zero = of_log.low <= 0 && of_log.high >= 0;
-                const double least = std::min(std::abs(of_log.low), std::abs(of_log.high)),
-                             most = std::max(std::abs(of_log.low), std::abs(of_log.high));
-                return statistics::Interval{.low = around_zero ? 1 : std::exp(least), .high = std::exp(most)};
-              },
-          .threshold = threshold,
-          .side = Side::at_most};
+  Measurement factor = exactly("", std::exp(std::abs(log_ratio)), threshold, Side::at_most);
+  factor.interval_at = [log_interval](double tail) {
+    const statistics::Interval of_log = log_interval(tail);
+    const bool around_zero = of_log.low <= 0 && of_log.high >= 0;
+    const double least = std::min(std::abs(of_log.low), std::abs(of_log.high)),
+                 most = std::max(std::abs(of_log.low), std::abs(of_log.high));
+    return statistics::Interval{.low = around_zero ? 1 : std::exp(least), .high = std::exp(most)};
+  };
+  return factor;
 }
 
 /// A method's median NRMSE over the paper's, the geometric mean over all n that both have. Its direction says whether
@@ -161,12 +164,10 @@ Judgement column(const Scoreboard& scores, std::string_view method) {
   }
   if (cells.empty()) return not_run(method);
   if (!run.comparable_with_paper) {
-    Judgement judgement =
-        not_testable(fmt::format("The run is not the paper's: {}.",
-                                 run.departures.empty() ? "it says so without a reason" : run.departures.front()));
-    judgement.verdict = Verdict::not_comparable;
-    judgement.tables.push_back(std::move(table));
-    return judgement;
+    const std::string why = run.departures.empty() ? "it says so without a reason" : run.departures.front();
+    return {.verdict = Verdict::not_comparable,
+            .evidence = fmt::format("The run is not the paper's: {}.", why),
+            .tables = {std::move(table)}};
   }
   const auto log_ratio = [&paper](std::span<const double> medians) {
     double sum = 0;
@@ -220,12 +221,10 @@ Judgement transfers_to_unseen_resolutions(const Scoreboard& scores) {
   for (const Discretisation& on : scores.discretisations()) {
     const std::vector<const Cell*> cells = unseen_and_seen(scores, on);
     if (cells.size() < 2 || std::find(cells.begin(), cells.end(), nullptr) != cells.end()) continue;
-    const auto excess = measure(
-        place(on), PairedScores::of(cells, "nrmse"),
-        [](std::span<const double> medians) {
-          return ratio(medians[0], *std::max_element(medians.begin() + 1, medians.end()));
-        },
-        1.25, Side::at_most);
+    const auto over_the_others = [](std::span<const double> medians) {
+      return ratio(medians[0], *std::max_element(medians.begin() + 1, medians.end()));
+    };
+    const auto excess = measure(place(on), PairedScores::of(cells, "nrmse"), over_the_others, 1.25, Side::at_most);
     if (excess) found.push_back(*excess);
   }
   if (found.empty()) {
@@ -240,9 +239,8 @@ Judgement transfers_to_unseen_resolutions(const Scoreboard& scores) {
 Judgement one_model_for_all_resolutions(const Scoreboard& scores) {
   const auto& training = scores.run().results.training;
   // A further explainer is another recipe, not another model for some of the n.
-  const auto trainings = std::count_if(training.begin(), training.end(), [](const runs::TrainingRow& row) {
-    return row.stage == "explainer" && !row.explainer;
-  });
+  const auto trainings =
+      std::ranges::count_if(training, [](const auto& row) { return row.stage == "explainer" && !row.explainer; });
   if (trainings == 0) return not_testable("There is no row of the explainer's training.");
   Measurements found = {exactly("", static_cast<double>(trainings), 1, Side::at_most)};
   found.back().quantity = "The number of explainers trained";
@@ -251,12 +249,10 @@ Judgement one_model_for_all_resolutions(const Scoreboard& scores) {
     const auto on = Discretisation::line(players);
     std::vector<std::string_view> methods = {explainer, "uniform"};
     if (scores.cell(on, "constant") != nullptr) methods.push_back("constant");
-    const auto better = measure_at(
-        scores, on, methods, "nrmse",
-        [](std::span<const double> medians) {
-          return ratio(medians[0], *std::min_element(medians.begin() + 1, medians.end()));
-        },
-        1, Side::at_most);
+    const auto over_the_better = [](std::span<const double> medians) {
+      return ratio(medians[0], *std::min_element(medians.begin() + 1, medians.end()));
+    };
+    const auto better = measure_at(scores, on, methods, "nrmse", over_the_better, 1, Side::at_most);
     if (!better) return not_testable(place(on) + " was not run.");
     found.push_back(*better);
   }
@@ -272,16 +268,91 @@ Judgement error_grows_while_r2_stays(const Scoreboard& scores) {
              *many = scores.cell(Discretisation::line(most), explainer);
   if (few == nullptr || many == nullptr)
     return not_testable(fmt::format("OperatorSHAP was not run at n = 32 and n = {}.", most));
-  const std::vector<const Cell*> cells = {many, few};
-  const auto growth = measure("NRMSE, ratio", PairedScores::of(cells, "nrmse"), ratio_of_two, 1, Side::at_least);
-  const auto change = measure(
-      "R², change", PairedScores::of(cells, "r2"),
-      [](std::span<const double> medians) { return std::abs(medians[0] - medians[1]); }, metrics::find("r2").tolerance,
-      Side::at_most);
+  const auto growth = measure("NRMSE, ratio", PairedScores::of({many, few}, "nrmse"), ratio_of_two, 1, Side::at_least);
+  const auto difference = [](std::span<const double> medians) { return std::abs(difference_of_two(medians)); };
+  const auto change = measure("R², change", PairedScores::of({many, few}, "r2"), difference,
+                              metrics::find("r2").tolerance, Side::at_most);
   if (!growth || !change) return not_testable("OperatorSHAP has too few inputs at n = 32 and n = 1024.");
   return all_of(
       {*growth, *change},
       {.quantity = "What changes from n = 32 to n = 1024", .figures = {"n = 1024", "n = 32"}, .at = "metric"});
+}
+
+/// The methods of the paper's table with the best median in a row, by one metric; several where it prints the same.
+struct Winners {
+  std::vector<std::string> best, others;
+  double median = 0;
+};
+
+std::optional<Winners> winners(std::string_view pde, int players, const metrics::Metric& metric) {
+  Winners found;
+  for (const std::string& method : paper_methods()) {
+    const PaperCell* cell = find(paper_quality(), pde, players, method, metric.name);
+    if (cell == nullptr) return std::nullopt;
+    const double gain = (cell->quartiles.median - found.median) * (metric.better == metrics::Better::lower ? -1 : 1);
+    if (found.best.empty() || gain > 0) {
+      found.others.insert(found.others.end(), found.best.begin(), found.best.end());
+      found.best.clear();
+      found.median = cell->quartiles.median;
+    }
+    (found.best.empty() || gain == 0 ? found.best : found.others).push_back(method);
+  }
+  return found;
+}
+
+/// Our median of the paper's best method less the best of the others, signed so that more is better.
+std::optional<Measurement> lead(const Scoreboard& scores, const Discretisation& on, const Winners& winners,
+                                const metrics::Metric& metric) {
+  std::vector<std::string_view> methods(winners.best.begin(), winners.best.end());
+  methods.insert(methods.end(), winners.others.begin(), winners.others.end());
+  const double sign = metric.better == metrics::Better::lower ? -1 : 1;
+  const std::size_t first = winners.best.size();
+  const auto lead_of_best = [sign, first](std::span<const double> medians) {
+    std::vector<double> signed_medians;
+    for (const double median : medians) signed_medians.push_back(sign * median);
+    const auto others = signed_medians.begin() + static_cast<std::ptrdiff_t>(first);
+    return *std::max_element(signed_medians.begin(), others) - *std::max_element(others, signed_medians.end());
+  };
+  auto found = measure_at(scores, on, methods, metric.name, lead_of_best, 0, Side::at_least);
+  if (!found) return std::nullopt;
+  found->at = metric.symbol;
+  std::vector<std::string> figures;
+  for (const std::string& method : paper_methods()) {
+    const auto at = std::find(methods.begin(), methods.end(), method) - methods.begin();
+    figures.push_back(found->figures[static_cast<std::size_t>(at)]);
+  }
+  found->figures = std::move(figures);
+  return found;
+}
+
+Judgement row_of_table(const Scoreboard& scores, int players) {
+  const std::string& pde = scores.run().pde;
+  Measurements found;
+  for (const Discretisation& on : scores.discretisations()) {
+    if (on.players != players || !on.every_point_plays()) continue;
+    for (const std::string& name : paper_metrics()) {
+      const metrics::Metric& metric = metrics::find(name);
+      const auto best = winners(pde, players, metric);
+      if (!best || best->others.empty()) continue;
+      if (const auto here = lead(scores, on, *best, metric)) found.push_back(*here);
+    }
+  }
+  if (found.empty()) return not_testable(fmt::format("The three methods were not all run at n = {}.", players));
+  Wording wording{
+      .quantity = "Our median of the paper's best method less the best of the other two", .at = "metric", .equal = 0};
+  for (const std::string& method : paper_methods()) wording.figures.push_back(style_of(method).label);
+  return all_of(found, wording);
+}
+
+/// Who is best in the row of a cell: "R² RegressionMSR (0.998), Pearson ...".
+std::string winners_in_words(const PaperCell& cell) {
+  return listing(paper_metrics(), [&cell](const std::string& name) {
+    const metrics::Metric& metric = metrics::find(name);
+    const auto found = winners(cell.pde, cell.players, metric);
+    if (!found || found->others.empty()) return std::string();
+    const auto label = [](const std::string& method) { return style_of(method).label; };
+    return fmt::format("{} {} ({:.3f})", metric.symbol, listing(found->best, label, " and "), found->median);
+  });
 }
 
 }  // namespace
@@ -352,125 +423,22 @@ std::vector<Claim> of_quality() {
   };
 }
 
-namespace {
-
-/// The methods of the paper's table with the best median in a row, by one metric; several where it prints the same.
-struct Winners {
-  std::vector<std::string> best, others;
-  double median = 0;
-};
-
-std::optional<Winners> winners(std::string_view pde, int players, const metrics::Metric& metric) {
-  Winners found;
-  for (const std::string& method : paper_methods()) {
-    const PaperCell* cell = find(paper_quality(), pde, players, method, metric.name);
-    if (cell == nullptr) return std::nullopt;
-    const double gain = (cell->quartiles.median - found.median) * (metric.better == metrics::Better::lower ? -1 : 1);
-    if (found.best.empty() || gain > 0) {
-      found.others.insert(found.others.end(), found.best.begin(), found.best.end());
-      found.best.clear();
-      found.median = cell->quartiles.median;
-    }
-    (found.best.empty() || gain == 0 ? found.best : found.others).push_back(method);
-  }
-  return found;
-}
-
-/// Our median of the paper's best method less the best of the others, signed so that more is better.
-std::optional<Measurement> lead(const Scoreboard& scores, const Discretisation& on, const Winners& winners,
-                                const metrics::Metric& metric) {
-  std::vector<std::string_view> methods(winners.best.begin(), winners.best.end());
-  methods.insert(methods.end(), winners.others.begin(), winners.others.end());
-  const double sign = metric.better == metrics::Better::lower ? -1 : 1;
-  const std::size_t first = winners.best.size();
-  auto found = measure_at(
-      scores, on, methods, metric.name,
-      [sign, first](std::span<const double> medians) {
-        std::vector<double> signed_medians;
-        for (const double median : medians) signed_medians.push_back(sign * median);
-        const auto others = signed_medians.begin() + static_cast<std::ptrdiff_t>(first);
-        return *std::max_element(signed_medians.begin(), others) - *std::max_element(others, signed_medians.end());
-      },
-      0, Side::at_least);
-  if (!found) return std::nullopt;
-  found->at = metric.symbol;
-  std::vector<std::string> figures;
-  for (const std::string& method : paper_methods()) {
-    const auto at = std::find(methods.begin(), methods.end(), method) - methods.begin();
-    figures.push_back(found->figures[static_cast<std::size_t>(at)]);
-  }
-  found->figures = std::move(figures);
-  return found;
-}
-
-Judgement row_of_table(const Scoreboard& scores, int players) {
-  const std::string& pde = scores.run().pde;
-  Measurements found;
-  for (const Discretisation& on : scores.discretisations()) {
-    if (on.players != players || !on.every_point_plays()) continue;
-    for (const std::string& name : paper_metrics()) {
-      const metrics::Metric& metric = metrics::find(name);
-      const auto best = winners(pde, players, metric);
-      if (!best || best->others.empty()) continue;
-      if (const auto here = lead(scores, on, *best, metric)) found.push_back(*here);
-    }
-  }
-  if (found.empty()) return not_testable(fmt::format("The three methods were not all run at n = {}.", players));
-  Wording wording{
-      .quantity = "Our median of the paper's best method less the best of the other two", .at = "metric", .equal = 0};
-  for (const std::string& method : paper_methods()) wording.figures.push_back(style_of(method).label);
-  return all_of(found, wording);
-}
-
-/// The words of the claims of one problem's rows. Claims keep views of them.
-struct TableRow {
-  int players = 0;
-  std::string id, statement, where, title;
-};
-
-std::map<std::string, std::vector<TableRow>, std::less<>> make_table_rows() {
-  std::map<std::string, std::vector<TableRow>, std::less<>> rows;
-  std::set<std::pair<std::string, int>> seen;
-  for (const PaperCell& cell : paper_quality()) {
-    if (!seen.emplace(cell.pde, cell.players).second) continue;
-    std::string best;
-    for (const std::string& name : paper_metrics()) {
-      const metrics::Metric& metric = metrics::find(name);
-      const auto found = winners(cell.pde, cell.players, metric);
-      if (!found || found->others.empty()) continue;
-      std::string methods;
-      for (const std::string& method : found->best)
-        methods += (methods.empty() ? "" : " and ") + std::string(style_of(method).label);
-      best += fmt::format("{}{} {} ({:.3f})", best.empty() ? "" : ", ", metric.symbol, methods, found->median);
-    }
-    rows[cell.pde].push_back(
-        {.players = cell.players,
-         .id = fmt::format("table_row_{}_{}", cell.pde, cell.players),
-         .statement = fmt::format("Best median on {} at n = {}: {} (read from the table, not a quote).",
-                                  pde_label(cell.pde), cell.players, best),
-         .where = fmt::format("Table of all PDEs, {}, row n = {} (LaTeX line {})", pde_label(cell.pde), cell.players,
-                              cell.tex_line),
-         .title = fmt::format("the winners of the table's row n = {}", cell.players)});
-  }
-  return rows;
-}
-
-}  // namespace
-
 std::vector<Claim> of_table_rows(std::string_view pde) {
-  static const std::map<std::string, std::vector<TableRow>, std::less<>> rows = make_table_rows();
   std::vector<Claim> claims;
-  const auto found = rows.find(pde);
-  if (found == rows.end()) return claims;
-  for (const TableRow& row : found->second) {
+  std::set<int> seen;
+  for (const PaperCell& cell : paper_quality()) {
+    const int players = cell.players;
+    if (cell.pde != pde || !seen.insert(players).second) continue;
     claims.push_back(
-        {.id = row.id,
-         .title = row.title,
-         .statement = row.statement,
-         .where = row.where,
+        {.id = fmt::format("table_row_{}_{}", pde, players),
+         .title = fmt::format("the winners of the table's row n = {}", players),
+         .statement = fmt::format("Best median on {} at n = {}: {} (read from the table, not a quote).", pde_label(pde),
+                                  players, winners_in_words(cell)),
+         .where =
+             fmt::format("Table of all PDEs, {}, row n = {} (LaTeX line {})", pde_label(pde), players, cell.tex_line),
          .rule = "for each metric of the table the paper's best method has a median that is not worse than those of "
                  "the other two, in this run",
-         .judge = [players = row.players](const Scoreboard& scores) { return row_of_table(scores, players); },
+         .judge = [players](const Scoreboard& scores) { return row_of_table(scores, players); },
          .table_row = true});
   }
   return claims;

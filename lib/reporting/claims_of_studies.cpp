@@ -1,7 +1,5 @@
 // The theorems, by their convergence studies. The rules are ours.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,7 +10,6 @@
 #include "core/file.hpp"
 #include "reporting/claims.hpp"
 #include "reporting/claims_measurement.hpp"
-#include "reporting/paper.hpp"
 #include "statistics/quantiles.hpp"
 #include "statistics/study.hpp"
 
@@ -28,15 +25,12 @@ using claims::Side;
 
 /// A slope with its standard error, from `degrees` + 2 points.
 Measurement slope(std::string at, double value, double standard_error, double degrees, double threshold, Side side) {
-  return {.at = std::move(at),
-          .value = value,
-          .interval_at =
-              [value, standard_error, degrees](double tail) {
-                const double reach = standard_error * statistics::student_quantile(1 - tail, degrees);
-                return statistics::Interval{.low = value - reach, .high = value + reach};
-              },
-          .threshold = threshold,
-          .side = side};
+  Measurement measured = claims::exactly(std::move(at), value, threshold, side);
+  measured.interval_at = [value, standard_error, degrees](double tail) {
+    const double reach = standard_error * statistics::student_quantile(1 - tail, degrees);
+    return statistics::Interval{.low = value - reach, .high = value + reach};
+  };
+  return measured;
 }
 
 /// What a claim takes from a file of the studies.

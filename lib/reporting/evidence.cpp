@@ -44,8 +44,7 @@ LegendEntry curve(const std::string& title, std::size_t index) {
 std::vector<LegendEntry> studies_legend(const std::vector<statistics::Study>& studies) {
   std::vector<LegendEntry> legend;
   for (const statistics::Study& study : studies) {
-    const bool known = std::any_of(legend.begin(), legend.end(),
-                                   [&](const LegendEntry& entry) { return entry.label == study.title(); });
+    const bool known = std::ranges::find(legend, study.title(), &LegendEntry::label) != legend.end();
     if (!known) legend.push_back(curve(study.title(), legend.size()));
   }
   return legend;
@@ -107,9 +106,7 @@ std::string Evidence::svg() const {
         data += fmt::format("{:.7g} {:.7g} {:.7g} {:.7g}\n", point.effort, point.error, point.low, point.high);
       }
       data += "EOD\n";
-      const auto entry = std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& candidate) {
-        return candidate.label == studies[i].title();
-      });
+      const auto entry = std::ranges::find(legend, studies[i].title(), &LegendEntry::label);
       if (has_band(studies[i])) {
         plots += fmt::format("{}$s{} using 1:3:4 with filledcurves lc rgb '{}' fs transparent solid 0.2 noborder",
                              plots.empty() ? "" : ", ", i, entry->color);

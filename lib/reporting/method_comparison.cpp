@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -24,24 +24,14 @@ const double not_exact = std::sqrt(std::numeric_limits<double>::epsilon()) * 64;
 
 bool finished(const runs::MethodRow& row) { return !row.failure; }
 
-/// Of the runs that finished.
-template <typename Value>
-statistics::Quartiles quartiles_of(const MethodCell& cell, const Value& value) {
+/// The median of a number of the rows, over the runs that finished.
+template <typename Number>
+double median_of(const MethodCell& cell, Number number) {
   std::vector<double> values;
   for (const runs::MethodRow* row : cell.rows) {
-    if (finished(*row)) values.push_back(value(*row));
+    if (finished(*row)) values.push_back(static_cast<double>(row->*number));
   }
-  return statistics::quartiles(std::move(values));
-}
-
-/// Of the runs that have a score.
-std::optional<statistics::Quartiles> scores_of(const MethodCell& cell, std::string_view metric) {
-  std::vector<double> values;
-  for (const runs::MethodRow* row : cell.rows) {
-    if (const Measured& score = row->scores[metric]; score.value) values.push_back(*score.value);
-  }
-  if (values.empty()) return std::nullopt;
-  return statistics::quartiles(std::move(values));
+  return statistics::quartiles(std::move(values)).median;
 }
 
 /// Half of its runs cannot but be right, or are right to rounding: their median is no error that a figure can show.
@@ -66,6 +56,75 @@ statistics::Repeats errors_of(const MethodCell& cell) {
   return errors;
 }
 
+/// What is said of a method that spends much less than it may: coalitions that its draws share are evaluated once.
+std::string of_its_budget(const MethodCell& cell) {
+  if (!cell.budget) return "";
+  const double spent = median_of(cell, &runs::MethodRow::distinct) / static_cast<double>(*cell.budget);
+  constexpr double nearly_all = 0.9;
+  return spent < nearly_all ? fmt::format(", on {:.0f} % of the budget", 100 * spent) : "";
+}
+
+constexpr double seen = 1.001;
+constexpr std::size_t fewest_pairs = 5;
+
+using Key = std::tuple<std::string, int, std::string, std::optional<std::int64_t>, std::int64_t>;
+
+std::string name_of(const runs::MethodRow& row) {
+  return row.explainer ? message(row.method, ":", *row.explainer) : row.method;
+}
+
+Key run_key(const runs::MethodRow& row) { return {row.game, row.players, name_of(row), row.budget, row.repeat}; }
+
+/// The error of a run that has one.
+std::optional<double> error_of(const runs::MethodRow& row) {
+  if (!row.scores["nrmse"].value) return std::nullopt;
+  const double rounding = std::numeric_limits<double>::epsilon();
+  return row.exact.empty() ? std::max(*row.scores["nrmse"].value, rounding) : rounding;
+}
+
+/// The pairs of one method.
+struct PairedRuns {
+  std::vector<double> log_ratios;
+  std::size_t common = 0, lost = 0, gained = 0;
+  bool chance = false;  ///< some of its runs are one draw of many
+};
+
+Change judge_change(const MethodChange& found, bool chance) {
+  if (found.lost > 0) return Change::worse;
+  const bool worse = found.interval.low > seen, better = found.interval.high < 1 / seen;
+  if (!worse && !better) return Change::none_seen;
+  if (chance && found.pairs < fewest_pairs) return Change::too_few;
+  return worse ? Change::worse : Change::better;
+}
+
+MethodChange change_of(const std::string& method, const PairedRuns& pairs, std::uint64_t seed) {
+  MethodChange found{.method = method, .pairs = pairs.log_ratios.size(), .lost = pairs.lost, .gained = pairs.gained};
+  if (!pairs.log_ratios.empty()) {
+    const auto& logs = pairs.log_ratios;
+    double sum = 0;
+    for (const double log : logs) sum += log;
+    found.ratio = std::exp(sum / static_cast<double>(logs.size()));
+    const auto mean_ratio = [&logs](statistics::Draw& draw) {
+      double drawn = 0;
+      for (const std::size_t pair : draw.inputs) drawn += logs[pair];
+      return std::exp(drawn / static_cast<double>(logs.size()));
+    };
+    found.interval = statistics::bootstrap(logs.size(), mean_ratio, seed).interval();
+  }
+  found.change = judge_change(found, pairs.chance);
+  return found;
+}
+
+std::string change_in_words(const MethodChange& found) {
+  std::string line = fmt::format("{}: {}", found.method, to_string(found.change));
+  if (found.pairs > 0)
+    line += fmt::format(", errors {} [{}, {}] times those of the baseline over {} runs", show(found.ratio),
+                        show(found.interval.low), show(found.interval.high), found.pairs);
+  if (found.lost > 0) line += fmt::format(", no score any more in {} runs", found.lost);
+  if (found.gained > 0) line += fmt::format(", a score now in {} runs that had none", found.gained);
+  return line;
+}
+
 }  // namespace
 
 std::string show_budget(std::optional<std::int64_t> budget) {
@@ -82,10 +141,9 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
   std::set<std::int64_t> budgets;
   for (const runs::MethodRow& row : rows_) {
     if (row.budget) budgets.insert(*row.budget);
-    const std::string method = row.explainer ? message(row.method, ":", *row.explainer) : row.method;
-    auto place = std::find_if(cells_.begin(), cells_.end(), [&](const MethodCell& cell) {
-      return cell.method == method && cell.budget == row.budget;
-    });
+    const std::string method = name_of(row);
+    auto place = std::ranges::find_if(
+        cells_, [&](const MethodCell& cell) { return cell.method == method && cell.budget == row.budget; });
     if (place == cells_.end()) {
       cells_.push_back({.method = method, .access = row.access, .budget = row.budget});
       place = cells_.end() - 1;
@@ -96,24 +154,21 @@ MethodComparison::MethodComparison(std::vector<runs::MethodRow> rows, std::uint6
   }
   budgets_.assign(budgets.begin(), budgets.end());
   for (MethodCell& cell : cells_) {
-    const bool exact =
-        std::none_of(cell.rows.begin(), cell.rows.end(), [](const runs::MethodRow* row) { return row->exact.empty(); });
+    const bool exact = std::ranges::none_of(cell.rows, [](const auto* row) { return row->exact.empty(); });
     if (exact) cell.exact = cell.rows.front()->exact;
   }
   rank(seed);
 }
 
 const MethodCell* MethodComparison::cell(const std::string& method, std::optional<std::int64_t> budget) const {
-  const auto place = std::find_if(cells_.begin(), cells_.end(), [&](const MethodCell& candidate) {
-    return candidate.method == method && candidate.budget == budget;
-  });
+  const auto place = std::ranges::find_if(
+      cells_, [&](const MethodCell& candidate) { return candidate.method == method && candidate.budget == budget; });
   return place == cells_.end() ? nullptr : &*place;
 }
 
 void MethodComparison::rank(std::uint64_t seed) {
   for (const MethodCell& candidate : cells_) {
-    const bool known = std::any_of(ranks_.begin(), ranks_.end(),
-                                   [&](const MethodRank& rank) { return rank.method == candidate.method; });
+    const bool known = std::ranges::find(ranks_, candidate.method, &MethodRank::method) != ranks_.end();
     if (ranked(&candidate) && !known) ranks_.push_back({.method = candidate.method});
   }
   std::vector<std::vector<statistics::Repeats>> common;
@@ -138,21 +193,19 @@ void MethodComparison::rank(std::uint64_t seed) {
   if (common.empty()) return;
   const std::vector<statistics::Rank> found = statistics::bootstrap_ranks(common, seed);
   for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].overall = found[i];
-  std::stable_sort(ranks_.begin(), ranks_.end(),
-                   [](const MethodRank& a, const MethodRank& b) { return a.overall->rank < b.overall->rank; });
+  std::ranges::stable_sort(ranks_, {}, [](const MethodRank& rank) { return rank.overall->rank; });
 }
 
 std::vector<std::pair<std::string, std::string>> MethodComparison::not_ranked() const {
   std::vector<std::pair<std::string, std::string>> found;
   for (const MethodCell& candidate : cells_) {
-    const auto same = [&candidate](const auto& other) { return other.first == candidate.method; };
-    if (std::ranges::any_of(ranks_, [&](const MethodRank& rank) { return rank.method == candidate.method; }) ||
-        std::ranges::any_of(found, same))
-      continue;
-    found.emplace_back(candidate.method, !candidate.budget          ? "takes no budget, so it is not at equal budgets"
-                                         : !candidate.exact.empty() ? "exact (" + candidate.exact + ")"
-                                         : !candidate.undefined.empty() ? "refuses: " + candidate.undefined
-                                                                        : "has no answer");
+    const std::string& method = candidate.method;
+    if (std::ranges::find(ranks_, method, &MethodRank::method) != ranks_.end()) continue;
+    if (std::ranges::any_of(found, [&method](const auto& other) { return other.first == method; })) continue;
+    found.emplace_back(method, !candidate.budget              ? "takes no budget, so it is not at equal budgets"
+                               : !candidate.exact.empty()     ? "exact (" + candidate.exact + ")"
+                               : !candidate.undefined.empty() ? "refuses: " + candidate.undefined
+                                                              : "has no answer");
   }
   return found;
 }
@@ -171,20 +224,6 @@ std::vector<std::string> MethodComparison::less_exact_than_declared() const {
   }
   return broken;
 }
-
-namespace {
-
-/// What is said of a method that spends much less than it may: coalitions that its draws share are evaluated once.
-std::string of_its_budget(const MethodCell& cell) {
-  if (!cell.budget) return "";
-  const double spent =
-      quartiles_of(cell, [](const runs::MethodRow& row) { return static_cast<double>(row.distinct); }).median /
-      static_cast<double>(*cell.budget);
-  constexpr double nearly_all = 0.9;
-  return spent < nearly_all ? fmt::format(", on {:.0f} % of the budget", 100 * spent) : "";
-}
-
-}  // namespace
 
 Table MethodComparison::errors() const {
   const auto remark = [](const MethodCell& cell) {
@@ -205,7 +244,7 @@ Table MethodComparison::errors() const {
       const std::string otherwise = !cell.undefined.empty() ? "undefined"
                                     : !cell.failure.empty() ? "DNF"
                                                             : cell.rows.front()->scores[metric.name].why;
-      return show(scores_of(cell, metric.name), otherwise);
+      return show(quartiles_of(cell.rows, metric.name), otherwise);
     };
     columns.push_back({std::string(metric.symbol), score, true});
   }
@@ -224,18 +263,11 @@ Table MethodComparison::runtime() const {
   std::erase_if(cells, [](const Cell& cell) {
     return !cell.undefined.empty() || std::ranges::none_of(cell.rows, [](const auto* row) { return finished(*row); });
   });
-  const auto median = [](const Cell& cell, const auto& member) {
-    return quartiles_of(cell, [&](const runs::MethodRow& row) { return static_cast<double>(row.*member); }).median;
-  };
-  const auto count = [median](auto member) {
-    return [=](const Cell& cell) { return show_count(median(cell, member)); };
-  };
-  const auto seconds = [median](auto member) {
-    return [=](const Cell& cell) { return show_seconds(median(cell, member)); };
-  };
-  const auto of_a_coalition = [median](const Cell& cell) {
-    const double distinct = median(cell, &runs::MethodRow::distinct);
-    return distinct > 0 ? show(1e6 * median(cell, &runs::MethodRow::estimator_seconds) / distinct) : "none";
+  const auto count = [](auto number) { return [=](auto& cell) { return show_count(median_of(cell, number)); }; };
+  const auto seconds = [](auto number) { return [=](auto& cell) { return show_seconds(median_of(cell, number)); }; };
+  const auto of_a_coalition = [](const Cell& cell) {
+    const double distinct = median_of(cell, &runs::MethodRow::distinct);
+    return distinct > 0 ? show(1e6 * median_of(cell, &runs::MethodRow::estimator_seconds) / distinct) : "none";
   };
   return table_of("runtime",
                   "What one run costs, medians over the repeats: wall time in the method (sampling and solving) and in "
@@ -294,7 +326,7 @@ Figure MethodComparison::budget_error() const {
   std::vector<std::string> methods;
   std::string exact;
   for (const MethodCell& found : cells_) {
-    if (std::find(methods.begin(), methods.end(), found.method) == methods.end()) methods.push_back(found.method);
+    if (std::ranges::find(methods, found.method) == methods.end()) methods.push_back(found.method);
   }
   sort_for_display(methods);
   const MethodStyles styles(methods);
@@ -302,7 +334,7 @@ Figure MethodComparison::budget_error() const {
     std::vector<ErrorPoint> points;
     std::size_t drawn = 0, left_out = 0;
     for (const MethodCell& found : cells_) {
-      const auto error = found.method == method ? scores_of(found, "nrmse") : std::nullopt;
+      const auto error = found.method == method ? quartiles_of(found.rows, "nrmse") : std::nullopt;
       if (!error) continue;
       figure.numbers.add({method, show_budget(found.budget), std::to_string(error->count), figures::digits(error->q25),
                           figures::digits(error->median), figures::digits(error->q75)});
@@ -351,86 +383,9 @@ std::string MethodComparison::markdown() const {
   return text;
 }
 
-namespace {
-
-constexpr double seen = 1.001;
-constexpr std::size_t fewest_pairs = 5;
-
-using Key = std::tuple<std::string, int, std::string, std::optional<std::int64_t>, std::int64_t>;
-
-std::string name_of(const runs::MethodRow& row) {
-  return row.explainer ? message(row.method, ":", *row.explainer) : row.method;
-}
-
-Key run_key(const runs::MethodRow& row) { return {row.game, row.players, name_of(row), row.budget, row.repeat}; }
-
-/// The error of a run that has one.
-std::optional<double> error_of(const runs::MethodRow& row) {
-  if (!row.scores["nrmse"].value) return std::nullopt;
-  const double rounding = std::numeric_limits<double>::epsilon();
-  return row.exact.empty() ? std::max(*row.scores["nrmse"].value, rounding) : rounding;
-}
-
-/// The pairs of one method.
-struct PairedRuns {
-  std::vector<double> log_ratios;
-  std::size_t common = 0, lost = 0, gained = 0;
-  bool chance = false;  ///< some of its runs are one draw of many
-};
-
-Change judge_change(const MethodChange& found, bool chance) {
-  if (found.lost > 0) return Change::worse;
-  const bool worse = found.interval.low > seen, better = found.interval.high < 1 / seen;
-  if (!worse && !better) return Change::none_seen;
-  if (chance && found.pairs < fewest_pairs) return Change::too_few;
-  return worse ? Change::worse : Change::better;
-}
-
-MethodChange change_of(const std::string& method, const PairedRuns& pairs, std::uint64_t seed) {
-  MethodChange found{.method = method, .pairs = pairs.log_ratios.size(), .lost = pairs.lost, .gained = pairs.gained};
-  if (!pairs.log_ratios.empty()) {
-    const auto& logs = pairs.log_ratios;
-    double sum = 0;
-    for (const double log : logs) sum += log;
-    found.ratio = std::exp(sum / static_cast<double>(logs.size()));
-    found.interval = statistics::bootstrap(
-                         logs.size(),
-                         [&logs](statistics::Draw& draw) {
-                           double drawn = 0;
-                           for (const std::size_t pair : draw.inputs) drawn += logs[pair];
-                           return std::exp(drawn / static_cast<double>(logs.size()));
-                         },
-                         seed)
-                         .interval();
-  }
-  found.change = judge_change(found, pairs.chance);
-  return found;
-}
-
-std::string change_in_words(const MethodChange& found) {
-  std::string line = fmt::format("{}: {}", found.method, to_string(found.change));
-  if (found.pairs > 0)
-    line += fmt::format(", errors {} [{}, {}] times those of the baseline over {} runs", show(found.ratio),
-                        show(found.interval.low), show(found.interval.high), found.pairs);
-  if (found.lost > 0) line += fmt::format(", no score any more in {} runs", found.lost);
-  if (found.gained > 0) line += fmt::format(", a score now in {} runs that had none", found.gained);
-  return line;
-}
-
-}  // namespace
-
 std::string_view to_string(Change change) {
-  switch (change) {
-    case Change::better:
-      return "better";
-    case Change::worse:
-      return "worse";
-    case Change::none_seen:
-      return "no change seen";
-    case Change::too_few:
-      return "too few runs";
-  }
-  throw std::logic_error("changes: a change without a name");
+  static constexpr std::array<std::string_view, 4> words = {"better", "worse", "no change seen", "too few runs"};
+  return words.at(static_cast<std::size_t>(change));
 }
 
 bool MethodChanges::any_worse() const {

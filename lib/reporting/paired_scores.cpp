@@ -1,7 +1,6 @@
 #include "reporting/paired_scores.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -48,57 +47,6 @@ std::vector<PairedScores::Series> series_of(PairedScores::Cells cells, const Pai
 PairedScores::Score by_metric(std::string_view metric) {
   return [metric](const runs::AttributionRow& row) { return row.scores[metric].value; };
 }
-
-}  // namespace
-
-PairedScores::PairedScores(std::vector<Series> series) : series_(std::move(series)) {}
-
-PairedScores PairedScores::of(Cells cells, std::string_view metric) {
-  return PairedScores(series_of(cells, by_metric(metric), [metric](const runs::AttributionRow& row, double value) {
-    return std::pair(value, metric == "nrmse" ? row.reference_error.value.value_or(0) : 0.0);
-  }));
-}
-
-PairedScores PairedScores::of(Cells cells, const Score& score) {
-  return PairedScores(
-      series_of(cells, score, [](const runs::AttributionRow&, double value) { return std::pair(value, 0.0); }));
-}
-
-PairedScores PairedScores::net(Cells cells) {
-  PairedScores scores(series_of(cells, by_metric("nrmse"), [](const runs::AttributionRow& row, double value) {
-    const double error = row.reference_error.value.value_or(0);
-    return std::pair(value * value - error * error, 2 * value * error);
-  }));
-  scores.net_ = true;
-  return scores;
-}
-
-PairedScores PairedScores::ratios(const Cell& first, const Cell& second) {
-  const std::array<const Cell*, 2> cells = {&first, &second};
-  const PairedScores errors = of(cells, "nrmse");
-  Series series;
-  for (std::size_t i = 0; i < errors.inputs(); ++i) {
-    const double a = errors.series_[0].scores[i], b = errors.series_[1].scores[i];
-    const double moved = errors.series_[0].reference_errors[i];
-    series.scores.push_back(ratio(a, b));
-    // An infinite ratio stays where it is, whatever the reference's error is.
-    series.reference_errors.push_back(moved == 0 || b == 0 ? 0 : moved * std::hypot(1.0, a / b) / b);
-  }
-  return PairedScores({std::move(series)});
-}
-
-double PairedScores::to_score(double median) const { return net_ ? std::sqrt(std::max(median, 0.0)) : median; }
-
-std::vector<double> PairedScores::medians() const {
-  std::vector<double> medians;
-  for (const Series& series : series_) {
-    std::vector<double> scores = series.scores;
-    medians.push_back(to_score(median_in_place(scores)));
-  }
-  return medians;
-}
-
-namespace {
 
 /// Medians of resamples of one series. A report makes millions of them.
 class ResampledMedian {
@@ -155,18 +103,62 @@ class ResampledMedian {
 
 }  // namespace
 
+PairedScores::PairedScores(std::vector<Series> series) : series_(std::move(series)) {}
+
+PairedScores PairedScores::of(Cells cells, std::string_view metric) {
+  return PairedScores(series_of(cells, by_metric(metric), [metric](const runs::AttributionRow& row, double value) {
+    return std::pair(value, metric == "nrmse" ? row.reference_error.value.value_or(0) : 0.0);
+  }));
+}
+
+PairedScores PairedScores::of(Cells cells, const Score& score) {
+  return PairedScores(
+      series_of(cells, score, [](const runs::AttributionRow&, double value) { return std::pair(value, 0.0); }));
+}
+
+PairedScores PairedScores::net(Cells cells) {
+  PairedScores scores(series_of(cells, by_metric("nrmse"), [](const runs::AttributionRow& row, double value) {
+    const double error = row.reference_error.value.value_or(0);
+    return std::pair(value * value - error * error, 2 * value * error);
+  }));
+  scores.net_ = true;
+  return scores;
+}
+
+PairedScores PairedScores::ratios(const Cell& first, const Cell& second) {
+  const PairedScores errors = of({&first, &second}, "nrmse");
+  Series series;
+  for (std::size_t i = 0; i < errors.inputs(); ++i) {
+    const double a = errors.series_[0].scores[i], b = errors.series_[1].scores[i];
+    const double moved = errors.series_[0].reference_errors[i];
+    series.scores.push_back(ratio(a, b));
+    // An infinite ratio stays where it is, whatever the reference's error is.
+    series.reference_errors.push_back(moved == 0 || b == 0 ? 0 : moved * std::hypot(1.0, a / b) / b);
+  }
+  return PairedScores({std::move(series)});
+}
+
+double PairedScores::to_score(double median) const { return net_ ? std::sqrt(std::max(median, 0.0)) : median; }
+
+std::vector<double> PairedScores::medians() const {
+  std::vector<double> medians;
+  for (const Series& series : series_) {
+    std::vector<double> scores = series.scores;
+    medians.push_back(to_score(median_in_place(scores)));
+  }
+  return medians;
+}
+
 statistics::Resamples PairedScores::resamples(const Function& function) const {
   std::vector<ResampledMedian> series;
   for (const Series& one : series_) series.emplace_back(one, net_);
   std::vector<double> medians;
-  return statistics::bootstrap(
-      inputs(),
-      [&](statistics::Draw& draw) {
-        medians.clear();
-        for (ResampledMedian& median : series) medians.push_back(to_score(median(draw)));
-        return function(medians);
-      },
-      interval_seed);
+  const auto drawn = [&](statistics::Draw& draw) {
+    medians.clear();
+    for (ResampledMedian& median : series) medians.push_back(to_score(median(draw)));
+    return function(medians);
+  };
+  return statistics::bootstrap(inputs(), drawn, interval_seed);
 }
 
 double ratio(double a, double b) {

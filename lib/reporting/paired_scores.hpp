@@ -20,12 +20,13 @@ namespace opshap::reporting {
 /// the worst direction that the reference's error can have, by the triangle inequality.
 class PairedScores {
  public:
-  /// One number an input, and by how much the reference's error may move it; both [inputs].
+  /// One number an input, and by how much the reference's error may move it; both [inputs], the latter [] where it moves
+  /// none of them.
   struct Series {
     std::vector<double> scores, reference_errors;
   };
   using Score = std::function<std::optional<double>(const runs::AttributionRow& row)>;
-  using Cells = std::span<const Cell* const>;
+  using Cells = const std::vector<const Cell*>&;
 
   /// All series of the same length.
   explicit PairedScores(std::vector<Series> series);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -35,14 +34,6 @@ std::string Discretisation::id() const {
 
 namespace {
 
-std::vector<double> defined(const Cell& cell, std::string_view metric) {
-  std::vector<double> values;
-  for (const runs::AttributionRow* row : cell.rows) {
-    if (row->scores[metric].value) values.push_back(*row->scores[metric].value);
-  }
-  return values;
-}
-
 /// Of the inputs that the method did not refuse: one that refuses has not asked the game for anything.
 template <typename Cost>
 std::vector<double> costs(const Cell& cell, const Cost& cost) {
@@ -66,6 +57,15 @@ metrics::Scores constant_scores(const std::vector<double>& reference, const Attr
   return scores;
 }
 
+/// Of the finer values the part that belongs to the cells around every second point: the neighbours' cells are cut in
+/// half.
+std::vector<double> coarsened(const std::vector<double>& fine) {
+  std::vector<double> coarse;
+  for (std::size_t i = 0; i + 1 < fine.size(); i += 2)
+    coarse.push_back(fine[i] + (fine[(i + fine.size() - 1) % fine.size()] + fine[i + 1]) / 2);
+  return coarse;
+}
+
 constexpr double most_backbone_error = 0.1, most_missed_targets = 5;
 
 /// What the run's profile asked of its references.
@@ -82,16 +82,13 @@ std::optional<double> reference_target(const runs::Run& run) {
 }  // namespace
 
 std::optional<statistics::Quartiles> Cell::quartiles(std::string_view metric) const {
-  std::vector<double> values = defined(*this, metric);
-  if (values.empty()) return std::nullopt;
-  return opshap::statistics::quartiles(std::move(values));
+  return quartiles_of(rows, metric);
 }
 
 std::string Cell::undefined(std::string_view metric) const {
-  const std::size_t missing = rows.size() - defined(*this, metric).size();
+  const std::size_t missing = rows.size() - defined_scores(rows, metric).size();
   if (missing == 0) return "";
-  const auto first = std::find_if(rows.begin(), rows.end(),
-                                  [metric](const runs::AttributionRow* row) { return !row->scores[metric].value; });
+  const auto first = std::ranges::find_if(rows, [metric](const auto* row) { return !row->scores[metric].value; });
   return message(missing, " of ", rows.size(), " undefined: ", (*first)->scores[metric].why);
 }
 
@@ -107,8 +104,7 @@ std::optional<double> Cell::distinct() const { return median_of(costs(*this, &ru
 std::optional<double> Cell::gradients() const { return median_of(costs(*this, &runs::AttributionRow::gradients)); }
 
 std::optional<NetError> Cell::net_nrmse() const {
-  const std::array<const Cell*, 1> cells = {this};
-  const PairedScores scores = PairedScores::net(cells);
+  const PairedScores scores = PairedScores::net({this});
   if (scores.inputs() == 0) return std::nullopt;
   std::vector<double> errors;
   for (const runs::AttributionRow* row : rows) {
@@ -138,27 +134,33 @@ Scoreboard::Scoreboard(const runs::Run& run) : run_(run) {
     if (row.pde != run.pde || row.access != "amortised") continue;
     std::vector<std::string>& names = explainers_[row.method];
     const std::string name = row.explainer.value_or("");
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  std::map<std::tuple<Discretisation, std::string, std::optional<std::int64_t>>, Cell> cells;
+  add_cells(run.results.attributions);
   std::set<Discretisation> discretisations;
   std::set<std::string> methods;
-  for (const runs::AttributionRow& row : run.results.attributions) {
-    if (row.pde != run.pde) continue;
-    const Discretisation on{.players = row.players, .shape = row.shape};
-    const std::string column = column_of(row);
-    Cell& cell = cells[{on, column, row.budget}];
-    if (cell.rows.empty()) cell = {.on = on, .method = column, .access = row.access, .budget = row.budget};
-    cell.rows.push_back(&row);
-    discretisations.insert(on);
-    methods.insert(column);
+  for (const Cell& cell : cells_) {
+    discretisations.insert(cell.on);
+    methods.insert(cell.method);
   }
-  for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
   discretisations_.assign(discretisations.begin(), discretisations.end());
   methods_.assign(methods.begin(), methods.end());
   budget_curves_ = std::make_shared<BudgetCurves>();
   add_constants();
   sort_for_display(methods_);
+}
+
+void Scoreboard::add_cells(const std::vector<runs::AttributionRow>& rows) {
+  std::map<std::tuple<Discretisation, std::string, std::optional<std::int64_t>>, Cell> cells;
+  for (const runs::AttributionRow& row : rows) {
+    if (row.pde != run_.pde) continue;
+    const Discretisation on{.players = row.players, .shape = row.shape};
+    const std::string column = column_of(row);
+    Cell& cell = cells[{on, column, row.budget}];
+    if (cell.rows.empty()) cell = {.on = on, .method = column, .access = row.access, .budget = row.budget};
+    cell.rows.push_back(&row);
+  }
+  for (auto& [key, cell] : cells) cells_.push_back(std::move(cell));
 }
 
 void Scoreboard::add_constants() {
@@ -186,14 +188,7 @@ void Scoreboard::add_constants() {
     }
   }
   if (found->empty()) return;
-  std::map<Discretisation, Cell> cells;
-  for (const runs::AttributionRow& row : *found) {
-    const Discretisation on{.players = row.players, .shape = row.shape};
-    Cell& cell = cells[on];
-    if (cell.rows.empty()) cell = {.on = on, .method = row.method, .access = row.access};
-    cell.rows.push_back(&row);
-  }
-  for (auto& [on, cell] : cells) cells_.push_back(std::move(cell));
+  add_cells(*found);
   std::sort(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) {
     return std::tie(a.on, a.method, a.budget) < std::tie(b.on, b.method, b.budget);
   });
@@ -224,14 +219,13 @@ Scoreboard Scoreboard::of_fit_grids() const {
   const auto is_unfit = [this](const Discretisation& on) { return !unfit(on).empty(); };
   std::erase_if(fit.discretisations_, is_unfit);
   std::erase_if(fit.cells_, [&fit](const Cell& cell) {
-    return std::find(fit.discretisations_.begin(), fit.discretisations_.end(), cell.on) == fit.discretisations_.end();
+    return std::ranges::find(fit.discretisations_, cell.on) == fit.discretisations_.end();
   });
   return fit;
 }
 
 bool Scoreboard::keeps_references() const {
-  return std::any_of(run_.results.values.begin(), run_.results.values.end(),
-                     [](const runs::ValuesRow& row) { return row.method == "reference"; });
+  return std::ranges::find(run_.results.values, "reference", &runs::ValuesRow::method) != run_.results.values.end();
 }
 
 template <typename Row>
@@ -245,16 +239,15 @@ std::string Scoreboard::column(std::string_view method) const {
   const auto several = explainers_.find(method);
   if (several == explainers_.end() || several->second.size() < 2) return std::string(method);
   const std::vector<std::string>& names = several->second;
-  const bool unnamed = std::find(names.begin(), names.end(), "") != names.end();
+  const bool unnamed = std::ranges::find(names, "") != names.end();
   return unnamed ? std::string(method) : message(method, ":", names.front());
 }
 
 std::vector<std::string> Scoreboard::methods_with_access(std::string_view access) const {
   std::vector<std::string> found;
   for (const std::string& method : methods_) {
-    const bool has = std::any_of(cells_.begin(), cells_.end(),
-                                 [&](const Cell& cell) { return cell.method == method && cell.access == access; });
-    if (has) found.push_back(method);
+    const auto has = [&](const Cell& cell) { return cell.method == method && cell.access == access; };
+    if (std::ranges::any_of(cells_, has)) found.push_back(method);
   }
   return found;
 }
@@ -280,9 +273,8 @@ const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method) 
 
 const Cell* Scoreboard::cell(const Discretisation& on, std::string_view method, std::int64_t budget) const {
   const std::string column_name = column(method);
-  const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const Cell& cell) {
-    return cell.on == on && cell.method == column_name && cell.budget == budget;
-  });
+  const auto found = std::ranges::find_if(
+      cells_, [&](const Cell& cell) { return cell.on == on && cell.method == column_name && cell.budget == budget; });
   return found == cells_.end() ? nullptr : &*found;
 }
 
@@ -308,9 +300,8 @@ std::vector<Discretisation> Scoreboard::discretisations_with_curves() const {
   std::vector<Discretisation> found;
   const std::vector<std::string> sampling = sampling_methods();
   for (const Discretisation& on : discretisations_) {
-    if (std::any_of(sampling.begin(), sampling.end(),
-                    [&](const std::string& method) { return !curve(on, method).empty(); }))
-      found.push_back(on);
+    const auto has_curve = [&](const std::string& method) { return !curve(on, method).empty(); };
+    if (std::ranges::any_of(sampling, has_curve)) found.push_back(on);
   }
   return found;
 }
@@ -383,19 +374,6 @@ std::map<std::int64_t, double> backbone_errors(const Scoreboard& scores, const s
   }
   return found;
 }
-
-namespace {
-
-/// Of the finer values the part that belongs to the cells around every second point: the neighbours' cells are cut in
-/// half.
-std::vector<double> coarsened(const std::vector<double>& fine) {
-  std::vector<double> coarse;
-  for (std::size_t i = 0; i + 1 < fine.size(); i += 2)
-    coarse.push_back(fine[i] + (fine[(i + fine.size() - 1) % fine.size()] + fine[i + 1]) / 2);
-  return coarse;
-}
-
-}  // namespace
 
 std::optional<double> distance_of_references(const Scoreboard& scores, std::int64_t sample, int players, int finer) {
   const runs::ValuesRow* coarse = scores.values(Discretisation::line(players), sample, "reference");

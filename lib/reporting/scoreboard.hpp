@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runs/run.hpp"
@@ -55,6 +56,24 @@ struct ReferenceQuality {
   std::size_t missed = 0;                          ///< inputs whose error is above the target
   std::optional<statistics::Quartiles> own_share;  ///< evaluation::own_share; none where a row does not say it
 };
+
+/// The scores of rows by a metric where they are defined, in order; rows are pointers to runs::Answer or what is one.
+template <typename Row>
+std::vector<double> defined_scores(const std::vector<Row>& rows, std::string_view metric) {
+  std::vector<double> scores;
+  for (const runs::Answer* row : rows) {
+    if (const Measured& score = row->scores[metric]; score.value) scores.push_back(*score.value);
+  }
+  return scores;
+}
+
+/// Their quartiles; none where the metric is defined on no row.
+template <typename Row>
+std::optional<statistics::Quartiles> quartiles_of(const std::vector<Row>& rows, std::string_view metric) {
+  std::vector<double> scores = defined_scores(rows, metric);
+  if (scores.empty()) return std::nullopt;
+  return statistics::quartiles(std::move(scores));
+}
 
 /// All inputs attributed by one method on one grid with one budget.
 struct Cell {
@@ -140,6 +159,8 @@ class Scoreboard {
   const runs::ValuesRow* values(const Discretisation& on, std::int64_t sample, std::string_view method) const;
 
  private:
+  /// A cell for each grid, method and budget of the rows, behind the cells that there are.
+  void add_cells(const std::vector<runs::AttributionRow>& rows);
   void add_constants();
   /// The first column with this name or, for a method with several explainers, with its first one.
   std::string column(std::string_view method) const;

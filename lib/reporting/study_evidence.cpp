@@ -46,18 +46,14 @@ struct HeldOutGroup {
   template <typename Number>
   OverSeeds over(const Number& number) const {
     std::vector<double> values;
-    for (const HeldOutRow* row : rows) values.push_back(number(*row));
+    for (const HeldOutRow* row : rows) values.push_back(static_cast<double>(std::invoke(number, *row)));
     return OverSeeds(values);
   }
   OverSeeds error() const {
     return over([](const HeldOutRow& row) { return median(row.nrmse); });
   }
-  double evaluations() const {
-    return over([](const HeldOutRow& row) { return static_cast<double>(row.training_evaluations); }).median;
-  }
-  double training_seconds() const {
-    return over([](const HeldOutRow& row) { return row.training_seconds; }).median;
-  }
+  double evaluations() const { return over(&HeldOutRow::training_evaluations).median; }
+  double training_seconds() const { return over(&HeldOutRow::training_seconds).median; }
   double explanation_seconds() const {
     return over([](const HeldOutRow& row) { return median(row.seconds); }).median;
   }
@@ -69,8 +65,9 @@ class Rows {
   explicit Rows(const std::vector<HeldOutRow>& rows) : rows_(rows) {
     for (const HeldOutRow& row : rows) {
       if (std::ranges::find(players_, row.players) == players_.end()) players_.push_back(row.players);
-      if (row.method == explainer_method && std::ranges::find(recipes_, row.setting) == recipes_.end())
-        recipes_.push_back(row.setting);
+      if (row.method != explainer_method) continue;
+      if (std::ranges::find(recipes_, row.setting) == recipes_.end()) recipes_.push_back(row.setting);
+      seeds_.insert(row.seed);
     }
     std::ranges::sort(players_);
     require(!recipes_.empty(), "amortisation: rows=", rows.size(), " (none is of an explainer). Run the study again.");
@@ -78,12 +75,7 @@ class Rows {
 
   const std::vector<int>& players() const { return players_; }
   const std::vector<std::string>& recipes() const { return recipes_; }
-  std::size_t seeds() const {
-    std::set<std::uint64_t> seeds;
-    for (const HeldOutRow& row : rows_)
-      if (row.method == explainer_method) seeds.insert(row.seed);
-    return seeds.size();
-  }
+  std::size_t seeds() const { return seeds_.size(); }
   std::size_t inputs() const { return rows_.front().nrmse.size(); }
 
   /// The first, a middle and the last number of players: a figure has room for so many panels.
@@ -135,25 +127,13 @@ class Rows {
   const std::vector<HeldOutRow>& rows_;
   std::vector<int> players_;
   std::vector<std::string> recipes_;
+  std::set<std::uint64_t> seeds_;
 };
 
 std::string error_at(int players) { return fmt::format("NRMSE at n = {}", players); }
 
 void add_to(statistics::Study& study, double effort, const OverSeeds& error) {
   if (effort > 0 && error.low > 0) study.add(effort, error.median, error.low, error.high);
-}
-
-/// Errors against the time of training: a curve for each of these recipes and each of the shown sizes.
-std::vector<statistics::Study> histories(const std::vector<std::string>& recipes, const Rows& rows) {
-  std::vector<statistics::Study> studies;
-  for (const int players : rows.shown()) {
-    for (const std::string& recipe : recipes) {
-      statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
-      for (const HeldOutGroup& group : rows.history(recipe, players))
-        add_to(study, group.training_seconds(), group.error());
-    }
-  }
-  return studies;
 }
 
 /// A column for each of these numbers of players.
@@ -224,10 +204,18 @@ std::map<std::string, std::vector<std::string>> members(const Rows& rows, const 
   return members;
 }
 
-/// The curves of these recipes: errors against time, and against n. Against evaluations there is none: a recipe that
-/// asks for all its labels before the first step has one number of evaluations at every epoch.
+/// The curves of these recipes: errors against the time of training, for each of the shown sizes, and against n. Against
+/// evaluations there is none: a recipe that asks for all its labels before the first step has one number of evaluations
+/// at every epoch.
 std::vector<statistics::Study> curves(const std::vector<std::string>& recipes, const Rows& rows) {
-  std::vector<statistics::Study> studies = histories(recipes, rows);
+  std::vector<statistics::Study> studies;
+  for (const int players : rows.shown()) {
+    for (const std::string& recipe : recipes) {
+      statistics::Study& study = studies.emplace_back(recipe, "seconds of training", error_at(players));
+      for (const HeldOutGroup& group : rows.history(recipe, players))
+        add_to(study, group.training_seconds(), group.error());
+    }
+  }
   for (const std::string& recipe : recipes) {
     statistics::Study& study = studies.emplace_back(recipe, "n", "NRMSE");
     for (const int players : rows.players()) add_to(study, players, rows.kept(recipe, players).error());
@@ -305,8 +293,7 @@ Evidence times(const Rows& rows, const std::string& subject) {
   const std::string best = best_of(rows.recipes(), rows);
   Table table{.name = "times",
               .caption = "Time of an explanation and median NRMSE. An explainer's times have a share of its training.",
-              .columns = {{"n", true}, {"method"}, {"setting"}, {"time", true}, {"NRMSE", true}},
-              .rows = {}};
+              .columns = {{"n", true}, {"method"}, {"setting"}, {"time", true}, {"NRMSE", true}}};
   std::vector<statistics::Study> studies;
   for (const int players : rows.shown()) {
     for (const auto& [method, settings] : rows.methods(players)) {
@@ -344,20 +331,6 @@ Evidence times(const Rows& rows, const std::string& subject) {
           .study_tables = false};
 }
 
-}  // namespace
-
-std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const RecipeFamilies& families,
-                                         const std::string& subject) {
-  const Rows rows(all);
-  std::vector<Evidence> found = {costs_of_recipes(rows, families, subject)};
-  for (const auto& [family, recipes] : members(rows, families))
-    if (recipes.size() > 1) found.push_back(of_family(family, recipes, rows, subject));
-  found.push_back(times(rows, subject));
-  return found;
-}
-
-namespace {
-
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double change_of(const Measured& then, const Measured& now) {
@@ -375,10 +348,6 @@ bool is_uniform(const runs::AttributionRow& row) { return row.method == "uniform
 
 std::string input_in_words(const Input& input) {
   return fmt::format("n = {}, input {}", runs::shape_in_words(std::get<0>(input)), std::get<2>(input));
-}
-
-std::string count_of(std::size_t number, const char* one, const char* many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
 }
 
 /// What is shown of the inputs of one grid.
@@ -402,6 +371,16 @@ std::string shown(double difference) {
 }
 
 }  // namespace
+
+std::vector<Evidence> amortisation_study(const std::vector<HeldOutRow>& all, const RecipeFamilies& families,
+                                         const std::string& subject) {
+  const Rows rows(all);
+  std::vector<Evidence> found = {costs_of_recipes(rows, families, subject)};
+  for (const auto& [family, recipes] : members(rows, families))
+    if (recipes.size() > 1) found.push_back(of_family(family, recipes, rows, subject));
+  found.push_back(times(rows, subject));
+  return found;
+}
 
 bool ReferenceAgreement::agrees() const {
   constexpr double third_digit = 5e-4;  // half a unit of the third digit of 1, the largest change it hides
@@ -480,13 +459,13 @@ Evidence evidence_of_references(const std::vector<ReferenceAgreement>& agreement
       .name = "references",
       .title = "References of a run, computed again",
       .finding = fmt::format(
-          "{}. {} agree with the rows of the run: the same kind, the same number of evaluations, and the same three "
-          "digits of the reference's own error and of the uniform attribution's NRMSE against it. {} not. The "
-          "backbone's relative errors differ from those of the run by at most {} of themselves. On another processor "
-          "the last digits of a prediction differ, and with them the place where a reference has reached its error.",
-          subject, fmt::format("{} of {} references", all.agree, all.inputs),
-          count_of(all.inputs - all.agree, "does", "do"), shown(backbone_difference)),
-      .studies = {},
+          "{}. {} of {} references agree with the rows of the run: the same kind, the same number of evaluations, and "
+          "the same three digits of the reference's own error and of the uniform attribution's NRMSE against it. {} {} "
+          "not. The backbone's relative errors differ from those of the run by at most {} of themselves. On another "
+          "processor the last digits of a prediction differ, and with them the place where a reference has reached its "
+          "error.",
+          subject, all.agree, all.inputs, differing.size(), differing.size() == 1 ? "does" : "do",
+          shown(backbone_difference)),
       .tables = {std::move(table)}};
   if (differing.empty()) return evidence;
   evidence.tables.push_back(table_of(
