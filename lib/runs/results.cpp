@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/names.hpp"
 #include "runs/row_files.hpp"
 
 namespace opshap::runs {
