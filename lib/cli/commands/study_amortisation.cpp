@@ -72,7 +72,7 @@ class Study {
         run_(run),
         globals_(globals),
         units_(globals.out / "units", "study", run.identity(options.inputs, options.reference_error, globals.seed)),
-        held_out_(plan(), &units_) {}
+        held_out_(run.plan(options.inputs, options.reference_error, globals.seed), &units_) {}
 
   std::vector<runs::HeldOutRow> rows() {
     std::string lines;
@@ -96,17 +96,6 @@ class Study {
   }
 
  private:
-  evaluation::HeldOutPlan plan() const {
-    return {.op = *run_.op,
-            .inputs = run_.test_inputs(options_.inputs),
-            .rule = data::rule_for(run_.profile.explainer.scenario, run_.data),
-            .resolutions = run_.profile.resolutions,
-            .reference = {.relative_error = options_.reference_error,
-                          .max_evaluations = run_.profile.evaluation.reference_budget,
-                          .exact_players = run_.profile.evaluation.exact_players},
-            .seed = globals_.seed};
-  }
-
   runs::HeldOutRow row_of(const evaluation::HeldOutErrors& errors, const std::string& setting) const {
     return {.pde = run_.profile.data.pde,
             .method = "operator_shap",

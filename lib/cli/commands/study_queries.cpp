@@ -72,14 +72,8 @@ class Positions {
   };
 
   Placed at(std::optional<int> index) {
-    evaluation::HeldOutPlan plan{.op = *run_.op,
-                                 .inputs = run_.test_inputs(options_.inputs),
-                                 .rule = data::rule_for(run_.profile.explainer.scenario, run_.data),
-                                 .resolutions = {options_.points},
-                                 .reference = {.relative_error = options_.reference_error,
-                                               .max_evaluations = run_.profile.evaluation.reference_budget,
-                                               .exact_players = run_.profile.evaluation.exact_players},
-                                 .seed = globals_.seed};
+    evaluation::HeldOutPlan plan = run_.plan(options_.inputs, options_.reference_error, globals_.seed);
+    plan.resolutions = {options_.points};
     const Domain domain =
         plan.inputs.domain.strided(std::vector<int>(plan.inputs.domain.shape().size(), options_.points));
     if (index) {
