@@ -3,7 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "cli/doctor.hpp"
@@ -66,13 +69,9 @@ void run_compare(const Globals& globals, const CompareOptions& options, const Na
     nlohmann::ordered_json object = played.json();
     if (changes) object["against"] = to_json(*changes);
     print_json(object);
-  } else if (!globals.out.empty()) {
-    std::cout << (globals.out / "summary.md").string() << '\n';
   } else {
-    std::cout << played.summary();
-  }
-  if (changes && !globals.json) {
-    for (const std::string& line : changes->lines()) std::cout << line << '\n';
+    std::cout << (globals.out.empty() ? played.summary() : (globals.out / "summary.md").string() + '\n');
+    for (const std::string& line : changes ? changes->lines() : std::vector<std::string>{}) std::cout << line << '\n';
   }
   require_sound({&played}, changes);
 }
@@ -159,33 +158,25 @@ namespace {
 
 /// The estimator of that name, where it solves a least-squares problem.
 const estimators::LeastSquares* least_squares(const std::string& name) {
-  const std::vector<std::string> known = estimators::names();
-  if (std::find(known.begin(), known.end(), name) == known.end()) return nullptr;
+  if (std::ranges::count(estimators::names(), name) == 0) return nullptr;
   return dynamic_cast<const estimators::LeastSquares*>(&estimators::find(name));
 }
 
 /// The names that were given, with every registered estimator in the place of "all".
 std::vector<std::string> wanted_names(const std::vector<std::string>& given) {
   std::vector<std::string> names;
-  for (const std::string& name : given) {
-    if (name == "all") {
-      for (const std::string& known : estimators::names()) names.push_back(known);
-    } else {
-      names.push_back(name);
-    }
-  }
+  for (const std::string& name : given)
+    std::ranges::copy(name == "all" ? estimators::names() : std::vector{name}, std::back_inserter(names));
   return names;
 }
 
 /// The methods that were named. An unknown name stops here.
 evaluation::Contestants wanted_methods(const CompareOptions& options, const methods::Kinds& kinds) {
   evaluation::Contestants wanted;
-  std::vector<std::string> seen;
+  std::set<std::string> seen;
   bool solves_any = false;
   for (const std::string& name : wanted_names(options.methods)) {
-    require(std::find(seen.begin(), seen.end(), name) == seen.end(), "compare: --methods=", name,
-            " (given twice). Keep one.");
-    seen.push_back(name);
+    require(seen.insert(name).second, "compare: --methods=", name, " (given twice). Keep one.");
     std::shared_ptr<const methods::Method> method = methods::resolve(name, kinds);
     if (const auto* solves = least_squares(name); solves != nullptr && options.minimum_norm) {
       solves_any = true;
@@ -250,8 +241,6 @@ Json game_settings(const CompareOptions& options, const evaluation::ComparisonPl
   return settings;
 }
 
-Json budget_json(std::optional<std::int64_t> budget) { return budget ? Json(*budget) : Json(nullptr); }
-
 }  // namespace
 
 Json PlayedGame::json() const {
@@ -261,22 +250,16 @@ Json PlayedGame::json() const {
   object.update(noise);
   object["exact"] = object["undefined"] = object["failures"] = object["ranks"] = object["rows"] = Json::array();
   for (const reporting::MethodCell& cell : comparison.cells()) {
-    if (!cell.exact.empty())
-      object["exact"].push_back({{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.exact}});
-    if (!cell.undefined.empty())
-      object["undefined"].push_back(
-          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"why", cell.undefined}});
-    if (!cell.failure.empty())
-      object["failures"].push_back(
-          {{"method", cell.method}, {"budget", budget_json(cell.budget)}, {"failure", cell.failure}});
+    const Json budget = cell.budget ? Json(*cell.budget) : Json(nullptr);
+    for (const auto& [list, key, said] : {std::tuple("exact", "why", &cell.exact),
+                                          {"undefined", "why", &cell.undefined},
+                                          {"failures", "failure", &cell.failure}})
+      if (!said->empty()) object[list].push_back({{"method", cell.method}, {"budget", budget}, {key, *said}});
   }
   for (const reporting::MethodRank& method : comparison.ranks()) {
     Json entry = {{"method", method.method}};
-    if (method.overall) {
-      entry.update(to_json(*method.overall));
-    } else {
-      entry.update(Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
-    }
+    entry.update(method.overall ? to_json(*method.overall)
+                                : Json{{"rank", nullptr}, {"low", nullptr}, {"high", nullptr}});
     entry["at"] = Json::array();
     for (const auto& [budget, rank] : method.at) {
       Json at = {{"budget", budget}};
@@ -310,7 +293,7 @@ PlayedGame play(const Globals& globals, const CompareOptions& options, const Nam
   if (!folder.empty()) {
     runs::Beginning start = beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}});
     start.makes_lost_rows = true;
-    manifest.emplace(folder, start, runs::equal_to(settings));
+    manifest.emplace(folder, start);
   }
   const std::string note = options.minimum_norm
                                ? "\nLeast-squares methods were asked for the minimum-norm solution where a sample does "
@@ -331,8 +314,7 @@ void play_part(const Globals& globals, const CompareOptions& options, const Name
   const evaluation::ComparisonPlan plan = plan_of(globals, options, named, *named.game, kinds);
   const Json settings = game_settings(options, plan, named.rule);
   runs::Manifest manifest(folder, part,
-                          beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}),
-                          runs::equal_to(settings));
+                          beginning("compare", "opshap.compare/1", globals, environment, {{"settings", settings}}));
   manifest.stage("comparison",
                  [&] { evaluation::run_part_of_comparison(plan, part, options.reference, part.folder(folder)); });
   manifest.finish();
