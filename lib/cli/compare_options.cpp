@@ -1,6 +1,5 @@
 #include "cli/compare_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -10,7 +9,6 @@
 #include <utility>
 
 #include "cli/doctor.hpp"
-#include "cli/reference_options.hpp"
 #include "core/error.hpp"
 #include "core/file.hpp"
 #include "core/strict_json.hpp"
@@ -22,31 +20,6 @@
 #include "runs/row_files.hpp"
 
 namespace opshap::cli {
-
-void add_compare_options(CLI::App& command, CompareOptions& options) {
-  add_game_options(command, options);
-  command.add_option("--suite", options.suite,
-                     "Many games instead of one: a name of `opshap list suites` or a .toml file; --out FOLDER gets a "
-                     "folder for each game and report.html over all. --operator replaces its operators");
-  command
-      .add_option("--methods", options.methods,
-                  "Names of `opshap list estimators`, peer:FOLDER, and all for every estimator, separated by commas; "
-                  "with --operator also explainer:FILE; a suite has all without it")
-      ->delimiter(',');
-  command.add_option("--budgets", options.budgets,
-                     "Distinct coalitions: 2^7..2^15 (doubling), 128,256, multiples of the players 2n,4n,8n");
-  command.add_option("--repeats", options.repeats, "Runs of each method at each budget, with different seeds")
-      ->capture_default_str();
-  command.add_flag(
-      "--minimum-norm", options.minimum_norm,
-      "Where a sample does not determine a regression, score its minimum-norm solution instead of refusing it");
-  command.add_option("--against", options.against,
-                     "An earlier comparison (its results.jsonl or its folder): who got better or worse since then? "
-                     "Exit code 1 when a method got worse");
-  add_force(command, options.force);
-  add_reference_settings(command, options.reference);
-  add_shard(command, options.shard);
-}
 
 void run_compare(const Globals& globals, const CompareOptions& options, const NamedGame& named,
                  const nlohmann::ordered_json& environment, const methods::Kinds& kinds) {
